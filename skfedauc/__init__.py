@@ -1,0 +1,43 @@
+"""AUC over groups for scikit-learn: devices, hospitals, shops, folds, people.
+
+Names are loaded when first used: counting rows on a device needs numpy alone, not
+scikit-learn and pandas.
+"""
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from skfedauc.metrics import group_roc_auc_score
+    from skfedauc.partials import AUCPartial
+    from skfedauc.report import GroupAUC
+    from skfedauc.scoring import group_auc_scoring, make_group_auc_scorer
+
+__version__ = version("skfedauc")
+
+__all__ = [
+    "AUCPartial",
+    "GroupAUC",
+    "group_auc_scoring",
+    "group_roc_auc_score",
+    "make_group_auc_scorer",
+]
+
+_MODULES = {
+    "AUCPartial": "partials",
+    "GroupAUC": "report",
+    "group_auc_scoring": "scoring",
+    "group_roc_auc_score": "metrics",
+    "make_group_auc_scorer": "scoring",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module 'skfedauc' has no attribute {name!r}")
+    return getattr(import_module(f"skfedauc.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

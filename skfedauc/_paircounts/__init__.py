@@ -1,0 +1,36 @@
+"""The kernel: rows sorted into cells, and concordant pairs counted over cells.
+
+A *cell* is one distinct score within one group, with the number of negatives and of
+positives that have it. Two things are done here and nothing else:
+
+* rows (or cells of other states) are sorted by group and score, and equal ones added
+  up: `cells.py`, on top of `keys.py`, which packs group and score into integers;
+* pairs of one negative and one positive are counted over sorted cells, by group and for
+  every two groups: `pairs.py`.
+
+Only numpy is used here, and joblib for threads.
+"""
+
+from skfedauc._paircounts.cells import (
+    Cells,
+    add_cells,
+    count_rows,
+    group_blocks,
+    group_of_cell,
+    no_cells,
+    weigh_rows,
+)
+from skfedauc._paircounts.pairs import concordance, cross_concordance, group_totals
+
+__all__ = [
+    "Cells",
+    "add_cells",
+    "concordance",
+    "count_rows",
+    "cross_concordance",
+    "group_blocks",
+    "group_of_cell",
+    "group_totals",
+    "no_cells",
+    "weigh_rows",
+]

@@ -1,0 +1,295 @@
+"""Rows and other cells sorted by group and score, and equal ones added up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc._paircounts.keys import (
+    Booleans,
+    Floats,
+    Keys,
+    ScoreCode,
+    is_new_key,
+    pack,
+)
+
+Integers = NDArray[np.integer[Any]]
+
+# Rows that a block holds if its groups are small: keys and index stay in a core's cache.
+BLOCK_ROWS = 1 << 16
+# Below this many rows a global sort is cheaper than cutting the rows into blocks.
+UNCUT_ROWS = 1 << 18
+
+
+class Cells(NamedTuple):
+    """Cells sorted by group and, within a group, by score.
+
+    Attributes
+    ----------
+    starts : ndarray of int64, shape (n_groups + 1,)
+        The cells of group g are ``starts[g]:starts[g + 1]``; every group has one.
+    scores : ndarray of float64, shape (n_cells,)
+    negatives, positives : ndarray of unsigned integers, shape (n_cells,)
+        Numbers of rows.
+    weights : None or ndarray of float64, shape (4, n_cells)
+        None where every row weighs 1. Otherwise, by row of the array: the weight of the
+        negatives and of the positives, then their sums of squared weights.
+    """
+
+    starts: NDArray[np.int64]
+    scores: Floats
+    negatives: Integers
+    positives: Integers
+    weights: Floats | None
+
+
+def no_cells(*, weighted: bool = False) -> Cells:
+    """Cells of a state that has seen no row."""
+    counts = np.zeros(0, np.uint32)
+    return Cells(
+        np.zeros(1, np.int64),
+        np.zeros(0),
+        counts,
+        counts,
+        np.zeros((4, 0)) if weighted else None,
+    )
+
+
+def group_of_cell(starts: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Group number of each cell."""
+    return np.repeat(np.arange(starts.size - 1), np.diff(starts))
+
+
+def compact_counts(counts: Integers) -> Integers:
+    """Counts in 32 bits where they fit, so that equal states have equal arrays."""
+    small = counts.size == 0 or int(counts.max()) < 1 << 32
+    return counts.astype(np.uint32 if small else np.int64, copy=False)
+
+
+def count_rows(
+    scores: Floats,
+    positive: Booleans,
+    groups: NDArray[np.intp] | None = None,
+    n_groups: int = 1,
+    n_jobs: int | None = None,
+) -> Cells:
+    """Cells of rows that weigh 1.
+
+    Parameters
+    ----------
+    scores : ndarray of float64, shape (n_rows,)
+        Finite.
+    positive : ndarray of bool, shape (n_rows,)
+    groups : ndarray of intp, shape (n_rows,), default=None
+        Group numbers; each of ``range(n_groups)`` occurs. None where there is one group.
+    n_groups : int, default=1
+    n_jobs : int, default=None
+        Threads, as scikit-learn counts them. The result does not depend on it.
+
+    Returns
+    -------
+    Cells
+    """
+    if scores.size == 0:
+        return no_cells()
+
+    def count_block(rows: Any, groups: Keys | None, n_groups: int) -> Cells:
+        packed = pack(scores[rows], groups, n_groups, spare=1)
+        keys = packed.keys
+        keys <<= np.uint64(1)
+        keys |= positive[rows]
+        keys.sort()
+        # The lowest bit is the label again, the others are group and score.
+        labels = (keys & np.uint64(1)).astype(np.uint32)
+        keys >>= np.uint64(1)
+        first = np.flatnonzero(is_new_key(keys))
+        if first.size == keys.size:
+            positives, negatives = labels, np.uint32(1) - labels
+        else:
+            keys = keys[first]
+            positives = np.add.reduceat(labels, first, dtype=np.int64)
+            negatives = np.diff(first, append=labels.size) - positives
+        return Cells(
+            packed.starts(keys),
+            packed.scores(keys),
+            compact_counts(negatives),
+            compact_counts(positives),
+            None,
+        )
+
+    bits = (n_groups - 1).bit_length() + 1
+    cut = scores.size > UNCUT_ROWS and ScoreCode.of(scores, bits).width + bits > 64
+    return _by_blocks(count_block, groups, n_groups, cut=cut, n_jobs=n_jobs)
+
+
+def weigh_rows(
+    scores: Floats,
+    positive: Booleans,
+    weights: Floats,
+    groups: NDArray[np.intp] | None = None,
+    n_groups: int = 1,
+    n_jobs: int | None = None,
+) -> Cells:
+    """Cells of rows with weights above 0; otherwise as `count_rows`."""
+    if scores.size == 0:
+        return no_cells(weighted=True)
+    # One array to gather instead of two: the weight, negative for the negatives.
+    signed = np.where(positive, weights, -weights)
+
+    def weigh_block(rows: Any, groups: Keys | None, n_groups: int) -> Cells:
+        packed = pack(scores[rows], groups, n_groups, spare=0)
+        order = np.argsort(packed.keys)
+        keys, row_weights = packed.keys[order], signed[rows][order]
+        is_new = is_new_key(keys)
+        first, keys = np.flatnonzero(is_new), keys[is_new]
+        of_positives = np.maximum(row_weights, 0.0)
+        of_negatives = np.maximum(-row_weights, 0.0)
+        rows_of = np.diff(first, append=row_weights.size)
+        positives = np.add.reduceat(row_weights > 0, first, dtype=np.int64)
+        sums = np.empty((4, first.size))
+        np.add.reduceat(of_negatives, first, out=sums[0])
+        np.add.reduceat(of_positives, first, out=sums[1])
+        np.add.reduceat(np.square(of_negatives, out=of_negatives), first, out=sums[2])
+        np.add.reduceat(np.square(of_positives, out=of_positives), first, out=sums[3])
+        return Cells(
+            packed.starts(keys),
+            packed.scores(keys),
+            compact_counts(rows_of - positives),
+            compact_counts(positives),
+            sums,
+        )
+
+    cut = scores.size > UNCUT_ROWS and n_groups > 1
+    return _by_blocks(weigh_block, groups, n_groups, cut=cut, n_jobs=n_jobs)
+
+
+def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: int = 1) -> Cells:
+    """Cells in any order, with repetitions and new group numbers, sorted and added up.
+
+    Parameters
+    ----------
+    cells : Cells
+        Its `starts` are not looked at.
+    groups : ndarray of intp, shape (n_cells,), default=None
+        Group number of each cell; each of ``range(n_groups)`` occurs. None puts all
+        cells into one group.
+    n_groups : int, default=1
+
+    Returns
+    -------
+    Cells
+    """
+    _, scores, negatives, positives, weights = cells
+    if scores.size == 0:
+        return no_cells(weighted=weights is not None)
+    if weights is None:
+        n_rows = int(negatives.sum(dtype=np.int64) + positives.sum(dtype=np.int64))
+        if n_rows <= 2 * scores.size:
+            # Few rows share a cell: sorting rows by value beats sorting an index.
+            of_row = np.concatenate([_repeated(negatives), _repeated(positives)])
+            positive = np.zeros(n_rows, np.bool_)
+            positive[int(negatives.sum(dtype=np.int64)) :] = True
+            row_groups = None if groups is None else groups[of_row]
+            return count_rows(scores[of_row], positive, row_groups, n_groups)
+
+    def add_block(rows: Any, groups: Keys | None, n_groups: int) -> Cells:
+        packed = pack(scores[rows], groups, n_groups, spare=0)
+        order = np.argsort(packed.keys)
+        keys = packed.keys[order]
+        is_new = is_new_key(keys)
+        first, keys = np.flatnonzero(is_new), keys[is_new]
+
+        def added(amounts: NDArray[Any], dtype: type) -> NDArray[Any]:
+            return np.add.reduceat(amounts[rows][order], first, dtype=dtype)
+
+        return Cells(
+            packed.starts(keys),
+            packed.scores(keys),
+            compact_counts(added(negatives, np.int64)),
+            compact_counts(added(positives, np.int64)),
+            None if weights is None else np.stack([added(w, np.float64) for w in weights]),
+        )
+
+    cut = scores.size > UNCUT_ROWS and n_groups > 1
+    return _by_blocks(add_block, groups, n_groups, cut=cut)
+
+
+def _repeated(counts: Integers) -> NDArray[np.intp]:
+    """Index of each cell, once per row that it counts."""
+    if counts.max() <= 1:
+        return np.flatnonzero(counts)
+    return np.repeat(np.arange(counts.size), counts)
+
+
+def _by_blocks(
+    block: Callable[[Any, Keys | None, int], Cells],
+    groups: NDArray[np.intp] | None,
+    n_groups: int,
+    *,
+    cut: bool,
+    n_jobs: int | None = None,
+) -> Cells:
+    """Cells of all rows, from `block` called on blocks of whole groups.
+
+    `block(rows, groups, n_groups)` gets the index of its rows and their groups, numbered
+    from 0. Where blocks are cut depends on the sizes of the groups alone.
+    """
+    if groups is None or n_groups == 1:
+        return block(slice(None), None, 1)
+    if not cut:
+        return block(slice(None), groups.astype(np.uint64), n_groups)
+    # Sorted values of (group, row) are an index of the rows by group, without argsort.
+    row_bits = np.uint64((groups.size - 1).bit_length())
+    by_group = groups.astype(np.uint64)
+    by_group <<= row_bits
+    by_group |= np.arange(groups.size, dtype=np.uint64)
+    by_group.sort()
+    ends = np.cumsum(np.bincount(groups, minlength=n_groups))
+    bounds = group_blocks(np.append(0, ends), BLOCK_ROWS)
+
+    def run(first: int, last: int) -> Cells:
+        mine = by_group[ends[first - 1] if first else 0 : ends[last - 1]]
+        rows = (mine & np.uint64((1 << int(row_bits)) - 1)).view(np.int64)
+        return block(rows, (mine >> row_bits) - np.uint64(first), last - first)
+
+    pairs = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
+    return _concatenated(_in_threads(run, pairs, n_jobs))
+
+
+def group_blocks(starts: NDArray[np.int64], size: int) -> NDArray[np.intp]:
+    """Bounds of blocks of whole groups of about `size` rows or cells each.
+
+    Blocks are the unit in which things are computed by group: their arrays stay in the
+    processor's cache. A group larger than `size` ends its block.
+    """
+    block = starts[:-1] // size
+    return np.append(np.flatnonzero(is_new_key(block)), block.size)
+
+
+def _in_threads(
+    function: Callable[..., Cells], arguments: Sequence[tuple[int, int]], n_jobs: int | None
+) -> list[Cells]:
+    if n_jobs in (None, 1) or len(arguments) == 1:
+        return [function(*pair) for pair in arguments]
+    from joblib import Parallel, delayed
+
+    return list(
+        Parallel(n_jobs=n_jobs, prefer="threads")(delayed(function)(*pair) for pair in arguments)
+    )
+
+
+def _concatenated(blocks: list[Cells]) -> Cells:
+    sizes = np.cumsum([0] + [block.scores.size for block in blocks])
+    starts = [b.starts[:-1] + n for b, n in zip(blocks, sizes[:-1], strict=True)]
+    weights = [block.weights for block in blocks if block.weights is not None]
+    return Cells(
+        np.append(np.concatenate(starts), sizes[-1]),
+        np.concatenate([block.scores for block in blocks]),
+        compact_counts(np.concatenate([block.negatives for block in blocks])),
+        compact_counts(np.concatenate([block.positives for block in blocks])),
+        np.concatenate(weights, axis=1) if weights else None,
+    )

@@ -1,0 +1,422 @@
+"""`AUCPartial`: the one state, which adds up and is all that every AUC needs."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc import _validation as validation
+from skfedauc._paircounts import (
+    Cells,
+    add_cells,
+    count_rows,
+    group_of_cell,
+    group_totals,
+    weigh_rows,
+)
+
+# Counts are multiplied and added in 64-bit integers, with room to tell when they overflow.
+_MOST_ROWS = 1 << 40
+
+
+class AUCPartial:
+    """Score counts by group, from which every AUC over groups follows exactly.
+
+    A partial holds, for each group, how many negatives and positives have each distinct
+    score. Partials of disjoint rows add up, in any order and however the rows were
+    split; without sample weights everything is an integer, so the result is the same to
+    the last bit. It holds no rows, no order of rows and no features.
+
+    Build it with `from_predictions` or `from_counts`; read it with `GroupAUC`.
+
+    Attributes
+    ----------
+    groups : tuple or None
+        Sorted labels of the groups; None if the rows came without groups.
+    n_positives, n_negatives : ndarray of int64, shape (n_groups,)
+        Rows of each class by group, in the order of `groups` (one number where there are
+        no groups). Rows of weight 0 are not counted.
+
+    See Also
+    --------
+    GroupAUC : Every AUC, gap and table of a partial.
+
+    Notes
+    -----
+    Without weights it takes 16 bytes per distinct score and group. With weights it also
+    carries, for each class, the sum of the weights and of their squares (48 bytes).
+
+    That the area adds up over any split of the rows, when counts are kept by score and
+    not the areas themselves, follows from the area being a count of pairs [1]_.
+
+    References
+    ----------
+    .. [1] Hanley, J. A. and McNeil, B. J. (1982). The meaning and use of the area under a
+       receiver operating characteristic (ROC) curve. Radiology 143(1).
+       https://doi.org/10.1148/radiology.143.1.7063747
+
+    Examples
+    --------
+    >>> from skfedauc import AUCPartial, GroupAUC
+    >>> monday = AUCPartial.from_predictions(
+    ...     [0, 1, 0, 1], [0.1, 0.4, 0.3, 0.9], groups=["va", "va", "oslo", "oslo"]
+    ... )
+    >>> tuesday = AUCPartial.from_predictions([0, 1], [0.8, 0.7], groups=["va", "va"])
+    >>> monday + tuesday
+    AUCPartial(2 groups, 6 rows: 3 positives and 3 negatives, 6 distinct scores)
+    >>> GroupAUC(monday + tuesday).pooled
+    0.7777777777777778
+    """
+
+    __slots__ = ("__dict__", "_cells", "_labels")
+
+    _cells: Cells
+    _labels: NDArray[Any] | None
+
+    def __init__(self) -> None:
+        raise TypeError(
+            "AUCPartial has no public constructor: use AUCPartial.from_predictions(y_true, "
+            "y_score, groups=...) or AUCPartial.from_counts(group, score, n_negatives, "
+            "n_positives)."
+        )
+
+    @classmethod
+    def _of(cls, cells: Cells, labels: NDArray[Any] | None) -> AUCPartial:
+        partial = object.__new__(cls)
+        for array in (*cells, labels):
+            if array is not None:
+                array.flags.writeable = False
+        object.__setattr__(partial, "_cells", cells)
+        object.__setattr__(partial, "_labels", labels)
+        return partial
+
+    # Building ----------------------------------------------------------------------
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_score: Any,
+        *,
+        groups: Any = None,
+        sample_weight: Any = None,
+        pos_label: Any = None,
+        n_jobs: int | None = None,
+    ) -> AUCPartial:
+        """Count the rows of a set of predictions.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_rows,)
+            Labels of two classes, of which the rows may hold one only.
+        y_score : array-like of shape (n_rows,)
+            Finite scores; the higher, the more positive.
+        groups : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
+            Group label of each row: booleans, integers, strings, dates or categories.
+            With several columns each combination is a group, labelled by a tuple.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of 0 or more. Rows of weight 0 are left out.
+        pos_label : int, float, bool or str, default=None
+            The label that counts as positive. May be left out where the labels are among
+            {0, 1}, {-1, 1} or booleans.
+        n_jobs : int, default=None
+            Threads to use; None means 1 and -1 all processors. The result does not
+            depend on it.
+
+        Returns
+        -------
+        AUCPartial
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is not as described; the message tells what to pass instead.
+
+        Examples
+        --------
+        >>> from skfedauc import AUCPartial
+        >>> AUCPartial.from_predictions([0, 1, 1], [0.2, 0.2, 0.7], groups=["a", "a", "b"])
+        AUCPartial(2 groups, 3 rows: 2 positives and 1 negative, 2 distinct scores)
+        """
+        rows = validation.check_rows(y_true, y_score, groups, sample_weight, pos_label)
+        return cls._of_rows(rows, n_jobs)
+
+    @classmethod
+    def _of_rows(cls, rows: validation.Rows, n_jobs: int | None = None) -> AUCPartial:
+        n_groups = 1 if rows.labels is None else rows.labels.size
+        if rows.weights is None:
+            cells = count_rows(rows.scores, rows.positive, rows.codes, n_groups, n_jobs)
+        else:
+            cells = weigh_rows(
+                rows.scores, rows.positive, rows.weights, rows.codes, n_groups, n_jobs
+            )
+        return cls._of(cells, rows.labels)
+
+    @classmethod
+    def from_counts(cls, group: Any, score: Any, n_negatives: Any, n_positives: Any) -> AUCPartial:
+        """Take counts that a database or another system has made.
+
+        They are what ``SELECT grp, score, SUM(1 - label), SUM(label) ... GROUP BY grp,
+        score`` returns. The same group and score may come repeatedly, in any order.
+
+        Parameters
+        ----------
+        group : array-like of shape (n_counts,) or (n_counts, n_columns), or None
+            Group labels as in `from_predictions`; None for counts without groups.
+        score : array-like of shape (n_counts,)
+            Finite scores.
+        n_negatives, n_positives : array-like of int, shape (n_counts,)
+            Numbers of rows, 0 or more.
+
+        Returns
+        -------
+        AUCPartial
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is not as described; the message tells what to pass instead.
+
+        Examples
+        --------
+        >>> from skfedauc import AUCPartial
+        >>> AUCPartial.from_counts(["a", "a"], [0.1, 0.9], [30, 2], [1, 17])
+        AUCPartial(1 group, 50 rows: 18 positives and 32 negatives, 2 distinct scores)
+        """
+        scores = validation.check_scores(score, "score") + 0.0
+        negatives = validation.check_counts(n_negatives, "n_negatives")
+        positives = validation.check_counts(n_positives, "n_positives")
+        for name, size in (
+            ("n_negatives", negatives.size),
+            ("n_positives", positives.size),
+        ):
+            validation.check_length(name, size, "score", scores.size)
+        codes, labels = None, None
+        if group is not None:
+            codes, labels = validation.encode_groups(group, "group")
+            validation.check_length("group", codes.size, "score", scores.size)
+        kept = negatives + positives > 0
+        if not kept.all():
+            scores, negatives, positives = scores[kept], negatives[kept], positives[kept]
+            if codes is not None and labels is not None:
+                codes, labels = validation.drop_unused(codes[kept], labels)
+        cells = Cells(np.zeros(0, np.int64), scores, negatives, positives, None)
+        return cls._added(cells, codes, labels)
+
+    @classmethod
+    def _added(
+        cls, cells: Cells, codes: NDArray[np.intp] | None, labels: NDArray[Any] | None
+    ) -> AUCPartial:
+        for name, counts in (
+            ("negatives", cells.negatives),
+            ("positives", cells.positives),
+        ):
+            total = float(counts.sum(dtype=np.float64))
+            if total > _MOST_ROWS:
+                raise ValueError(
+                    f"{total:.3g} {name} are more than a partial can count exactly (2**40)."
+                )
+        n_groups = 1 if labels is None else labels.size
+        return cls._of(add_cells(cells, codes, n_groups), labels)
+
+    # Merging -----------------------------------------------------------------------
+
+    @classmethod
+    def merge(cls, partials: Iterable[AUCPartial]) -> AUCPartial:
+        """Add up any number of partials in one pass.
+
+        Parameters
+        ----------
+        partials : iterable of AUCPartial
+            At least one; all with groups or all without. Equal labels are the same
+            group.
+
+        Returns
+        -------
+        AUCPartial
+            The partial of all their rows. The order does not matter.
+
+        Raises
+        ------
+        ValueError
+            If there are none, or some have groups and some have not.
+        TypeError
+            If an item is not a partial, or labels are of different kinds.
+
+        Examples
+        --------
+        >>> from skfedauc import AUCPartial
+        >>> shops = [
+        ...     AUCPartial.from_predictions([0, 1], [0.1, 0.6], groups=[shop] * 2)
+        ...     for shop in ["north", "south", "north"]
+        ... ]
+        >>> AUCPartial.merge(shops)
+        AUCPartial(2 groups, 6 rows: 3 positives and 3 negatives, 2 distinct scores)
+        """
+        if isinstance(partials, AUCPartial):
+            raise TypeError("merge takes an iterable of partials; got a single one.")
+        parts = list(partials)
+        for part in parts:
+            if not isinstance(part, AUCPartial):
+                raise TypeError(
+                    f"merge takes AUCPartial objects; got one of type {type(part).__name__}."
+                )
+        if not parts:
+            raise ValueError("merge needs at least one partial; got none.")
+        without = sum(part._labels is None for part in parts)
+        if 0 < without < len(parts):
+            raise ValueError(
+                f"{without} of {len(parts)} partials have no groups and the others have; "
+                "name the groups of those without, for instance by "
+                "partial.regroup({None: 'device 7'})."
+            )
+        if len(parts) == 1:
+            return parts[0]
+        weighted = any(part._cells.weights is not None for part in parts)
+        cells = [part._cells for part in parts]
+        together = Cells(
+            np.zeros(0, np.int64),
+            np.concatenate([c.scores for c in cells]),
+            np.concatenate([c.negatives for c in cells]),
+            np.concatenate([c.positives for c in cells]),
+            np.concatenate([_weights_of(c) for c in cells], axis=1) if weighted else None,
+        )
+        tables = [part._labels for part in parts if part._labels is not None]
+        if not tables:
+            return cls._added(together, None, None)
+        numbers, labels = validation.unite_labels(tables)
+        codes = np.concatenate(
+            [number[group_of_cell(c.starts)] for number, c in zip(numbers, cells, strict=True)]
+        )
+        return cls._added(together, codes, labels)
+
+    def __add__(self, other: AUCPartial) -> AUCPartial:
+        if not isinstance(other, AUCPartial):
+            return NotImplemented
+        return AUCPartial.merge([self, other])
+
+    def __radd__(self, other: Any) -> AUCPartial:
+        """Let the built-in ``sum`` begin with its 0."""
+        if isinstance(other, int) and other == 0:
+            return self
+        return NotImplemented
+
+    def regroup(self, to: Mapping[Any, Any] | Callable[[Any], Any]) -> AUCPartial:
+        """Rename groups, or put several into one.
+
+        Parameters
+        ----------
+        to : mapping or callable
+            Gives the new label for each old one. A partial without groups has the one
+            old label None.
+
+        Returns
+        -------
+        AUCPartial
+
+        Raises
+        ------
+        ValueError
+            If the mapping lacks a group.
+        TypeError
+            If `to` is neither, or gives something that cannot be a label.
+
+        Examples
+        --------
+        From sex by age band to sex:
+
+        >>> from skfedauc import AUCPartial
+        >>> both = AUCPartial.from_predictions(
+        ...     [0, 1, 1], [0.2, 0.4, 0.7], groups=[("f", "<50"), ("f", "50+"), ("m", "<50")]
+        ... )
+        >>> both.regroup(lambda label: label[0]).groups
+        ('f', 'm')
+
+        Naming what one device has sent:
+
+        >>> device = AUCPartial.from_predictions([0, 1], [0.2, 0.4])
+        >>> device.regroup({None: "device 7"}).groups
+        ('device 7',)
+        """
+        old = (None,) if self.groups is None else self.groups
+        numbers, labels = validation.map_labels(old, to, "regroup")
+        codes = numbers[group_of_cell(self._cells.starts)]
+        if codes.size == 0:
+            return AUCPartial._of(self._cells, labels[:0])
+        return AUCPartial._added(self._cells, codes, labels)
+
+    def _pool(self) -> AUCPartial:
+        """All groups as one, without a label."""
+        if self._labels is None:
+            return self
+        return AUCPartial._added(self._cells, None, None)
+
+    # Reading -----------------------------------------------------------------------
+
+    @functools.cached_property
+    def groups(self) -> tuple[Any, ...] | None:
+        if self._labels is None:
+            return None
+        if self._labels.dtype.kind == "M":
+            return tuple(self._labels)
+        return tuple(self._labels.tolist())
+
+    @functools.cached_property
+    def n_positives(self) -> NDArray[np.int64]:
+        return group_totals(self._cells.starts, self._cells.positives)
+
+    @functools.cached_property
+    def n_negatives(self) -> NDArray[np.int64]:
+        return group_totals(self._cells.starts, self._cells.negatives)
+
+    def __len__(self) -> int:
+        """Number of groups; 1 for rows that came without groups."""
+        return self._cells.starts.size - 1
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, AUCPartial):
+            return NotImplemented
+        mine = (*self._cells, self._labels)
+        yours = (*other._cells, other._labels)
+        return all(
+            (a is None and b is None) or (a is not None and b is not None and np.array_equal(a, b))
+            for a, b in zip(mine, yours, strict=True)
+        )
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"AUCPartial is immutable; {name} cannot be set.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self._cells, self._labels)
+
+    def __repr__(self) -> str:
+        positives, negatives = int(self.n_positives.sum()), int(self.n_negatives.sum())
+        distinct = np.unique(self._cells.scores).size
+        groups = "no groups" if self._labels is None else _counted(len(self), "group")
+        weighted = ", weighted" if self._cells.weights is not None else ""
+        return (
+            f"AUCPartial({groups}, {_counted(positives + negatives, 'row')}: "
+            f"{_counted(positives, 'positive')} and {_counted(negatives, 'negative')}, "
+            f"{_counted(distinct, 'distinct score')}{weighted})"
+        )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _weights_of(cells: Cells) -> NDArray[np.float64]:
+    """Weights and squared weights by class; rows without weights weigh 1."""
+    if cells.weights is not None:
+        return cells.weights
+    counts = np.stack([cells.negatives, cells.positives]).astype(np.float64)
+    return np.concatenate([counts, counts])
+
+
+def _restore(cells: Cells, labels: NDArray[Any] | None) -> AUCPartial:
+    """Make a pickled partial again, with its arrays read-only as before."""
+    return AUCPartial._of(Cells(*cells), labels)

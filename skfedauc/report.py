@@ -1,0 +1,779 @@
+"""`GroupAUC`: every AUC of a partial, and the table of statistics that names them."""
+
+from __future__ import annotations
+
+import functools
+import html
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skfedauc import _sklearn
+from skfedauc import _validation as validation
+from skfedauc._paircounts import concordance, cross_concordance, group_totals
+from skfedauc.partials import AUCPartial
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Undefined: TypeAlias = Literal["skip", "ignore", "raise"] | float
+
+# `statistics()` leaves out what needs a groups by groups matrix above this many groups.
+MATRIX_GROUPS = 500
+
+
+class Decomposition(NamedTuple):
+    """What the pooled AUC is made of.
+
+    ``pooled = share_within * within + (1 - share_within) * cross``.
+
+    Attributes
+    ----------
+    within : float
+        AUC over the pairs whose positive and negative share a group.
+    cross : float
+        AUC over the pairs from two groups.
+    share_within : float
+        Share of the pairs that are within a group.
+    """
+
+    within: float
+    cross: float
+    share_within: float
+
+
+class GroupAUC:
+    """Every AUC over groups, read from one partial.
+
+    Parameters
+    ----------
+    partial : AUCPartial
+        The counts to read, such as the sum of many devices' partials.
+    undefined : {"skip", "ignore", "raise"} or float, default="skip"
+        What averages and gaps do with groups that lack a class, whose AUC is undefined.
+        "skip" leaves them out with one `UndefinedMetricWarning` that counts them;
+        "ignore" does so silently; "raise" is a ValueError; a number stands in for their
+        AUC.
+
+    Attributes
+    ----------
+    partial : AUCPartial
+    undefined : str or float
+
+    See Also
+    --------
+    group_roc_auc_score : One statistic as a function.
+    group_auc_scoring : The statistics as scorers.
+
+    Notes
+    -----
+    With the positives' and negatives' weight ``W+_g`` and ``W-_g`` in group g, the pooled
+    AUC is the average of the AUCs of every pair of groups, weighted by
+    ``W+_g W-_h`` [1]_. Averaging the group AUCs by positives is the covariate-adjusted AUC
+    [2]_. It equals the pooled one if negatives score alike in all groups, the average by
+    negatives does if positives score alike.
+
+    References
+    ----------
+    .. [1] Kallus, N. and Zhou, A. (2019). The fairness of risk scores beyond
+       classification: bipartite ranking and the xAUC metric. NeurIPS 32.
+    .. [2] Janes, H. and Pepe, M. S. (2009). Adjusting for covariate effects on
+       classification accuracy using the covariate-adjusted ROC curve. Biometrika 96(2).
+       https://doi.org/10.1093/biomet/asp002
+
+    Examples
+    --------
+    >>> from skfedauc import GroupAUC
+    >>> report = GroupAUC.from_predictions(
+    ...     y_true=[0, 1, 0, 1, 1], y_score=[0.2, 0.6, 0.5, 0.4, 0.9],
+    ...     groups=["a", "a", "b", "b", "b"],
+    ... )
+    >>> report.pooled, report.average("macro"), report.difference
+    (0.8333333333333334, 0.75, 0.5)
+    >>> report.by_group
+           auc  n_positives  n_negatives
+    group
+    a      1.0            1            1
+    b      0.5            2            1
+    """
+
+    def __init__(self, partial: AUCPartial, *, undefined: Undefined = "skip") -> None:
+        if not isinstance(partial, AUCPartial):
+            raise TypeError(
+                f"GroupAUC reads an AUCPartial; got {type(partial).__name__}. Use "
+                "GroupAUC.from_predictions(y_true, y_score, groups=...) for rows."
+            )
+        self.partial = partial
+        self.undefined = check_undefined(undefined)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_score: Any,
+        *,
+        groups: Any,
+        sample_weight: Any = None,
+        pos_label: Any = None,
+        undefined: Undefined = "skip",
+        n_jobs: int | None = None,
+    ) -> GroupAUC:
+        """Report on predictions; the parameters are those of `AUCPartial`.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_rows,)
+            Labels of two classes.
+        y_score : array-like of shape (n_rows,)
+            Finite scores; the higher, the more positive.
+        groups : array-like of shape (n_rows,) or (n_rows, n_columns)
+            Group label of each row; with several columns each combination is a group.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of 0 or more.
+        pos_label : int, float, bool or str, default=None
+            The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
+        undefined : {"skip", "ignore", "raise"} or float, default="skip"
+            What to do with groups that lack a class; see the class.
+        n_jobs : int, default=None
+            Threads to use; None means 1 and -1 all processors.
+
+        Returns
+        -------
+        GroupAUC
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is not as described; the message tells what to pass instead.
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC
+        >>> GroupAUC.from_predictions([0, 1], [0.2, 0.6], groups=["a", "a"]).pooled
+        1.0
+        """
+        undefined = check_undefined(undefined)
+        validation.check_groups_given(groups)
+        rows = validation.check_rows(y_true, y_score, groups, sample_weight, pos_label)
+        return cls(AUCPartial._of_rows(rows, n_jobs), undefined=undefined)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        groups: Any,
+        sample_weight: Any = None,
+        pos_label: Any = None,
+        response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
+        undefined: Undefined = "skip",
+    ) -> GroupAUC:
+        """Report on a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : estimator object
+            A fitted binary classifier, or a pipeline or search that ends in one.
+        X : array-like of shape (n_rows, n_features)
+            Input of the estimator.
+        y : array-like of shape (n_rows,)
+            True labels.
+        groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
+            Name or names of columns of X, or the labels themselves. A pandas Series is
+            aligned with the index of X by label, if X has one.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of 0 or more.
+        pos_label : int, float, bool or str, default=None
+            The positive label; ``estimator.classes_[1]`` if left out.
+        response_method : str or tuple of str, default=("decision_function", \
+"predict_proba")
+            Methods of the estimator that give scores, the first that it has being used.
+        undefined : {"skip", "ignore", "raise"} or float, default="skip"
+            What to do with groups that lack a class; see the class.
+
+        Returns
+        -------
+        GroupAUC
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is not as described; the message tells what to pass instead.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from skfedauc import GroupAUC
+        >>> X = pd.DataFrame({"age": [30, 60, 40, 70], "site": [1, 1, 2, 2]})
+        >>> model = LogisticRegression().fit(X, [0, 1, 0, 1])
+        >>> GroupAUC.from_estimator(model, X, [0, 1, 0, 1], groups="site").average("macro")
+        1.0
+        """
+        undefined = check_undefined(undefined)
+        validation.check_groups_given(groups)
+        labels = validation.groups_of_rows(groups, X)
+        positive, is_other = _sklearn.positive_class(estimator, pos_label)
+        scores = validation.column_of(
+            _sklearn.response_values(estimator, X, response_method), "y_score"
+        )
+        rows = validation.check_rows(
+            y, -scores if is_other else scores, labels, sample_weight, positive
+        )
+        return cls(AUCPartial._of_rows(rows), undefined=undefined)
+
+    # Single numbers ------------------------------------------------------------------
+
+    @functools.cached_property
+    def pooled(self) -> float:
+        """AUC of all rows together."""
+        twice, pairs = self._pooled_pairs
+        if pairs == 0:
+            return self._not_defined("the pooled AUC needs rows of both classes")
+        return float(twice / (2 * pairs))
+
+    def average(self, weights: str | Mapping[Any, float] | ArrayLike) -> float:
+        """Weighted average of the group AUCs.
+
+        Parameters
+        ----------
+        weights : {"macro", "samples", "positives", "negatives", "pairs"}, mapping or array
+            How much each group counts: all alike; by its weight of rows, of positives or
+            of negatives; by its number of pairs. Or a weight for each label, or for each
+            group in the order of ``by_group``.
+
+        Returns
+        -------
+        float
+            NaN if no group has a defined AUC.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the weights are not as described.
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC
+        >>> report = GroupAUC.from_predictions(
+        ...     [0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4], groups=["a", "a", "b", "b"]
+        ... )
+        >>> report.average({"a": 0.9, "b": 0.1})
+        0.9
+        """
+        auc, used = self._usable
+        of_group = self._average_weights(weights)
+        total = float(of_group[used].sum())
+        if not total > 0:
+            return self._not_defined("no group that counts has rows of both classes")
+        return float(np.dot(of_group[used], auc[used]) / total)
+
+    @property
+    def worst(self) -> float:
+        """The smallest group AUC."""
+        auc, used = self._usable
+        if not used.any():
+            return self._not_defined("no group has rows of both classes")
+        return float(auc[used].min())
+
+    @property
+    def difference(self) -> float:
+        """Largest minus smallest group AUC; NaN with fewer than two defined groups."""
+        auc, used = self._usable
+        if used.sum() < 2:
+            return self._not_defined("a gap needs two groups with rows of both classes")
+        return float(auc[used].max() - auc[used].min())
+
+    @property
+    def ratio(self) -> float:
+        """Smallest over largest group AUC; NaN with fewer than two defined groups."""
+        auc, used = self._usable
+        if used.sum() < 2:
+            return self._not_defined("a gap needs two groups with rows of both classes")
+        if auc[used].max() <= 0:
+            return self._not_defined("a ratio needs a group with an AUC above 0")
+        return float(auc[used].min() / auc[used].max())
+
+    @property
+    def cross_difference(self) -> float:
+        """Largest difference, over pairs of groups, between their two cross AUCs."""
+        both = self._defined
+        self._report_undefined()
+        if both.sum() < 2:
+            return self._not_defined("a gap needs two groups with rows of both classes")
+        matrix = self._cross_auc[np.ix_(both, both)]
+        return float(np.abs(matrix - matrix.T).max())
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return len(self.partial)
+
+    @property
+    def n_undefined(self) -> int:
+        """Number of groups that lack a class, so that their AUC is undefined."""
+        return int((~self._defined).sum())
+
+    def statistic(self, name: str) -> float:
+        """One of the named statistics.
+
+        Parameters
+        ----------
+        name : str
+            One of "pooled", "macro", "samples", "positives", "negatives", "pairs",
+            "worst", "ratio", "cross", "difference", "cross_difference".
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            If there is no statistic of that name; the message lists them.
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC
+        >>> report = GroupAUC.from_predictions([0, 1], [0.2, 0.6], groups=["a", "a"])
+        >>> report.statistic("pairs")
+        1.0
+        """
+        return STATISTICS[check_statistic(name)].compute(self)
+
+    # Tables --------------------------------------------------------------------------
+
+    def statistics(self) -> pd.Series:
+        """Every named statistic.
+
+        Returns
+        -------
+        pandas.Series
+            By name. Those that need a matrix of groups by groups, `cross_difference`, are
+            left out above 500 groups; ask for them by name.
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC
+        >>> report = GroupAUC.from_predictions(
+        ...     [0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4], groups=["a", "a", "b", "b"]
+        ... )
+        >>> report.statistics().round(2)
+        pooled              0.75
+        macro               0.50
+        samples             0.50
+        positives           0.50
+        negatives           0.50
+        pairs               0.50
+        worst               0.00
+        ratio               0.00
+        cross               1.00
+        difference          1.00
+        cross_difference    0.00
+        dtype: float64
+        """
+        import pandas as pd
+
+        self._report_undefined()
+        values = self._all_statistics()
+        return pd.Series(values, dtype=np.float64)
+
+    @property
+    def by_group(self) -> pd.DataFrame:
+        """AUC and class counts of each group.
+
+        A DataFrame with the columns `auc` (NaN where undefined), `n_positives` and
+        `n_negatives`, indexed by group; a MultiIndex where labels are tuples.
+        """
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "auc": self._auc,
+                "n_positives": self.partial.n_positives,
+                "n_negatives": self.partial.n_negatives,
+            },
+            index=self._index("group"),
+        )
+
+    def decomposition(self) -> Decomposition:
+        """Split the pooled AUC into pairs within groups and pairs across groups.
+
+        Returns
+        -------
+        Decomposition
+            Named tuple of `within`, `cross` and `share_within`, such that
+            ``pooled = share_within * within + (1 - share_within) * cross``. A part
+            without pairs is NaN.
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC
+        >>> report = GroupAUC.from_predictions(
+        ...     [0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4], groups=["a", "a", "b", "b"]
+        ... )
+        >>> report.decomposition()
+        Decomposition(within=0.5, cross=1.0, share_within=0.5)
+        """
+        twice, pairs = self._pooled_pairs
+        # Exact for counts: Python's integers neither round nor overflow.
+        twice_within = _exact_sum(self._twice)
+        pairs_within = _exact_dot(self._positives, self._negatives)
+        pairs_cross = pairs - pairs_within
+        # A remainder of rounding, where all weight is in one group, is no pair.
+        if self.n_groups < 2 or not pairs_cross > 1e-12 * pairs:
+            pairs_cross = 0
+        return Decomposition(
+            _ratio(twice_within, 2 * pairs_within),
+            _ratio(twice - twice_within, 2 * pairs_cross),
+            _ratio(pairs_within, pairs),
+        )
+
+    @property
+    def cross_matrix(self) -> pd.DataFrame:
+        """AUC of each group's positives against each group's negatives.
+
+        A DataFrame of groups by groups; rows are the positives' group, columns the
+        negatives'; the group AUCs are on the diagonal. A ValueError if it would not fit
+        in memory.
+        """
+        import pandas as pd
+
+        return pd.DataFrame(
+            self._cross_auc,
+            index=self._index("positives"),
+            columns=self._index("negatives"),
+        )
+
+    # What the above is computed from ---------------------------------------------------
+
+    @functools.cached_property
+    def _positives(self) -> NDArray[Any]:
+        """Weight of the positives of each group; counts where all rows weigh 1."""
+        cells = self.partial._cells
+        if cells.weights is None:
+            return self.partial.n_positives
+        return group_totals(cells.starts, cells.weights[1])
+
+    @functools.cached_property
+    def _negatives(self) -> NDArray[Any]:
+        cells = self.partial._cells
+        if cells.weights is None:
+            return self.partial.n_negatives
+        return group_totals(cells.starts, cells.weights[0])
+
+    @functools.cached_property
+    def _defined(self) -> NDArray[np.bool_]:
+        return (self.partial.n_positives > 0) & (self.partial.n_negatives > 0)
+
+    @functools.cached_property
+    def _twice(self) -> NDArray[Any]:
+        """Twice the concordant weight of each group."""
+        return concordance(self.partial._cells)
+
+    @functools.cached_property
+    def _auc(self) -> NDArray[np.float64]:
+        auc = np.full(self.n_groups, np.nan)
+        used = self._defined
+        pairs = self._positives[used].astype(np.float64) * self._negatives[used]
+        # The constant comes last: halving and doubling never round.
+        auc[used] = (self._twice[used] / pairs).astype(np.float64) / 2.0
+        return auc
+
+    @functools.cached_property
+    def _pooled_pairs(self) -> tuple[Any, Any]:
+        """Twice the concordant weight, and the weight of all pairs, without groups."""
+        cells = self.partial._pool()._cells
+        if self.n_groups == 0:
+            return 0, 0
+        twice = concordance(cells)[0]
+        if cells.weights is None:
+            n_negatives = int(cells.negatives.sum(dtype=np.int64))
+            return int(twice), n_negatives * int(cells.positives.sum(dtype=np.int64))
+        return float(twice), float(cells.weights[0].sum()) * float(cells.weights[1].sum())
+
+    @functools.cached_property
+    def _cross_auc(self) -> NDArray[np.float64]:
+        needed = 32 * self.n_groups**2
+        if needed > _memory() // 2:
+            raise ValueError(
+                f"the cross matrix of {self.n_groups:,} groups needs {needed / 2**30:,.0f} "
+                f"GiB, more than half of this machine's {_memory() / 2**30:,.0f} GiB. Put "
+                "groups together with partial.regroup(...), or use decomposition(), which "
+                "needs no matrix."
+            )
+        with np.errstate(invalid="ignore", divide="ignore"):
+            pairs = np.outer(self._positives, self._negatives.astype(np.float64))
+            matrix = cross_concordance(self.partial._cells) / pairs / 2.0
+        matrix[pairs == 0] = np.nan
+        np.fill_diagonal(matrix, self._auc)
+        return matrix
+
+    @functools.cached_property
+    def _usable(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Group AUCs as averages and gaps see them, and which groups take part."""
+        self._report_undefined()
+        if isinstance(self.undefined, float):
+            stood_in = np.where(self._defined, self._auc, self.undefined)
+            return stood_in, np.ones(self.n_groups, np.bool_)
+        return self._auc, self._defined
+
+    @functools.cached_property
+    def _undefined_reported(self) -> bool:
+        """Tell of groups that lack a class, once."""
+        if self.n_undefined and self.undefined in ("skip", "raise"):
+            rows = self.partial.n_positives + self.partial.n_negatives
+            share = rows[~self._defined].sum() / rows.sum()
+            message = (
+                f"{self.n_undefined} of {self.n_groups} groups, with {share:.2%} of the "
+                "rows, have no positives or no negatives, so their AUC is undefined"
+            )
+            if self.undefined == "raise":
+                raise ValueError(
+                    f"{message}. Pass undefined='skip' to leave them out, or a number that "
+                    "stands in for their AUC."
+                )
+            warnings.warn(
+                f"{message}: they are left out of averages and gaps. Pass "
+                "undefined='ignore' to silence this, or a number that stands in for their "
+                "AUC.",
+                UndefinedMetricWarning,
+                stacklevel=5,
+            )
+        return True
+
+    def _report_undefined(self) -> None:
+        _ = self._undefined_reported
+
+    def _not_defined(self, reason: str) -> float:
+        """NaN, told as `undefined` asks."""
+        message = f"{reason}, so the result is NaN"
+        if self.undefined == "raise":
+            raise ValueError(f"{reason}, and undefined='raise' was asked for.")
+        if self.undefined != "ignore":
+            warnings.warn(message, UndefinedMetricWarning, stacklevel=4)
+        return float("nan")
+
+    def _average_weights(
+        self, weights: str | Mapping[Any, float] | ArrayLike
+    ) -> NDArray[np.float64]:
+        """Weight c_g of each group."""
+        if isinstance(weights, str):
+            if weights not in AVERAGES:
+                check_statistic(weights)
+                raise ValueError(
+                    f"average({weights!r}): this statistic is not an average of group "
+                    f"AUCs; the averages are {', '.join(AVERAGES)}."
+                )
+            return AVERAGES[weights](self).astype(np.float64)
+        if isinstance(weights, Mapping):
+            groups = self.partial.groups or ()
+            absent = [group for group in groups if group not in weights]
+            unknown = [label for label in weights if label not in set(groups)]
+            if absent or unknown:
+                raise ValueError(
+                    f"average needs one weight for each group; {len(absent)} groups have "
+                    f"none, such as {absent[:3]!r}, and {len(unknown)} labels are no groups, "
+                    f"such as {unknown[:3]!r}."
+                )
+            weights = [weights[group] for group in groups]
+        of_group = validation.check_weights(weights, "weights")
+        validation.check_length("weights", of_group.size, "by_group", self.n_groups)
+        return of_group
+
+    def _all_statistics(self) -> dict[str, float]:
+        """Every named statistic that is cheap enough, without a warning."""
+        quiet = self
+        if self.undefined in ("skip", "raise"):
+            quiet = GroupAUC(self.partial, undefined="ignore")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            return {
+                name: statistic.compute(quiet)
+                for name, statistic in STATISTICS.items()
+                if not (statistic.needs_matrix and self.n_groups > MATRIX_GROUPS)
+            }
+
+    # How it looks ----------------------------------------------------------------------
+
+    def _index(self, name: str) -> Any:
+        import pandas as pd
+
+        groups = self.partial.groups
+        if groups is None:
+            return pd.Index(["all"] * self.n_groups, name=name)
+        if groups and isinstance(groups[0], tuple):
+            return pd.MultiIndex.from_tuples(groups)
+        labels = self.partial._labels
+        return pd.Index(groups if labels is None else labels, name=name)
+
+    def _headline(self) -> str:
+        partial = self.partial
+        groups = "1 group" if self.n_groups == 1 else f"{self.n_groups:,} groups"
+        undefined = f" ({self.n_undefined:,} undefined)" if self.n_undefined else ""
+        return (
+            f"GroupAUC of {groups}{undefined}, {int(partial.n_positives.sum()):,} positives "
+            f"and {int(partial.n_negatives.sum()):,} negatives"
+        )
+
+    def _extremes(self) -> list[tuple[str, Any, float]]:
+        """The groups of smallest and of largest AUC."""
+        if not self._defined.any():
+            return []
+        groups = self.partial.groups or ("all",)
+        auc = self._auc
+        worst, best = int(np.nanargmin(auc)), int(np.nanargmax(auc))
+        return [
+            ("lowest", groups[worst], float(auc[worst])),
+            ("highest", groups[best], float(auc[best])),
+        ]
+
+    def __repr__(self) -> str:
+        lines = [self._headline()]
+        lines += [f"  {k:<16} {v:.4f}" for k, v in self._all_statistics().items()]
+        lines += [f"  {k:<16} {auc:.4f}  {label}" for k, label, auc in self._extremes()]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        statistics = "".join(
+            f"<tr><th style='text-align:left'>{name}</th><td>{value:.4f}</td></tr>"
+            for name, value in self._all_statistics().items()
+        )
+        extremes = "".join(
+            f"<tr><th style='text-align:left'>{name}</th><td>{auc:.4f} "
+            f"({html.escape(str(label))})</td></tr>"
+            for name, label, auc in self._extremes()
+        )
+        return (
+            f"<table><caption>{html.escape(self._headline())}</caption>"
+            f"{statistics}{extremes}</table>"
+        )
+
+
+# The vocabulary ------------------------------------------------------------------------
+
+
+class Statistic(NamedTuple):
+    """A named statistic: how to compute it, and what scorers have to know."""
+
+    compute: Callable[[GroupAUC], float]
+    greater_is_better: bool = True
+    needs_matrix: bool = False
+
+
+# Weight of each group's AUC in the average of that name.
+AVERAGES: dict[str, Callable[[GroupAUC], NDArray[Any]]] = {
+    "macro": lambda report: np.ones(report.n_groups),
+    "samples": lambda report: report._positives + report._negatives,
+    "positives": lambda report: report._positives,
+    "negatives": lambda report: report._negatives,
+    "pairs": lambda report: report._positives.astype(np.float64) * report._negatives,
+}
+
+
+def _cross(report: GroupAUC) -> float:
+    cross = report.decomposition().cross
+    if np.isnan(cross):
+        return report._not_defined("the cross AUC needs a pair of rows from two groups")
+    return cross
+
+
+STATISTICS: dict[str, Statistic] = {
+    "pooled": Statistic(lambda report: report.pooled),
+    **{name: Statistic(functools.partial(GroupAUC.average, weights=name)) for name in AVERAGES},
+    "worst": Statistic(lambda report: report.worst),
+    "ratio": Statistic(lambda report: report.ratio),
+    "cross": Statistic(_cross),
+    "difference": Statistic(lambda report: report.difference, greater_is_better=False),
+    "cross_difference": Statistic(
+        lambda report: report.cross_difference, greater_is_better=False, needs_matrix=True
+    ),
+}
+
+# Names that other tools use, and what they are called here.
+_OTHER_NAMES = {
+    "micro": "'pooled' (all rows together)",
+    "weighted": "'positives' (groups weighted by their number of positives, the support)",
+    "auc": "'pooled'",
+    "within": "'pairs'",
+    "stratified": "'pairs'",
+    "gauc": "'samples' (by impressions), 'positives' (by clicks) or 'macro'",
+    "mean": "'macro'",
+    "min": "'worst'",
+    "gap": "'difference'",
+}
+
+
+def check_statistic(name: Any, *, scorer: bool = False) -> str:
+    """The name itself if there is such a statistic, else an error that lists them.
+
+    With `scorer` the names are those of scorers, where greater is better: a gap is
+    spelled with "neg_" in front.
+    """
+    names = {
+        name if statistic.greater_is_better or not scorer else f"neg_{name}": None
+        for name, statistic in STATISTICS.items()
+    }
+    if isinstance(name, str) and name in names:
+        return name
+    hint = ""
+    if isinstance(name, str):
+        if name in _OTHER_NAMES:
+            hint = f" {name!r} corresponds to {_OTHER_NAMES[name]} here."
+        elif scorer and f"neg_{name}" in names:
+            hint = f" Greater must be better in a scorer: use 'neg_{name}'."
+        elif not scorer and name.removeprefix("neg_") in names:
+            hint = f" Only scorers have 'neg_' in front: use {name.removeprefix('neg_')!r}."
+    raise ValueError(f"statistic must be one of {', '.join(map(repr, names))}; got {name!r}.{hint}")
+
+
+def check_undefined(undefined: Any) -> Undefined:
+    """The argument itself, numbers as float, if it is a valid way to treat groups."""
+    if isinstance(undefined, str) and undefined in ("skip", "ignore", "raise"):
+        return cast(Undefined, undefined)
+    is_number = isinstance(undefined, int | float) and not isinstance(undefined, bool)
+    if is_number and 0 <= undefined <= 1:
+        return float(undefined)
+    raise ValueError(
+        "undefined must be 'skip', 'ignore', 'raise' or a number from 0 to 1 that stands in "
+        f"for the AUC of groups that lack a class; got {undefined!r}."
+    )
+
+
+def _ratio(part: Any, whole: Any) -> float:
+    return float(part / whole) if whole else float("nan")
+
+
+def _exact_sum(values: NDArray[Any]) -> Any:
+    """Sum of 64-bit integers as one of Python's; of floats as a float."""
+    if values.dtype.kind == "f":
+        return float(values.sum())
+    if values.dtype.kind == "O":
+        return int(sum(values.tolist()))
+    halves = (values >> np.uint64(32), values & np.uint64(0xFFFFFFFF))
+    high, low = (int(half.sum(dtype=np.uint64)) for half in halves)
+    return (high << 32) + low
+
+
+def _exact_dot(left: NDArray[Any], right: NDArray[Any]) -> Any:
+    """Sum of products of integers as one of Python's; of floats as a float."""
+    if left.dtype.kind == "f":
+        return float(np.dot(left, right))
+    if float(np.dot(left.astype(np.float64), right)) < 2.0**62:
+        return int(np.dot(left, right))
+    return sum(a * b for a, b in zip(left.tolist(), right.tolist(), strict=True))
+
+
+def _memory() -> int:
+    """Bytes of memory of this machine, or 8 GiB where the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 8 << 30

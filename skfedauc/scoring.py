@@ -1,0 +1,454 @@
+"""Scorers: a fitted estimator, X and y to a group statistic, inside any search."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Iterable
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skfedauc import _sklearn
+from skfedauc import _validation as validation
+from skfedauc.partials import AUCPartial
+from skfedauc.report import GroupAUC, Undefined, check_statistic, check_undefined
+
+# Reports of the scoring call that is going on. Its members are handed one and the same
+# method caller, which lives as long as the call does.
+_REPORTS: WeakKeyDictionary[Any, dict[Any, tuple[GroupAUC, Any]]] = WeakKeyDictionary()
+
+
+def make_group_auc_scorer(
+    statistic: str,
+    *,
+    groups: Any,
+    undefined: Undefined = "skip",
+    pos_label: Any = None,
+    response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
+) -> GroupAUCScorer:
+    """Make a scorer of one group statistic for ``scoring=``.
+
+    Parameters
+    ----------
+    statistic : str
+        "pooled", "macro", "samples", "positives", "negatives", "pairs", "worst", "ratio",
+        "cross", or a gap with the sign that makes greater better: "neg_difference",
+        "neg_cross_difference". See `group_roc_auc_score` for what they are.
+    groups : str, list of str, pandas.Series or None
+        How the scorer finds the group of each row.
+
+        - A str or a list of str names columns of the X that the search is given. The
+          pipeline that is searched may drop them.
+        - A Series is aligned by label with the index of X; both must be unique.
+        - None lets scikit-learn route them: pass ``groups=labels`` to ``fit``, or
+          ``params={"groups": labels}`` to functions such as `cross_validate`. Needs
+          ``sklearn.set_config(enable_metadata_routing=True)`` first. The request is
+          already set; ``set_score_request(groups="site")`` gives it another name.
+    undefined : {"skip", "ignore", "raise"} or float, default="skip"
+        What to do with groups that lack a class in a fold: leave them out with a warning
+        or without one, raise a ValueError, or let a number stand in for their AUC.
+    pos_label : int, float, bool or str, default=None
+        The positive label; ``estimator.classes_[1]`` if left out.
+    response_method : str or tuple of str, default=("decision_function", "predict_proba")
+        Methods of the estimator that give scores, the first that it has being used.
+
+    Returns
+    -------
+    GroupAUCScorer
+        A callable ``scorer(estimator, X, y)``, as `sklearn.metrics.make_scorer` makes.
+
+    Raises
+    ------
+    ValueError
+        If there is no such statistic, or `groups` is None while metadata routing is off.
+    TypeError
+        If `groups` is neither of the above. Positions of columns are refused: tools that
+        pass some of the columns would silently read another one.
+
+    See Also
+    --------
+    group_auc_scoring : Several of these at once, sharing predictions and counts.
+
+    Notes
+    -----
+    What works where:
+
+    ================================  ===========  ==============  ==============
+    Tool                              column of X  aligned Series  routed (None)
+    ================================  ===========  ==============  ==============
+    GridSearchCV, RandomizedSearchCV  yes          yes             yes
+    HalvingGridSearchCV               yes          yes             yes
+    cross_validate, cross_val_score   yes          yes             yes
+    learning_curve, validation_curve  yes          yes             yes
+    permutation_test_score            yes          yes             yes
+    RFECV, LogisticRegressionCV       no [a]_      no [a]_         yes
+    SequentialFeatureSelector         no [a]_      no [a]_         yes
+    TunedThresholdClassifierCV        no [b]_      no [b]_         no [b]_
+    ================================  ===========  ==============  ==============
+
+    .. [a] It turns X into a numpy array before it scores; the error says so.
+    .. [b] It scores predicted labels, which do not rank; the error says so.
+
+    A polars or pyarrow X has no index, so a Series cannot be aligned with it.
+
+    Scorers of a dict share the predictions that scikit-learn caches by method only. Next
+    to a scorer that scikit-learn made with ``pos_label=`` the other class, put the group
+    scorers first: the first one decides which column of ``predict_proba`` is cached.
+
+    Leaving one-class groups out selects on prevalence and size of groups; compare
+    candidates on the same folds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from skfedauc import make_group_auc_scorer
+    >>> rng = np.random.default_rng(0)
+    >>> X = pd.DataFrame({"dose": rng.normal(size=200), "site": [1, 2] * 100})
+    >>> y = X["dose"] + rng.normal(size=200) > 0
+    >>> scorer = make_group_auc_scorer("positives", groups="site")
+    >>> scorer
+    make_group_auc_scorer('positives', groups='site')
+    >>> cross_val_score(LogisticRegression(), X, y, scoring=scorer).round(2)
+    array([0.64, 0.86, 0.87, 0.86, 0.82])
+    """
+    check_statistic(statistic, scorer=True)
+    return GroupAUCScorer(
+        statistic,
+        _checked_groups(groups),
+        check_undefined(undefined),
+        pos_label,
+        response_method,
+    )
+
+
+def group_auc_scoring(
+    statistics: Iterable[str],
+    *,
+    groups: Any,
+    each_group: Iterable[Any] = (),
+    undefined: Undefined = "skip",
+    pos_label: Any = None,
+    response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
+) -> dict[str, GroupAUCScorer]:
+    """Make a dict of group scorers for ``scoring=``.
+
+    It can be combined with others: ``{**group_auc_scoring(...), "ll": "neg_log_loss"}``.
+    Its members share one prediction and one pass over the rows.
+
+    Parameters
+    ----------
+    statistics : iterable of str
+        Names as in `make_group_auc_scorer`; they are also the names of the scores.
+    groups : str, list of str, pandas.Series or None
+        How the scorers find the group of each row; see `make_group_auc_scorer`.
+    each_group : iterable of labels, default=()
+        Groups whose own AUC is to be a score as well, named "auc_" and the label (parts
+        of a tuple joined by "_"). It is NaN, with a warning, in a fold where the group
+        lacks a class or is absent, as `undefined` says.
+    undefined : {"skip", "ignore", "raise"} or float, default="skip"
+        What to do with groups that lack a class in a fold; see `make_group_auc_scorer`.
+    pos_label : int, float, bool or str, default=None
+        The positive label; ``estimator.classes_[1]`` if left out.
+    response_method : str or tuple of str, default=("decision_function", "predict_proba")
+        Methods of the estimator that give scores, the first that it has being used.
+
+    Returns
+    -------
+    dict of str to GroupAUCScorer
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `make_group_auc_scorer` does, and if names repeat or there are none.
+
+    See Also
+    --------
+    make_group_auc_scorer : One scorer, and the table of what works in which tool.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from skfedauc import group_auc_scoring
+    >>> rng = np.random.default_rng(0)
+    >>> X = pd.DataFrame({"dose": rng.normal(size=200), "site": [1, 2] * 100})
+    >>> y = X["dose"] + rng.normal(size=200) > 0
+    >>> search = GridSearchCV(
+    ...     LogisticRegression(),
+    ...     {"C": [0.1, 1.0]},
+    ...     scoring=group_auc_scoring(
+    ...         ["pooled", "neg_difference"], groups="site", each_group=[1, 2]
+    ...     ),
+    ...     refit="pooled",
+    ...     error_score="raise",
+    ... ).fit(X, y)
+    >>> sorted(key for key in search.cv_results_ if key.startswith("mean_test"))
+    ['mean_test_auc_1', 'mean_test_auc_2', 'mean_test_neg_difference', 'mean_test_pooled']
+    """
+    if isinstance(statistics, str):
+        raise TypeError(
+            f"statistics must be a list of names; got the str {statistics!r}. Use "
+            f"[{statistics!r}], or make_group_auc_scorer for a single scorer."
+        )
+    if isinstance(each_group, str):
+        raise TypeError(
+            f"each_group must be a list of group labels; got the str {each_group!r}. Use "
+            f"[{each_group!r}]."
+        )
+    checked, undefined = _checked_groups(groups), check_undefined(undefined)
+    named: list[tuple[str, str, Any]] = [
+        (check_statistic(name, scorer=True), name, None) for name in statistics
+    ]
+    for label in each_group:
+        parts = label if isinstance(label, tuple) else (label,)
+        named.append(("auc_" + "_".join(map(str, parts)), "group", label))
+    repeated = {name for name, *_ in named if sum(name == other[0] for other in named) > 1}
+    if repeated or not named:
+        raise ValueError(
+            f"statistics and each_group must name different scores; repeated: {sorted(repeated)}."
+            if repeated
+            else "statistics and each_group are both empty; name at least one score."
+        )
+    return {
+        name: GroupAUCScorer(statistic, checked, undefined, pos_label, response_method, label)
+        for name, statistic, label in named
+    }
+
+
+def _checked_groups(groups: Any) -> Any:
+    if groups is None:
+        if not _sklearn.is_routing_enabled():
+            raise ValueError(
+                "groups=None lets scikit-learn route the groups, but metadata routing is "
+                "off. Either name the column(s) of X that hold them, groups='site'; or pass "
+                "a pandas Series with the index of X; or call "
+                "sklearn.set_config(enable_metadata_routing=True) first and give groups to "
+                "fit (or as params={'groups': ...})."
+            )
+        return None
+    if validation.is_column_names(groups):
+        return groups
+    if hasattr(groups, "get_indexer") or not hasattr(groups, "iloc") or hasattr(groups, "columns"):
+        raise TypeError(
+            "groups must be the name of a column of X, a list of names, a pandas Series with "
+            f"the index of X, or None (routed by scikit-learn); got {type(groups).__name__}. "
+            "Positions of columns, and arrays, which cannot follow the rows into folds, are "
+            "not supported."
+        )
+    validation.check_unique_index(groups, "groups")
+    return groups
+
+
+def _hard_labels(
+    y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None
+) -> float:
+    """Stand where scikit-learn's tools expect the function of a scorer.
+
+    Those that call it directly pass predicted labels.
+    """
+    raise TypeError(
+        "group AUC scorers rank scores, and this tool scores predicted labels at a "
+        "threshold (as TunedThresholdClassifierCV and FixedThresholdClassifier do). Select "
+        "the model with this scorer in a search first; then tune its threshold with a "
+        "metric of labels, such as scoring='balanced_accuracy'."
+    )
+
+
+class GroupAUCScorer(_sklearn.BaseScorer):
+    """A scorer of one group statistic; made by `make_group_auc_scorer`.
+
+    Parameters
+    ----------
+    statistic : str
+        Name as scorers spell it, or "group" for the AUC of the group `label`.
+    groups : str, list of str, pandas.Series or None
+    undefined : {"skip", "ignore", "raise"} or float
+    pos_label : int, float, bool, str or None
+    response_method : str or tuple of str
+    label : object, default=None
+        Label of the one group that is scored.
+    """
+
+    def __init__(
+        self,
+        statistic: str,
+        groups: Any,
+        undefined: Undefined,
+        pos_label: Any,
+        response_method: str | tuple[str, ...],
+        label: Any = None,
+    ) -> None:
+        super().__init__(_hard_labels, 1, {}, response_method)
+        self._statistic = statistic
+        self._groups = groups
+        self._undefined = undefined
+        self._pos_label = pos_label
+        self._label = label
+        self._requests: dict[str, Any] = {"sample_weight": None}
+        if groups is None:
+            self._requests["groups"] = True
+
+    def _score(
+        self,
+        method_caller: Any,
+        estimator: Any,
+        X: Any,
+        y_true: Any,
+        *,
+        groups: Any = None,
+        sample_weight: Any = None,
+    ) -> float:
+        """Score, sharing the report with the other members of a multi-metric search."""
+        source = groups if self._groups is None else self._groups
+        key = (
+            id(source) if not validation.is_column_names(source) else repr(source),
+            id(sample_weight),
+            repr(self._response_method),
+            repr(self._pos_label),
+            self._undefined,
+        )
+        shared = _REPORTS.setdefault(method_caller, {})
+        if key not in shared:
+            report = self._report(method_caller, estimator, X, y_true, groups, sample_weight)
+            # What the key identifies is kept alive with it.
+            shared[key] = report, (source, sample_weight)
+        report = shared[key][0]
+        if self._statistic == "group":
+            return self._group_auc(report)
+        name = self._statistic.removeprefix("neg_")
+        value = report.statistic(name)
+        return -value if name != self._statistic else value
+
+    def _report(
+        self,
+        method_caller: Any,
+        estimator: Any,
+        X: Any,
+        y_true: Any,
+        groups: Any,
+        sample_weight: Any,
+    ) -> GroupAUC:
+        if self._groups is None and groups is None:
+            raise ValueError(
+                "groups did not reach the scorer, which was made with groups=None. Pass them "
+                "with the data: search.fit(X, y, groups=labels), or cross_validate(..., "
+                "params={'groups': labels}); or make the scorer with groups='site', the "
+                "name of a column of X."
+            )
+        if self._groups is None:
+            labels = groups
+        elif isinstance(self._groups, str):
+            labels = validation.columns_of(X, [self._groups])
+        elif isinstance(self._groups, list):
+            labels = validation.columns_of(X, self._groups)
+        else:
+            labels = validation.aligned(self._groups, X)
+        positive, is_other = _sklearn.positive_class(estimator, self._pos_label)
+        # The default class, whatever ours is: scikit-learn caches by method alone.
+        scores = method_caller(
+            estimator,
+            _sklearn.response_method_name(estimator, self._response_method),
+            X,
+            pos_label=None,
+        )
+        scores = validation.column_of(scores, "y_score")
+        rows = validation.check_rows(
+            y_true,
+            -scores if is_other else scores,
+            labels,
+            sample_weight,
+            positive,
+            warn_hard_labels=False,
+        )
+        return GroupAUC(AUCPartial._of_rows(rows), undefined=self._undefined)
+
+    def _group_auc(self, report: GroupAUC) -> float:
+        known = report.partial.groups or ()
+        auc = float(report._auc[known.index(self._label)]) if self._label in known else np.nan
+        if not np.isnan(auc):
+            return auc
+        if isinstance(self._undefined, float):
+            return self._undefined
+        state = "lacks a class" if self._label in known else "is absent"
+        message = (
+            f"group {self._label!r} {state} among the rows to be scored, so its AUC is "
+            f"undefined; groups there: {', '.join(map(repr, known[:10]))}"
+            f"{', ...' if len(known) > 10 else ''}"
+        )
+        if self._undefined == "raise":
+            raise ValueError(message)
+        if self._undefined == "skip":
+            warnings.warn(message, UndefinedMetricWarning, stacklevel=3)
+        return auc
+
+    # What scikit-learn asks of scorers -------------------------------------------------
+
+    def set_score_request(self, **requests: Any) -> GroupAUCScorer:
+        """Request metadata, or give it another name; adds to what is requested.
+
+        Parameters
+        ----------
+        **requests : dict
+            ``groups`` (of scorers made with ``groups=None``) and ``sample_weight``, each
+            True, False, None or the name under which it is passed.
+
+        Returns
+        -------
+        GroupAUCScorer
+            The scorer itself.
+        """
+        if not _sklearn.is_routing_enabled():
+            raise RuntimeError(
+                "set_score_request needs metadata routing; enable it with "
+                "sklearn.set_config(enable_metadata_routing=True)."
+            )
+        unknown = set(requests) - set(self._requests)
+        if unknown:
+            hint = (
+                " This scorer reads its groups from X; make it with groups=None to have "
+                "them routed."
+                if "groups" in unknown
+                else ""
+            )
+            raise TypeError(
+                f"set_score_request takes {', '.join(sorted(self._requests))}; got "
+                f"{', '.join(sorted(unknown))}.{hint}"
+            )
+        self._requests = {**self._requests, **requests}
+        return self
+
+    def _get_metadata_request(self) -> Any:
+        return _sklearn.score_requests(self, self._requests)
+
+    def _accept_sample_weight(self) -> bool:
+        return True
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> GroupAUCScorer:
+        """Share the Series of groups: members of a cloned dict still share their report."""
+        return copy.copy(self)
+
+    def __repr__(self) -> str:
+        if validation.is_column_names(self._groups) or self._groups is None:
+            groups = repr(self._groups)
+        else:
+            groups = f"<Series of {len(self._groups)} labels>"
+        parts = [f"groups={groups}"]
+        if self._label is not None:
+            parts.append(f"each_group=[{self._label!r}]")
+        if self._undefined != "skip":
+            parts.append(f"undefined={self._undefined!r}")
+        if self._pos_label is not None:
+            parts.append(f"pos_label={self._pos_label!r}")
+        if self._response_method != ("decision_function", "predict_proba"):
+            parts.append(f"response_method={self._response_method!r}")
+        if self._statistic == "group":
+            return f"group_auc_scoring([], {', '.join(parts)})"
+        return f"make_group_auc_scorer({self._statistic!r}, {', '.join(parts)})"
