@@ -10,6 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skfedauc.metrics import group_roc_auc_score
+    from skfedauc.model_selection import (
+        WithinGroupStratifiedKFold,
+        cross_validate_group_auc,
+        pareto_front,
+        select_within_gap,
+    )
     from skfedauc.partials import AUCPartial
     from skfedauc.report import GroupAUC
     from skfedauc.scoring import group_auc_scoring, make_group_auc_scorer
@@ -19,17 +25,25 @@ __version__ = version("skfedauc")
 __all__ = [
     "AUCPartial",
     "GroupAUC",
+    "WithinGroupStratifiedKFold",
+    "cross_validate_group_auc",
     "group_auc_scoring",
     "group_roc_auc_score",
     "make_group_auc_scorer",
+    "pareto_front",
+    "select_within_gap",
 ]
 
 _MODULES = {
     "AUCPartial": "partials",
     "GroupAUC": "report",
+    "WithinGroupStratifiedKFold": "model_selection",
+    "cross_validate_group_auc": "model_selection",
     "group_auc_scoring": "scoring",
     "group_roc_auc_score": "metrics",
     "make_group_auc_scorer": "scoring",
+    "pareto_front": "model_selection",
+    "select_within_gap": "model_selection",
 }
 
 

@@ -6,23 +6,33 @@ of multi-metric searches must derive from the private base class.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import sklearn
 from sklearn.base import is_classifier
 from sklearn.metrics._scorer import _BaseScorer as BaseScorer
+from sklearn.model_selection._split import GroupsConsumerMixin
+from sklearn.utils import _safe_indexing
 from sklearn.utils._metadata_requests import MetadataRequest
 from sklearn.utils._response import _get_response_values
-from sklearn.utils.validation import _check_response_method
+from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.validation import _check_method_params, _check_response_method
 
 __all__ = [
     "BaseScorer",
+    "GroupsConsumerMixin",
     "is_routing_enabled",
+    "of_rows",
     "positive_class",
     "response_method_name",
     "response_values",
+    "rows_of",
     "score_requests",
+    "shared_scores",
+    "wants_groups",
 ]
 
 
@@ -38,6 +48,24 @@ def score_requests(owner: Any, requests: Mapping[str, Any]) -> MetadataRequest:
     return request
 
 
+def rows_of(X: Any, rows: Any) -> Any:
+    """These rows of an array, a sparse matrix or a DataFrame."""
+    return _safe_indexing(X, rows)
+
+
+def wants_groups(splitter: Any) -> bool:
+    """Whether a splitter makes use of groups."""
+    if hasattr(splitter, "get_metadata_routing"):
+        routing = get_routing_for_object(splitter)
+        return bool(routing.consumes("split", ["groups"]))
+    return "groups" in inspect.signature(splitter.split).parameters
+
+
+def of_rows(X: Any, params: Mapping[str, Any], rows: Any) -> dict[str, Any]:
+    """Parameters of fit for some rows: those with a value per row are cut."""
+    return dict(_check_method_params(X, params=params, indices=rows))
+
+
 def response_method_name(estimator: Any, response_method: Any) -> str:
     """The first of these methods that the estimator has."""
     method = _check_response_method(estimator, response_method)
@@ -48,6 +76,33 @@ def response_values(estimator: Any, X: Any, response_method: Any) -> Any:
     """Scores of the class ``classes_[1]``, or what a regressor predicts."""
     values, _ = _get_response_values(estimator, X, response_method=response_method)
     return values
+
+
+def shared_scores(method_caller: Any, estimator: Any, X: Any, response_method: Any) -> Any:
+    """Scores of the class ``classes_[1]``, shared with other scorers of the same call.
+
+    Scikit-learn caches predictions by method alone, so scores that are there already may be
+    those of the other class, of a scorer with another `pos_label`. A few rows tell.
+    """
+    name = response_method_name(estimator, response_method)
+    cache = next(iter(getattr(method_caller, "args", ())), None)
+    if not isinstance(cache, dict):
+        return method_caller(estimator, name, X, pos_label=None)
+    ours = (name, "of classes_[1]")
+    if ours not in cache:
+        is_foreign = name in cache and name != "predict" and is_classifier(estimator)
+        scores = method_caller(estimator, name, X, pos_label=None)
+        if is_foreign and not _are_of_default_class(scores, estimator, X, name):
+            scores = response_values(estimator, X, name)
+        cache[ours] = scores
+    return cache[ours]
+
+
+def _are_of_default_class(scores: Any, estimator: Any, X: Any, name: str) -> bool:
+    few = np.arange(min(len(scores), 8))
+    expected = response_values(estimator, rows_of(X, few), name)
+    other = 1 - expected if name == "predict_proba" else -expected
+    return bool(np.abs(scores[few] - expected).sum() < np.abs(scores[few] - other).sum())
 
 
 def positive_class(estimator: Any, pos_label: Any) -> tuple[Any, bool]:

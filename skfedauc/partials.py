@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from skfedauc import _validation as validation
 from skfedauc._paircounts import (
     Cells,
+    Tally,
     add_cells,
     count_rows,
     group_of_cell,
-    group_totals,
+    tally,
     weigh_rows,
 )
 
@@ -349,6 +350,24 @@ class AUCPartial:
             return AUCPartial._of(self._cells, labels[:0])
         return AUCPartial._added(self._cells, codes, labels)
 
+    def _only(self, groups: NDArray[np.intp]) -> AUCPartial:
+        """The groups of these numbers, which rise."""
+        if self._labels is None:
+            return self
+        starts, scores, negatives, positives, weights = self._cells
+        sizes = np.diff(starts)[groups]
+        # Where the cells of each group begin, less where they begin afterwards
+        new_starts = np.append(0, np.cumsum(sizes))
+        cell = np.arange(new_starts[-1]) + np.repeat(starts[groups] - new_starts[:-1], sizes)
+        cells = Cells(
+            new_starts,
+            scores[cell],
+            negatives[cell],
+            positives[cell],
+            None if weights is None else weights[:, cell],
+        )
+        return AUCPartial._of(cells, self._labels[groups])
+
     def _pool(self) -> AUCPartial:
         """All groups as one, without a label."""
         if self._labels is None:
@@ -361,20 +380,25 @@ class AUCPartial:
     def groups(self) -> tuple[Any, ...] | None:
         if self._labels is None:
             return None
-        if self._labels.dtype.kind == "M":
-            return tuple(self._labels)
         return tuple(self._labels.tolist())
 
-    @functools.cached_property
+    @property
     def n_positives(self) -> NDArray[np.int64]:
-        return group_totals(self._cells.starts, self._cells.positives)
+        return self._tally.n_positives
+
+    @property
+    def n_negatives(self) -> NDArray[np.int64]:
+        return self._tally.n_negatives
 
     @functools.cached_property
-    def n_negatives(self) -> NDArray[np.int64]:
-        return group_totals(self._cells.starts, self._cells.negatives)
+    def _tally(self) -> Tally:
+        found = tally(self._cells)
+        for array in found:
+            array.flags.writeable = False
+        return found
 
     def __len__(self) -> int:
-        """Number of groups; 1 for rows that came without groups."""
+        """Number of groups; 1 for rows that came without, 0 if there are no rows."""
         return self._cells.starts.size - 1
 
     def __eq__(self, other: object) -> bool:
@@ -396,16 +420,17 @@ class AUCPartial:
     def __repr__(self) -> str:
         positives, negatives = int(self.n_positives.sum()), int(self.n_negatives.sum())
         distinct = np.unique(self._cells.scores).size
-        groups = "no groups" if self._labels is None else _counted(len(self), "group")
+        groups = "no groups" if self._labels is None else counted(len(self), "group")
         weighted = ", weighted" if self._cells.weights is not None else ""
         return (
-            f"AUCPartial({groups}, {_counted(positives + negatives, 'row')}: "
-            f"{_counted(positives, 'positive')} and {_counted(negatives, 'negative')}, "
-            f"{_counted(distinct, 'distinct score')}{weighted})"
+            f"AUCPartial({groups}, {counted(positives + negatives, 'row')}: "
+            f"{counted(positives, 'positive')} and {counted(negatives, 'negative')}, "
+            f"{counted(distinct, 'distinct score')}{weighted})"
         )
 
 
-def _counted(number: int, what: str) -> str:
+def counted(number: int, what: str) -> str:
+    """A number of things, in words."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Iterable
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -352,13 +351,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         else:
             labels = validation.aligned(self._groups, X)
         positive, is_other = _sklearn.positive_class(estimator, self._pos_label)
-        # The default class, whatever ours is: scikit-learn caches by method alone.
-        scores = method_caller(
-            estimator,
-            _sklearn.response_method_name(estimator, self._response_method),
-            X,
-            pos_label=None,
-        )
+        scores = _sklearn.shared_scores(method_caller, estimator, X, self._response_method)
         scores = validation.column_of(scores, "y_score")
         rows = validation.check_rows(
             y_true,
@@ -386,7 +379,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         if self._undefined == "raise":
             raise ValueError(message)
         if self._undefined == "skip":
-            warnings.warn(message, UndefinedMetricWarning, stacklevel=3)
+            validation.warn(message, UndefinedMetricWarning)
         return auc
 
     # What scikit-learn asks of scorers -------------------------------------------------

@@ -20,17 +20,17 @@ from skfedauc._paircounts.cells import (
     no_cells,
     weigh_rows,
 )
-from skfedauc._paircounts.pairs import concordance, cross_concordance, group_totals
+from skfedauc._paircounts.pairs import Tally, cross_concordance, tally
 
 __all__ = [
     "Cells",
+    "Tally",
     "add_cells",
-    "concordance",
     "count_rows",
     "cross_concordance",
     "group_blocks",
     "group_of_cell",
-    "group_totals",
     "no_cells",
+    "tally",
     "weigh_rows",
 ]

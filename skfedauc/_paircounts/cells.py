@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,7 +67,7 @@ def group_of_cell(starts: NDArray[np.int64]) -> NDArray[np.intp]:
 def compact_counts(counts: Integers) -> Integers:
     """Counts in 32 bits where they fit, so that equal states have equal arrays."""
     small = counts.size == 0 or int(counts.max()) < 1 << 32
-    return counts.astype(np.uint32 if small else np.int64, copy=False)
+    return counts.astype(np.uint32 if small else np.uint64, copy=False)
 
 
 def count_rows(
@@ -97,21 +97,24 @@ def count_rows(
     if scores.size == 0:
         return no_cells()
 
-    def count_block(rows: Any, groups: Keys | None, n_groups: int) -> Cells:
-        packed = pack(scores[rows], groups, n_groups, spare=1)
+    def count_block(rows: NDArray[np.int64] | None, groups: Keys | None, n_groups: int) -> Cells:
+        packed = pack(_taken(scores, rows), groups, n_groups, spare=1)
         keys = packed.keys
         keys <<= np.uint64(1)
-        keys |= positive[rows]
+        keys |= _taken(positive, rows)
         keys.sort()
         # The lowest bit is the label again, the others are group and score.
-        labels = (keys & np.uint64(1)).astype(np.uint32)
+        labels = keys.astype(np.uint32)
+        labels &= np.uint32(1)
         keys >>= np.uint64(1)
-        first = np.flatnonzero(is_new_key(keys))
-        if first.size == keys.size:
+        is_new = is_new_key(keys)
+        if is_new.all():
             positives, negatives = labels, np.uint32(1) - labels
         else:
-            keys = keys[first]
-            positives = np.add.reduceat(labels, first, dtype=np.int64)
+            first, keys = np.flatnonzero(is_new), keys[is_new]
+            # positives up to the end of each run of rows with equal keys
+            up_to = np.cumsum(labels, dtype=np.int64)[np.append(first[1:], labels.size) - 1]
+            positives = np.diff(up_to, prepend=0)
             negatives = np.diff(first, append=labels.size) - positives
         return Cells(
             packed.starts(keys),
@@ -140,11 +143,10 @@ def weigh_rows(
     # One array to gather instead of two: the weight, negative for the negatives.
     signed = np.where(positive, weights, -weights)
 
-    def weigh_block(rows: Any, groups: Keys | None, n_groups: int) -> Cells:
-        packed = pack(scores[rows], groups, n_groups, spare=0)
-        order = np.argsort(packed.keys)
-        keys, row_weights = packed.keys[order], signed[rows][order]
-        is_new = is_new_key(keys)
+    def weigh_block(rows: NDArray[np.int64] | None, groups: Keys | None, n_groups: int) -> Cells:
+        packed = pack(_taken(scores, rows), groups, n_groups, spare=0)
+        order, keys, is_new = _order(packed.keys)
+        row_weights = _taken(signed, rows)[order]
         first, keys = np.flatnonzero(is_new), keys[is_new]
         of_positives = np.maximum(row_weights, 0.0)
         of_negatives = np.maximum(-row_weights, 0.0)
@@ -196,15 +198,13 @@ def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: in
             row_groups = None if groups is None else groups[of_row]
             return count_rows(scores[of_row], positive, row_groups, n_groups)
 
-    def add_block(rows: Any, groups: Keys | None, n_groups: int) -> Cells:
-        packed = pack(scores[rows], groups, n_groups, spare=0)
-        order = np.argsort(packed.keys)
-        keys = packed.keys[order]
-        is_new = is_new_key(keys)
+    def add_block(rows: NDArray[np.int64] | None, groups: Keys | None, n_groups: int) -> Cells:
+        packed = pack(_taken(scores, rows), groups, n_groups, spare=0)
+        order, keys, is_new = _order(packed.keys)
         first, keys = np.flatnonzero(is_new), keys[is_new]
 
         def added(amounts: NDArray[Any], dtype: type) -> NDArray[Any]:
-            return np.add.reduceat(amounts[rows][order], first, dtype=dtype)
+            return np.add.reduceat(_taken(amounts, rows)[order], first, dtype=dtype)
 
         return Cells(
             packed.starts(keys),
@@ -218,6 +218,26 @@ def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: in
     return _by_blocks(add_block, groups, n_groups, cut=cut)
 
 
+def _order(keys: Keys) -> tuple[NDArray[np.int64], Keys, Booleans]:
+    """Stable order of the keys, the keys in that order, and which differ from the last.
+
+    Stable, so that the weights of a cell are added in the order of its rows, whatever rows
+    other groups have. Sorting (run, row) by value costs far less than a stable argsort.
+    """
+    order = np.argsort(keys)
+    ordered = keys[order]
+    is_new = is_new_key(ordered)
+    if not is_new.all():
+        row_bits = np.uint64((keys.size - 1).bit_length())
+        in_run = np.cumsum(is_new, dtype=np.uint64)
+        in_run <<= row_bits
+        in_run |= order.view(np.uint64)
+        in_run.sort()
+        in_run &= np.uint64((1 << int(row_bits)) - 1)
+        order = in_run.view(np.int64)
+    return order, ordered, is_new
+
+
 def _repeated(counts: Integers) -> NDArray[np.intp]:
     """Index of each cell, once per row that it counts."""
     if counts.max() <= 1:
@@ -225,8 +245,12 @@ def _repeated(counts: Integers) -> NDArray[np.intp]:
     return np.repeat(np.arange(counts.size), counts)
 
 
+def _taken(values: NDArray[Any], rows: NDArray[np.int64] | None) -> NDArray[Any]:
+    return values if rows is None else values.take(rows)
+
+
 def _by_blocks(
-    block: Callable[[Any, Keys | None, int], Cells],
+    block: Callable[[NDArray[np.int64] | None, Keys | None, int], Cells],
     groups: NDArray[np.intp] | None,
     n_groups: int,
     *,
@@ -235,13 +259,13 @@ def _by_blocks(
 ) -> Cells:
     """Cells of all rows, from `block` called on blocks of whole groups.
 
-    `block(rows, groups, n_groups)` gets the index of its rows and their groups, numbered
-    from 0. Where blocks are cut depends on the sizes of the groups alone.
+    `block(rows, groups, n_groups)` gets the index of its rows (None for all) and their
+    groups, numbered from 0. Where blocks are cut depends on the sizes of the groups alone.
     """
     if groups is None or n_groups == 1:
-        return block(slice(None), None, 1)
+        return block(None, None, 1)
     if not cut:
-        return block(slice(None), groups.astype(np.uint64), n_groups)
+        return block(None, groups.astype(np.uint64), n_groups)
     # Sorted values of (group, row) are an index of the rows by group, without argsort.
     row_bits = np.uint64((groups.size - 1).bit_length())
     by_group = groups.astype(np.uint64)
@@ -252,12 +276,19 @@ def _by_blocks(
     bounds = group_blocks(np.append(0, ends), BLOCK_ROWS)
 
     def run(first: int, last: int) -> Cells:
-        mine = by_group[ends[first - 1] if first else 0 : ends[last - 1]]
-        rows = (mine & np.uint64((1 << int(row_bits)) - 1)).view(np.int64)
-        return block(rows, (mine >> row_bits) - np.uint64(first), last - first)
+        rows = by_group[ends[first - 1] if first else 0 : ends[last - 1]]
+        block_groups = rows >> row_bits
+        block_groups -= np.uint64(first)
+        rows &= np.uint64((1 << int(row_bits)) - 1)
+        return block(rows.view(np.int64), block_groups, last - first)
 
     pairs = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
-    return _concatenated(_in_threads(run, pairs, n_jobs))
+    if n_jobs in (None, 1) or len(pairs) == 1:
+        return _concatenated([run(*pair) for pair in pairs])
+    from joblib import Parallel, delayed
+
+    in_threads = Parallel(n_jobs=n_jobs, prefer="threads")
+    return _concatenated(list(in_threads(delayed(run)(*pair) for pair in pairs)))
 
 
 def group_blocks(starts: NDArray[np.int64], size: int) -> NDArray[np.intp]:
@@ -266,30 +297,18 @@ def group_blocks(starts: NDArray[np.int64], size: int) -> NDArray[np.intp]:
     Blocks are the unit in which things are computed by group: their arrays stay in the
     processor's cache. A group larger than `size` ends its block.
     """
-    block = starts[:-1] // size
-    return np.append(np.flatnonzero(is_new_key(block)), block.size)
-
-
-def _in_threads(
-    function: Callable[..., Cells], arguments: Sequence[tuple[int, int]], n_jobs: int | None
-) -> list[Cells]:
-    if n_jobs in (None, 1) or len(arguments) == 1:
-        return [function(*pair) for pair in arguments]
-    from joblib import Parallel, delayed
-
-    return list(
-        Parallel(n_jobs=n_jobs, prefer="threads")(delayed(function)(*pair) for pair in arguments)
-    )
+    return np.append(np.flatnonzero(is_new_key(starts[:-1] // size)), starts.size - 1)
 
 
 def _concatenated(blocks: list[Cells]) -> Cells:
+    """The cells of consecutive blocks as one; the blocks are used up."""
     sizes = np.cumsum([0] + [block.scores.size for block in blocks])
     starts = [b.starts[:-1] + n for b, n in zip(blocks, sizes[:-1], strict=True)]
     weights = [block.weights for block in blocks if block.weights is not None]
     return Cells(
         np.append(np.concatenate(starts), sizes[-1]),
         np.concatenate([block.scores for block in blocks]),
-        compact_counts(np.concatenate([block.negatives for block in blocks])),
-        compact_counts(np.concatenate([block.positives for block in blocks])),
+        np.concatenate([block.negatives for block in blocks]),
+        np.concatenate([block.positives for block in blocks]),
         np.concatenate(weights, axis=1) if weights else None,
     )

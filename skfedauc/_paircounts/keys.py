@@ -48,7 +48,8 @@ class ScoreCode(NamedTuple):
             span -= gap
         if span.bit_length() + bits > 64:
             used = int(np.bitwise_or.reduce(scores.view(np.int64)))
-            zeros = (used & -used).bit_length() - 1
+            # A gap is a multiple of 2**32 only.
+            zeros = min((used & -used).bit_length() - 1, 32 if gap else 64)
             span >>= zeros
         return cls(low, gap_from, gap, zeros, span.bit_length())
 
@@ -64,11 +65,13 @@ class ScoreCode(NamedTuple):
         return keys
 
     def decode(self, keys: Keys) -> Floats:
-        offsets = keys << np.uint64(self.zeros)
+        """Scores of these keys, which are overwritten."""
+        if self.zeros:
+            keys <<= np.uint64(self.zeros)
         if self.gap:
-            offsets += np.uint64(self.gap) * (offsets >= np.uint64(self.gap_from))
-        offsets += np.uint64(self.low % (1 << 64))
-        signed = offsets.view(np.int64)
+            keys += np.uint64(self.gap) * (keys >= np.uint64(self.gap_from))
+        keys += np.uint64(self.low % (1 << 64))
+        signed = keys.view(np.int64)
         bits = np.where(signed < 0, _LOWEST - signed, signed) if self.low < 0 else signed
         return bits.view(np.float64)
 
@@ -103,6 +106,8 @@ class Packed(NamedTuple):
 def pack(scores: Floats, groups: Keys | None, n_groups: int, spare: int) -> Packed:
     """Pack group and score of each row, the upper `spare` bits left free.
 
+    `groups` is overwritten.
+
     Where the bits of the score do not fit beside those of the group, its rank among the
     distinct scores does, for the price of sorting an index.
     """
@@ -119,7 +124,8 @@ def pack(scores: Floats, groups: Keys | None, n_groups: int, spare: int) -> Pack
         keys[order] = ranks
         score_bits = (distinct.size - 1).bit_length()
     if groups is not None:
-        keys |= groups << np.uint64(score_bits)
+        groups <<= np.uint64(score_bits)
+        keys |= groups
     return Packed(keys, n_groups, code, distinct, score_bits)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,56 +11,90 @@ from skfedauc._paircounts.cells import BLOCK_ROWS, Cells, group_of_cell
 from skfedauc._paircounts.keys import Floats, Keys, is_new_key
 
 
-def group_totals(starts: NDArray[np.int64], amounts: NDArray[Any]) -> NDArray[Any]:
-    """Sum of the cells' amounts by group; of integers as int64, without rounding."""
-    dtype = np.float64 if amounts.dtype.kind == "f" else np.int64
-    if starts.size == 1:
-        return np.zeros(0, dtype)
-    return np.add.reduceat(amounts, starts[:-1], dtype=dtype)
+class Tally(NamedTuple):
+    """What each group comes to, by group number.
 
-
-def concordance(cells: Cells) -> NDArray[Any]:
-    """Twice the weight of the concordant pairs of each group, ties counted one half.
-
-    Divided by ``2 * W_plus * W_minus`` it is the group's AUC. Without weights the numbers
-    are exact integers: unsigned 64-bit ones, or Python's where a group has so many pairs
-    that they do not fit.
-
-    Returns
-    -------
-    ndarray of uint64, object or float64, shape (n_groups,)
+    Attributes
+    ----------
+    n_negatives, n_positives : ndarray of int64, shape (n_groups,)
+        Rows.
+    negatives, positives : ndarray of int64 or float64, shape (n_groups,)
+        Their weight; the numbers of rows themselves where every row weighs 1.
+    twice : ndarray of uint64, object or float64, shape (n_groups,)
+        Twice the weight of the concordant pairs, a tie counted one half. Divided by
+        ``2 * negatives * positives`` it is the group's AUC. Without weights the numbers
+        are exact integers: unsigned 64-bit ones, or Python's where a group has so many
+        pairs that they do not fit.
     """
-    if cells.weights is not None:
-        return _weighted_concordance(cells.starts, cells.weights[0], cells.weights[1])
-    n_groups = cells.starts.size - 1
-    twice = np.zeros(n_groups, np.uint64)
-    # Sums may wrap around on the way, since a group's own result fits 64 bits.
-    below = np.uint64(0)
+
+    n_negatives: NDArray[np.int64]
+    n_positives: NDArray[np.int64]
+    negatives: NDArray[Any]
+    positives: NDArray[Any]
+    twice: NDArray[Any]
+
+
+def tally(cells: Cells) -> Tally:
+    """Count rows and concordant pairs of each group in one pass over the cells."""
+    starts = cells.starts
+    n_negatives, n_positives, twice = _count_pairs(cells)
+    if cells.weights is None:
+        twice = _beyond_64_bits(cells, n_negatives, n_positives, twice)
+        return Tally(n_negatives, n_positives, n_negatives, n_positives, twice)
+    negatives, positives = cells.weights[:2]
+    if starts.size == 1:
+        return Tally(n_negatives, n_positives, np.zeros(0), np.zeros(0), np.zeros(0))
+    return Tally(
+        n_negatives,
+        n_positives,
+        np.add.reduceat(negatives, starts[:-1]),
+        np.add.reduceat(positives, starts[:-1]),
+        _weighted_concordance(starts, negatives, positives),
+    )
+
+
+def _count_pairs(
+    cells: Cells,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+    """Negatives, positives and twice the concordant pairs of each group, by running sums.
+
+    A group's count is the running sum at its end less that at its start. The sums may wrap
+    around on the way, since a group's own counts fit 64 bits.
+    """
+    starts = cells.starts
+    at_start = np.zeros((3, starts.size), np.uint64)
+    carried = np.zeros((3, 1), np.uint64)
     for a in range(0, cells.scores.size, BLOCK_ROWS):
         b = min(a + BLOCK_ROWS, cells.scores.size)
-        negatives = cells.negatives[a:b].astype(np.uint64)
-        # negatives below a cell plus those up to it: a tied pair counts one, others two
-        heights = np.cumsum(negatives)
-        last = heights[-1:].copy()
-        heights += heights
-        heights -= negatives
-        heights += below + below
-        heights *= cells.positives[a:b]
-        first_group = int(np.searchsorted(cells.starts, a, side="right")) - 1
-        end_group = int(np.searchsorted(cells.starts, b, side="left"))
-        firsts = np.maximum(cells.starts[first_group:end_group] - a, 0)
-        twice[first_group:end_group] += np.add.reduceat(heights, firsts)
-        below = (last + below)[0]
-    n_negatives = group_totals(cells.starts, cells.negatives).astype(np.uint64)
-    n_positives = group_totals(cells.starts, cells.positives).astype(np.uint64)
-    twice -= np.uint64(2) * (np.cumsum(n_negatives) - n_negatives) * n_positives
-    return _beyond_64_bits(cells, twice, n_negatives, n_positives)
+        sums = np.empty((3, b - a), np.uint64)
+        negatives, positives, twice = sums
+        of_negatives = cells.negatives[a:b].astype(np.uint64)
+        of_positives = cells.positives[a:b].astype(np.uint64)
+        np.cumsum(of_negatives, out=negatives)
+        np.cumsum(of_positives, out=positives)
+        sums[:2] += carried[:2]
+        # negatives below each cell and those up to it: a tied pair counts one, others two
+        np.add(negatives, negatives, out=twice)
+        twice -= of_negatives
+        twice *= of_positives
+        np.cumsum(twice, out=twice)
+        twice += carried[2]
+        first, last = np.searchsorted(starts, [a, b], side="right")
+        at_start[:, first:last] = sums[:, starts[first:last] - 1 - a]
+        carried = sums[:, -1:].copy()
+    n_negatives, n_positives, twice = np.diff(at_start, axis=1)
+    # What the running sum counted against negatives of the groups before is taken off.
+    twice -= np.uint64(2) * at_start[0, :-1] * n_positives
+    return n_negatives.view(np.int64), n_positives.view(np.int64), twice
 
 
 def _beyond_64_bits(
-    cells: Cells, twice: Keys, n_negatives: Keys, n_positives: Keys
+    cells: Cells,
+    n_negatives: NDArray[np.int64],
+    n_positives: NDArray[np.int64],
+    twice: Keys,
 ) -> NDArray[Any]:
-    """`twice`, with the groups of 2**63 pairs or more counted in Python's integers."""
+    """`twice`, with the groups of 2**62 pairs or more counted in Python's integers."""
     large = n_negatives.astype(np.float64) * n_positives > 2.0**62
     if not large.any():
         return twice

@@ -1,4 +1,4 @@
-"""`GroupAUC`: every AUC of a partial, and the table of statistics that names them."""
+"""`GroupAUC`: every AUC of a partial."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import functools
 import html
 import os
 import warnings
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,13 +15,18 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skfedauc import _sklearn
 from skfedauc import _validation as validation
-from skfedauc._paircounts import concordance, cross_concordance, group_totals
-from skfedauc.partials import AUCPartial
+from skfedauc._paircounts import cross_concordance
+from skfedauc.partials import AUCPartial, counted
+from skfedauc.report.statistics import (
+    AVERAGES,
+    STATISTICS,
+    Undefined,
+    check_statistic,
+    check_undefined,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Undefined: TypeAlias = Literal["skip", "ignore", "raise"] | float
 
 # `statistics()` leaves out what needs a groups by groups matrix above this many groups.
 MATRIX_GROUPS = 500
@@ -225,7 +230,12 @@ class GroupAUC:
             _sklearn.response_values(estimator, X, response_method), "y_score"
         )
         rows = validation.check_rows(
-            y, -scores if is_other else scores, labels, sample_weight, positive
+            y,
+            -scores if is_other else scores,
+            labels,
+            sample_weight,
+            positive,
+            warn_hard_labels=False,
         )
         return cls(AUCPartial._of_rows(rows), undefined=undefined)
 
@@ -423,9 +433,7 @@ class GroupAUC:
         Decomposition(within=0.5, cross=1.0, share_within=0.5)
         """
         twice, pairs = self._pooled_pairs
-        # Exact for counts: Python's integers neither round nor overflow.
-        twice_within = _exact_sum(self._twice)
-        pairs_within = _exact_dot(self._positives, self._negatives)
+        twice_within, pairs_within = self._within_pairs
         pairs_cross = pairs - pairs_within
         # A remainder of rounding, where all weight is in one group, is no pair.
         if self.n_groups < 2 or not pairs_cross > 1e-12 * pairs:
@@ -454,50 +462,61 @@ class GroupAUC:
 
     # What the above is computed from ---------------------------------------------------
 
-    @functools.cached_property
+    @property
     def _positives(self) -> NDArray[Any]:
         """Weight of the positives of each group; counts where all rows weigh 1."""
-        cells = self.partial._cells
-        if cells.weights is None:
-            return self.partial.n_positives
-        return group_totals(cells.starts, cells.weights[1])
+        return self.partial._tally.positives
 
-    @functools.cached_property
+    @property
     def _negatives(self) -> NDArray[Any]:
-        cells = self.partial._cells
-        if cells.weights is None:
-            return self.partial.n_negatives
-        return group_totals(cells.starts, cells.weights[0])
+        return self.partial._tally.negatives
 
     @functools.cached_property
     def _defined(self) -> NDArray[np.bool_]:
         return (self.partial.n_positives > 0) & (self.partial.n_negatives > 0)
 
-    @functools.cached_property
+    @property
     def _twice(self) -> NDArray[Any]:
-        """Twice the concordant weight of each group."""
-        return concordance(self.partial._cells)
+        """Twice the weight of the concordant pairs of each group."""
+        return self.partial._tally.twice
+
+    @functools.cached_property
+    def _pairs(self) -> NDArray[np.float64]:
+        """Weight of the pairs of each group."""
+        return self._positives.astype(np.float64) * self._negatives.astype(np.float64)
 
     @functools.cached_property
     def _auc(self) -> NDArray[np.float64]:
         auc = np.full(self.n_groups, np.nan)
         used = self._defined
-        pairs = self._positives[used].astype(np.float64) * self._negatives[used]
-        # The constant comes last: halving and doubling never round.
-        auc[used] = (self._twice[used] / pairs).astype(np.float64) / 2.0
+        # The constant comes last: halving never rounds.
+        auc[used] = (self._twice[used] / self._pairs[used]).astype(np.float64) / 2.0
         return auc
 
     @functools.cached_property
     def _pooled_pairs(self) -> tuple[Any, Any]:
-        """Twice the concordant weight, and the weight of all pairs, without groups."""
-        cells = self.partial._pool()._cells
+        """Twice the concordant weight, and the weight of all pairs, without groups.
+
+        Exact for counts: Python's integers neither round nor overflow.
+        """
         if self.n_groups == 0:
             return 0, 0
-        twice = concordance(cells)[0]
-        if cells.weights is None:
-            n_negatives = int(cells.negatives.sum(dtype=np.int64))
-            return int(twice), n_negatives * int(cells.positives.sum(dtype=np.int64))
-        return float(twice), float(cells.weights[0].sum()) * float(cells.weights[1].sum())
+        of_all = self.partial._pool()._tally
+        # Python's numbers: integers of any size, or floats
+        negatives, positives, twice = (
+            array.tolist()[0] for array in (of_all.negatives, of_all.positives, of_all.twice)
+        )
+        return twice, negatives * positives
+
+    @functools.cached_property
+    def _within_pairs(self) -> tuple[Any, Any]:
+        """The same, of the pairs within groups only."""
+        return _exact_sum(self._twice), _exact_dot(self._positives, self._negatives)
+
+    def _cross_pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Twice the concordant weight, and the weight of all pairs, by pair of groups."""
+        pairs = np.outer(self._positives, self._negatives.astype(np.float64))
+        return cross_concordance(self.partial._cells), pairs
 
     @functools.cached_property
     def _cross_auc(self) -> NDArray[np.float64]:
@@ -509,10 +528,9 @@ class GroupAUC:
                 "groups together with partial.regroup(...), or use decomposition(), which "
                 "needs no matrix."
             )
-        with np.errstate(invalid="ignore", divide="ignore"):
-            pairs = np.outer(self._positives, self._negatives.astype(np.float64))
-            matrix = cross_concordance(self.partial._cells) / pairs / 2.0
-        matrix[pairs == 0] = np.nan
+        twice, pairs = self._cross_pairs()
+        matrix = np.full_like(pairs, np.nan)
+        np.divide(twice, 2.0 * pairs, out=matrix, where=pairs > 0)
         np.fill_diagonal(matrix, self._auc)
         return matrix
 
@@ -540,12 +558,11 @@ class GroupAUC:
                     f"{message}. Pass undefined='skip' to leave them out, or a number that "
                     "stands in for their AUC."
                 )
-            warnings.warn(
+            validation.warn(
                 f"{message}: they are left out of averages and gaps. Pass "
                 "undefined='ignore' to silence this, or a number that stands in for their "
                 "AUC.",
                 UndefinedMetricWarning,
-                stacklevel=5,
             )
         return True
 
@@ -554,11 +571,10 @@ class GroupAUC:
 
     def _not_defined(self, reason: str) -> float:
         """NaN, told as `undefined` asks."""
-        message = f"{reason}, so the result is NaN"
         if self.undefined == "raise":
             raise ValueError(f"{reason}, and undefined='raise' was asked for.")
         if self.undefined != "ignore":
-            warnings.warn(message, UndefinedMetricWarning, stacklevel=4)
+            validation.warn(f"{reason}, so the result is NaN", UndefinedMetricWarning)
         return float("nan")
 
     def _average_weights(
@@ -576,7 +592,8 @@ class GroupAUC:
         if isinstance(weights, Mapping):
             groups = self.partial.groups or ()
             absent = [group for group in groups if group not in weights]
-            unknown = [label for label in weights if label not in set(groups)]
+            known = set(groups)
+            unknown = [label for label in weights if label not in known]
             if absent or unknown:
                 raise ValueError(
                     f"average needs one weight for each group; {len(absent)} groups have "
@@ -616,11 +633,11 @@ class GroupAUC:
 
     def _headline(self) -> str:
         partial = self.partial
-        groups = "1 group" if self.n_groups == 1 else f"{self.n_groups:,} groups"
         undefined = f" ({self.n_undefined:,} undefined)" if self.n_undefined else ""
         return (
-            f"GroupAUC of {groups}{undefined}, {int(partial.n_positives.sum()):,} positives "
-            f"and {int(partial.n_negatives.sum()):,} negatives"
+            f"GroupAUC of {counted(self.n_groups, 'group')}{undefined}, "
+            f"{counted(int(partial.n_positives.sum()), 'positive')} and "
+            f"{counted(int(partial.n_negatives.sum()), 'negative')}"
         )
 
     def _extremes(self) -> list[tuple[str, Any, float]]:
@@ -655,96 +672,6 @@ class GroupAUC:
             f"<table><caption>{html.escape(self._headline())}</caption>"
             f"{statistics}{extremes}</table>"
         )
-
-
-# The vocabulary ------------------------------------------------------------------------
-
-
-class Statistic(NamedTuple):
-    """A named statistic: how to compute it, and what scorers have to know."""
-
-    compute: Callable[[GroupAUC], float]
-    greater_is_better: bool = True
-    needs_matrix: bool = False
-
-
-# Weight of each group's AUC in the average of that name.
-AVERAGES: dict[str, Callable[[GroupAUC], NDArray[Any]]] = {
-    "macro": lambda report: np.ones(report.n_groups),
-    "samples": lambda report: report._positives + report._negatives,
-    "positives": lambda report: report._positives,
-    "negatives": lambda report: report._negatives,
-    "pairs": lambda report: report._positives.astype(np.float64) * report._negatives,
-}
-
-
-def _cross(report: GroupAUC) -> float:
-    cross = report.decomposition().cross
-    if np.isnan(cross):
-        return report._not_defined("the cross AUC needs a pair of rows from two groups")
-    return cross
-
-
-STATISTICS: dict[str, Statistic] = {
-    "pooled": Statistic(lambda report: report.pooled),
-    **{name: Statistic(functools.partial(GroupAUC.average, weights=name)) for name in AVERAGES},
-    "worst": Statistic(lambda report: report.worst),
-    "ratio": Statistic(lambda report: report.ratio),
-    "cross": Statistic(_cross),
-    "difference": Statistic(lambda report: report.difference, greater_is_better=False),
-    "cross_difference": Statistic(
-        lambda report: report.cross_difference, greater_is_better=False, needs_matrix=True
-    ),
-}
-
-# Names that other tools use, and what they are called here.
-_OTHER_NAMES = {
-    "micro": "'pooled' (all rows together)",
-    "weighted": "'positives' (groups weighted by their number of positives, the support)",
-    "auc": "'pooled'",
-    "within": "'pairs'",
-    "stratified": "'pairs'",
-    "gauc": "'samples' (by impressions), 'positives' (by clicks) or 'macro'",
-    "mean": "'macro'",
-    "min": "'worst'",
-    "gap": "'difference'",
-}
-
-
-def check_statistic(name: Any, *, scorer: bool = False) -> str:
-    """The name itself if there is such a statistic, else an error that lists them.
-
-    With `scorer` the names are those of scorers, where greater is better: a gap is
-    spelled with "neg_" in front.
-    """
-    names = {
-        name if statistic.greater_is_better or not scorer else f"neg_{name}": None
-        for name, statistic in STATISTICS.items()
-    }
-    if isinstance(name, str) and name in names:
-        return name
-    hint = ""
-    if isinstance(name, str):
-        if name in _OTHER_NAMES:
-            hint = f" {name!r} corresponds to {_OTHER_NAMES[name]} here."
-        elif scorer and f"neg_{name}" in names:
-            hint = f" Greater must be better in a scorer: use 'neg_{name}'."
-        elif not scorer and name.removeprefix("neg_") in names:
-            hint = f" Only scorers have 'neg_' in front: use {name.removeprefix('neg_')!r}."
-    raise ValueError(f"statistic must be one of {', '.join(map(repr, names))}; got {name!r}.{hint}")
-
-
-def check_undefined(undefined: Any) -> Undefined:
-    """The argument itself, numbers as float, if it is a valid way to treat groups."""
-    if isinstance(undefined, str) and undefined in ("skip", "ignore", "raise"):
-        return cast(Undefined, undefined)
-    is_number = isinstance(undefined, int | float) and not isinstance(undefined, bool)
-    if is_number and 0 <= undefined <= 1:
-        return float(undefined)
-    raise ValueError(
-        "undefined must be 'skip', 'ignore', 'raise' or a number from 0 to 1 that stands in "
-        f"for the AUC of groups that lack a class; got {undefined!r}."
-    )
 
 
 def _ratio(part: Any, whole: Any) -> float:

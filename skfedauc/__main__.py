@@ -1,0 +1,404 @@
+"""The command line: the main job on real data, and `audit` for a file of predictions.
+
+Heavy imports are made where they are used, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import math
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import skfedauc
+from skfedauc._predictions_file import (
+    ENDINGS,
+    CommandError,
+    groups_of,
+    labels_of,
+    numbers_of,
+    read_columns,
+    weights_of,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from skfedauc import AUCPartial, GroupAUC
+
+PROG = "skfedauc"
+# The command line shows this many of the lowest and of the highest groups.
+N_ENDS = 10
+
+_DESCRIPTION = """\
+AUC over groups: pooled, averaged, worst and gaps.
+
+Without a command it runs the main job on data that scikit-learn carries: a grid search
+that selects on a group statistic, and a report on held-out rows."""
+
+_EXAMPLE = """\
+example:
+  skfedauc audit predictions.csv --label died --score risk --group hospital --group sex
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    argv : sequence of str, default=None
+        Arguments after the name of the program; None takes those of the process.
+
+    Returns
+    -------
+    int
+        Exit code: 0 if all went well, 2 for what the user can mend, 130 and 141 where the
+        user or the reader of the output stopped it.
+    """
+    # A group's name must not fail to print where the terminal lacks a character.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        arguments = _parser().parse_args(argv)
+        lines = demo() if arguments.command is None else audit(arguments)
+        print("\n".join(lines), flush=True)
+    except CommandError as error:
+        print(f"{PROG}: error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # What is still buffered would raise again when Python exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    return 0
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise CommandError(f"{message} (see {self.prog} --help)")
+
+
+def _parser() -> argparse.ArgumentParser:
+    layout: dict[str, Any] = {
+        "epilog": _EXAMPLE,
+        "formatter_class": argparse.RawDescriptionHelpFormatter,
+        "allow_abbrev": False,
+    }
+    parser = _Parser(prog=PROG, description=_DESCRIPTION, **layout)
+    parser.add_argument("--version", action="version", version=f"{PROG} {skfedauc.__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    about = "Report the AUC over groups of the predictions in a file."
+    audit = commands.add_parser("audit", help=about, description=about, **layout)
+    add = audit.add_argument
+    add("file", metavar="FILE", help=f"predictions, one per row: {', '.join(ENDINGS)}")
+    add("--label", metavar="COL", required=True, help="column of the true labels")
+    add("--score", metavar="COL", required=True, help="column of the scores")
+    add(
+        "--group",
+        metavar="COL",
+        required=True,
+        action="append",
+        help="column of the groups; several are reported one by one, then combined",
+    )
+    add("--weight", metavar="COL", help="column of the rows' weights")
+    add(
+        "--pos-label",
+        metavar="V",
+        help="the label that counts as positive; 1 if left out, where the labels are "
+        "0 and 1, -1 and 1, or true and false",
+    )
+    add(
+        "--missing",
+        choices=["error", "drop", "group"],
+        default="error",
+        help="rows whose group is empty: an error, left out, or a group of their own "
+        "(default: %(default)s)",
+    )
+    add("--json", action="store_true", help="print one JSON document")
+    return parser
+
+
+# The main job --------------------------------------------------------------------------
+
+
+def demo() -> list[str]:
+    """Search, select and report on scikit-learn's diabetes data."""
+    from sklearn.model_selection import train_test_split
+
+    from skfedauc import GroupAUC
+
+    X, y = _diabetes()
+    # Every part of a split gets both classes of every group, so that no AUC is undefined.
+    strata = X["group"] + y.astype(str)
+    X_train, X_test, y_train, y_test, strata_train, _ = train_test_split(
+        X, y, strata, test_size=0.5, stratify=strata, random_state=0
+    )
+    search = _search(strata_train).fit(X_train, y_train)
+    report = GroupAUC.from_estimator(search, X_test, y_test, groups="group")
+    return [
+        f"Data: scikit-learn's diabetes data, {len(X)} patients, of whom {int(y.sum())} are "
+        "labelled positive:",
+        "their disease progression after one year is above the median of all patients.",
+        "Groups: sex (the data do not say which is 1 and which is 2) by age.",
+        "",
+        f"Search: logistic regression on {len(X_train)} patients, 3 folds; mean test scores,",
+        f"the best starred; selected on {search.refit!r}.",
+        *_aligned(_candidates(search)),
+        f"Chosen: C = {search.best_params_['model__C']:g}",
+        "",
+        f"The chosen model on the {len(X_test)} patients held out:",
+        *_report_lines(report, ["group"]),
+        "",
+        *_meaning(report),
+    ]
+
+
+def _diabetes() -> tuple[pd.DataFrame, pd.Series[int]]:
+    import pandas as pd
+    from sklearn.datasets import load_diabetes
+
+    data = load_diabetes(as_frame=True, scaled=False)
+    age = pd.cut(data.data["age"], [0, 50, 120], right=False, labels=["under 50", "50 and over"])
+    group = "sex " + data.data["sex"].astype(int).astype(str) + ", " + age.astype(str)
+    label = (data.target > data.target.median()).astype(int)
+    return data.data.assign(group=group), label
+
+
+def _search(strata: pd.Series[str]) -> Any:
+    from sklearn.compose import make_column_selector, make_column_transformer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import GridSearchCV, StratifiedKFold
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    from skfedauc import group_auc_scoring
+
+    # The group is text and stays behind: the scorers read it from X before the pipeline does.
+    numbers = make_column_selector(dtype_include="number")
+    measurements = make_column_transformer((StandardScaler(), numbers), remainder="drop")
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    return GridSearchCV(
+        Pipeline([("measurements", measurements), ("model", LogisticRegression())]),
+        {"model__C": [0.001, 0.01, 0.1, 1.0, 10.0]},
+        cv=list(folds.split(strata, strata)),
+        scoring=group_auc_scoring(["pooled", "macro", "worst", "neg_difference"], groups="group"),
+        refit="worst",
+        error_score="raise",
+    )
+
+
+def _candidates(search: Any) -> list[list[str]]:
+    results = search.cv_results_
+    rows = [["C", *search.scorer_]]
+    for i, parameters in enumerate(results["params"]):
+        cells = [f"{parameters['model__C']:g}"]
+        for name in search.scorer_:
+            star = "*" if results[f"rank_test_{name}"][i] == 1 else " "
+            cells.append(f"{results[f'mean_test_{name}'][i]:.3f}{star}")
+        rows.append(cells)
+    return rows
+
+
+def _meaning(report: GroupAUC) -> list[str]:
+    import textwrap
+
+    by_group, parts = report.by_group, report.decomposition()
+    rows = by_group["n_positives"] + by_group["n_negatives"]
+    return textwrap.wrap(
+        f"What it means: {1 - parts.share_within:.0%} of the pairs behind the pooled AUC compare "
+        "patients of two groups; the averages, macro to pairs, tell how well the model ranks "
+        f"inside a group. It ranks worst inside {by_group['auc'].idxmin()!r} (AUC "
+        f"{report.worst:.2f}). But with {rows.min()} to {rows.max()} patients in a group, "
+        f"differences of {report.difference:.2f} may well be noise: nothing was tested here.",
+        width=92,
+    )
+
+
+# The audit -----------------------------------------------------------------------------
+
+
+def audit(arguments: argparse.Namespace) -> list[str]:
+    """Report on a file of predictions, as text or JSON."""
+    from skfedauc import GroupAUC
+
+    columns = list(dict.fromkeys(arguments.group))
+    needed = [arguments.label, arguments.score, *columns]
+    if arguments.weight is not None:
+        needed.append(arguments.weight)
+    table = read_columns(arguments.file, list(dict.fromkeys(needed)))
+    groups = groups_of(table, columns, arguments.missing)
+    partial = _count(table.loc[groups.index], groups, arguments)
+    reports = {
+        names: GroupAUC(part, undefined="ignore")
+        for names, part in _groupings(partial, columns).items()
+    }
+    n_dropped = len(table) - len(groups)
+    if arguments.json:
+        return [json.dumps(_document(arguments, reports, n_dropped), indent=2, allow_nan=False)]
+    lines = [_headline(arguments, partial, n_dropped)]
+    for names, report in reports.items():
+        lines += ["", *_report_lines(report, names)]
+    return lines
+
+
+def _groupings(partial: AUCPartial, columns: list[str]) -> dict[tuple[str, ...], AUCPartial]:
+    """Each column by itself, then all combined."""
+    parts: dict[tuple[str, ...], AUCPartial] = {}
+    if len(columns) > 1:
+        parts = {(name,): partial.regroup(itemgetter(i)) for i, name in enumerate(columns)}
+    return {**parts, tuple(columns): partial}
+
+
+def _count(table: pd.DataFrame, groups: pd.DataFrame, arguments: argparse.Namespace) -> AUCPartial:
+    from skfedauc import AUCPartial
+
+    labels, positive = labels_of(table[arguments.label], arguments.pos_label)
+    scores = numbers_of(table[arguments.score])
+    weights = None if arguments.weight is None else weights_of(table[arguments.weight])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        partial = AUCPartial.from_predictions(
+            labels, scores, groups=groups, sample_weight=weights, pos_label=positive
+        )
+    for warning in caught:
+        message = str(warning.message).replace("y_score", f"column {arguments.score!r}")
+        print(f"{PROG}: warning: {message}", file=sys.stderr)
+    for what, n_rows in (("positive", partial.n_positives), ("negative", partial.n_negatives)):
+        if n_rows.sum() == 0:
+            counted = "" if weights is None else " with a weight above 0"
+            raise CommandError(
+                f"column {arguments.label!r} has no {what} label among the {len(table)} rows"
+                f"{counted}; an AUC needs both classes"
+            )
+    return partial
+
+
+# What is printed -------------------------------------------------------------------------
+
+
+def _headline(arguments: argparse.Namespace, partial: AUCPartial, n_dropped: int) -> str:
+    positives, negatives = int(partial.n_positives.sum()), int(partial.n_negatives.sum())
+    weighted = f", weighted by {arguments.weight!r}" if arguments.weight is not None else ""
+    dropped = f"; {n_dropped:,} rows without a group left out" if n_dropped else ""
+    return (
+        f"{arguments.file}: {positives + negatives:,} rows, {positives:,} positives and "
+        f"{negatives:,} negatives{weighted}{dropped}"
+    )
+
+
+def _report_lines(report: GroupAUC, names: Sequence[str]) -> list[str]:
+    rows = int(report.partial.n_positives.sum() + report.partial.n_negatives.sum())
+    undefined = (
+        f", {report.n_undefined:,} of them undefined (one class only)" if report.n_undefined else ""
+    )
+    statistics = report.statistics()
+    return [
+        f"By {' x '.join(names)}: {rows:,} rows, {report.n_groups:,} groups{undefined}",
+        *_aligned([[str(name), _shown(value)] for name, value in statistics.items()]),
+        _decomposition_line(report),
+        *_group_lines(report, names),
+    ]
+
+
+def _decomposition_line(report: GroupAUC) -> str:
+    parts = report.decomposition()
+    return (
+        f"Pooled is made of pairs within a group ({parts.share_within:.1%}, AUC "
+        f"{_shown(parts.within)}) and of pairs across groups ({1 - parts.share_within:.1%}, AUC "
+        f"{_shown(parts.cross)})."
+    )
+
+
+def _group_lines(report: GroupAUC, names: Sequence[str]) -> list[str]:
+    """The groups by AUC; of many, the lowest and the highest."""
+    table = report.by_group.sort_values("auc", kind="stable")
+    n_left_out = 0
+    if len(table) > 2 * N_ENDS:
+        # Undefined groups are sorted last.
+        defined = range(len(table) - report.n_undefined)
+        ends = [*defined[:N_ENDS], *defined[N_ENDS:][-N_ENDS:]]
+        n_left_out = len(table) - len(ends)
+        table = table.iloc[ends]
+    rows = [[*names, "auc", "positives", "negatives"]]
+    for label, auc, *counts in table.itertuples(name=None):
+        parts = label if isinstance(label, tuple) else (label,)
+        rows.append([*map(_printable, parts), _shown(auc), *(f"{n:,}" for n in counts)])
+    lines = _aligned(rows, n_text=len(names))
+    if n_left_out:
+        lines.append(
+            f"Shown are the lowest and highest {N_ENDS}; {n_left_out:,} more groups are left out "
+            "(--json has all)."
+        )
+    return lines
+
+
+def _aligned(rows: Sequence[Sequence[str]], n_text: int = 1) -> list[str]:
+    """Rows as lines, the first columns flush left and the others flush right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  "
+        + "  ".join(
+            cell.ljust(width) if i < n_text else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _shown(value: float) -> str:
+    return "undefined" if math.isnan(value) else f"{value:.4f}"
+
+
+def _printable(label: str) -> str:
+    return label if label.strip() and label.isprintable() else repr(label)
+
+
+def _document(
+    arguments: argparse.Namespace, reports: dict[tuple[str, ...], GroupAUC], n_dropped: int
+) -> dict[str, Any]:
+    partial = next(iter(reports.values())).partial
+    return {
+        "file": arguments.file,
+        "label": arguments.label,
+        "score": arguments.score,
+        "weight": arguments.weight,
+        "n_positives": int(partial.n_positives.sum()),
+        "n_negatives": int(partial.n_negatives.sum()),
+        "n_dropped": n_dropped,
+        "groupings": [_grouping(names, report) for names, report in reports.items()],
+    }
+
+
+def _grouping(names: tuple[str, ...], report: GroupAUC) -> dict[str, Any]:
+    return {
+        "by": list(names),
+        "n_groups": report.n_groups,
+        "n_undefined": report.n_undefined,
+        "statistics": {str(k): _or_null(v) for k, v in report.statistics().items()},
+        "decomposition": {k: _or_null(v) for k, v in report.decomposition()._asdict().items()},
+        "groups": [
+            {
+                "label": list(label) if isinstance(label, tuple) else label,
+                "auc": _or_null(auc),
+                "n_positives": int(n_positives),
+                "n_negatives": int(n_negatives),
+            }
+            for label, auc, n_positives, n_negatives in report.by_group.itertuples(name=None)
+        ],
+    }
+
+
+def _or_null(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,209 @@
+"""A file of predictions, read and turned into arguments of the library.
+
+Heavy imports are made where they are used, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import math
+import os
+import warnings
+import zlib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+ENDINGS = (".csv", ".csv.gz", ".tsv", ".parquet")
+MISSING = "(missing)"
+
+
+class CommandError(Exception):
+    """What the user can mend, told in one line."""
+
+
+def read_columns(path: str, needed: list[str]) -> pd.DataFrame:
+    """These columns of a file, of which empty cells alone are missing."""
+    ending = next((end for end in ENDINGS if path.lower().endswith(end)), None)
+    if ending is None:
+        raise CommandError(f"{path}: the name must end in one of {', '.join(ENDINGS)}")
+    if not os.path.isfile(path):
+        raise CommandError(f"{path}: no such file")
+    try:
+        if ending == ".parquet":
+            table = _read_parquet(path, needed)
+        else:
+            table = _read_text(path, needed, "\t" if ending == ".tsv" else ",")
+    except ImportError:
+        raise CommandError("reading Parquet needs pyarrow: pip install pyarrow") from None
+    except (OSError, EOFError, ValueError, Warning, zlib.error) as error:
+        raise CommandError(f"{path}: cannot be read: {' '.join(str(error).split())}") from None
+    if table.empty:
+        raise CommandError(f"{path}: there are no rows")
+    return table
+
+
+def _read_text(path: str, needed: list[str], separator: str) -> pd.DataFrame:
+    """Read cells as they are written: "007" and "NA" are text, scores keep every digit."""
+    import pandas as pd
+
+    # The raw header, since pandas renames repeated columns.
+    header = pd.read_csv(path, sep=separator, header=None, nrows=1, dtype=str, na_filter=False)
+    _check_columns(path, header.iloc[0].tolist(), needed)
+    with warnings.catch_warnings():
+        # Pandas would cut rows that are longer than the header, and shift their cells.
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        # With usecols it would not even notice, so needed columns are picked by chunk.
+        chunks = pd.read_csv(
+            path,
+            sep=separator,
+            dtype=str,
+            keep_default_na=False,
+            na_values=[""],
+            index_col=False,
+            chunksize=100_000,
+        )
+        return pd.concat([chunk[needed] for chunk in chunks], ignore_index=True)
+
+
+def _read_parquet(path: str, needed: list[str]) -> pd.DataFrame:
+    import pandas as pd
+
+    pyarrow, parquet = (importlib.import_module(f"pyarrow{name}") for name in ("", ".parquet"))
+    _check_columns(path, parquet.read_schema(path).names, needed)
+    table = parquet.read_table(path, columns=needed)
+    series = {}
+    for name in needed:
+        column = table[name]
+        if pyarrow.types.is_nested(column.type):
+            raise CommandError(f"{path}: column {name!r} holds {column.type}, not single values")
+        if pyarrow.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        # Integers with gaps stay integers; of floats, NaN is missing as well as null.
+        keeps_type = not pyarrow.types.is_floating(column.type)
+        series[name] = column.to_pandas(types_mapper=pd.ArrowDtype if keeps_type else None)
+    return pd.DataFrame(series)
+
+
+def _check_columns(path: str, columns: list[str], needed: list[str]) -> None:
+    for name in needed:
+        if columns.count(name) > 1:
+            raise CommandError(f"{path}: {columns.count(name)} columns are named {name!r}")
+        if name not in columns:
+            by_lower = {column.lower(): column for column in columns}
+            near = difflib.get_close_matches(name.lower(), by_lower, n=3)
+            hint = f"; did you mean {_listed(by_lower[key] for key in near)}?" if near else ""
+            raise CommandError(
+                f"{path}: no column {name!r} among its columns {_listed(columns)}{hint}"
+            )
+
+
+def _listed(items: Iterable[Any]) -> str:
+    shown = [repr(str(item)) for item in items]
+    return ", ".join(shown[:20]) + (f", ... ({len(shown)} in all)" if len(shown) > 20 else "")
+
+
+def groups_of(table: pd.DataFrame, columns: list[str], missing: str) -> pd.DataFrame:
+    """Group labels as text, with missing ones treated as asked."""
+    import pandas as pd
+
+    groups = pd.DataFrame({name: _as_text(table[name]) for name in columns})
+    empty = groups.isna()
+    n_empty = {name: int(empty[name].sum()) for name in columns if empty[name].any()}
+    if not n_empty:
+        return groups
+    if missing == "drop":
+        return groups[~empty.any(axis=1)]
+    if missing == "error":
+        counts = ", ".join(f"{n} of column {name!r}" for name, n in n_empty.items())
+        raise CommandError(
+            f"the group is empty in some of the {len(table)} rows: {counts}; pass --missing drop "
+            "to leave these rows out, or --missing group to make them a group of their own"
+        )
+    for name in n_empty:
+        if groups[name].eq(MISSING).any():
+            raise CommandError(
+                f"column {name!r} has a group called {MISSING!r} already; pass --missing drop"
+            )
+    return groups.fillna(MISSING)
+
+
+def _as_text(column: pd.Series[Any]) -> pd.Series[Any]:
+    import numpy as np
+    import pandas as pd
+
+    codes, values = pd.factorize(column)
+    text = np.array([*(str(value) for value in values), None], object)
+    return pd.Series(text[codes], index=column.index, dtype=object)
+
+
+def labels_of(column: pd.Series[Any], pos_label: str | None) -> tuple[NDArray[Any], Any]:
+    """Labels, as numbers where they are numbers, and the positive one."""
+    import numpy as np
+    import pandas as pd
+
+    _refuse(column, column.isna(), "empty")
+    codes, values = pd.factorize(column)
+    labels = [_label(value) for value in values]
+    classes = dict(zip(labels, map(str, values), strict=True))
+    found = f"column {column.name!r} has the labels {_listed(sorted(classes.values()))}"
+    if len(classes) > 2:
+        raise CommandError(f"{found}; an AUC needs two classes")
+    positive = 1.0 if pos_label is None else _label(pos_label)
+    if pos_label is None and not (set(classes) <= {0, 1} or set(classes) <= {-1, 1}):
+        raise CommandError(f"{found}; pass --pos-label, the one that counts as positive")
+    if pos_label is not None and positive not in classes:
+        raise CommandError(f"{found}; --pos-label {pos_label!r} is not among them")
+    if any(isinstance(label, str) for label in classes):
+        return np.array([label == positive for label in labels])[codes], True
+    return np.array(labels)[codes], positive
+
+
+def _label(value: Any) -> float | str:
+    """A label's number if it is one, with true as 1 and false as 0; else its text."""
+    text = str(value).strip()
+    if text.lower() in ("true", "false"):
+        return float(text.lower() == "true")
+    number = _number(text)
+    return number if math.isfinite(number) else text
+
+
+def numbers_of(column: pd.Series[Any]) -> NDArray[np.float64]:
+    import numpy as np
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    _refuse(column, column.isna(), "empty")
+    if is_numeric_dtype(column) and not is_bool_dtype(column):
+        numbers = column.to_numpy(np.float64)
+    else:
+        numbers = np.array([_number(value) for value in column], np.float64)
+    _refuse(column, ~np.isfinite(numbers), "not a finite number")
+    return numbers
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(str(value))
+    except ValueError:
+        return math.nan
+
+
+def weights_of(column: pd.Series[Any]) -> NDArray[np.float64]:
+    weights = numbers_of(column)
+    _refuse(column, weights < 0, "below 0")
+    return weights
+
+
+def _refuse(column: pd.Series[Any], bad: Any, what: str) -> None:
+    if bad.any():
+        first = int(bad.argmax())
+        value = "" if what == "empty" else f" ({str(column.iloc[first])!r})"
+        raise CommandError(
+            f"column {column.name!r} is {what} in {int(bad.sum())} of {len(column)} rows, the "
+            f"first being data row {column.index[first] + 1}{value}"
+        )

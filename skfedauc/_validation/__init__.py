@@ -1,0 +1,49 @@
+"""What users pass, turned into clean arrays; everything else is a clear error.
+
+Errors name the argument, what arrived and what to pass instead.
+"""
+
+from skfedauc._validation.alignment import (
+    aligned,
+    check_unique_index,
+    columns_of,
+    groups_of_rows,
+    is_column_names,
+)
+from skfedauc._validation.arrays import (
+    check_counts,
+    check_length,
+    check_scores,
+    check_weights,
+    column_of,
+    warn,
+)
+from skfedauc._validation.groups import (
+    check_groups_given,
+    drop_unused,
+    encode_groups,
+    map_labels,
+    unite_labels,
+)
+from skfedauc._validation.rows import Rows, check_rows
+
+__all__ = [
+    "Rows",
+    "aligned",
+    "check_counts",
+    "check_groups_given",
+    "check_length",
+    "check_rows",
+    "check_scores",
+    "check_unique_index",
+    "check_weights",
+    "column_of",
+    "columns_of",
+    "drop_unused",
+    "encode_groups",
+    "groups_of_rows",
+    "is_column_names",
+    "map_labels",
+    "unite_labels",
+    "warn",
+]

@@ -1,0 +1,355 @@
+"""Group labels: numbered, compared and renamed.
+
+Labels are booleans, integers, strings, dates, or tuples of them (from several columns).
+Inside the package groups are numbered, and the number of a group is the place of its label in
+sorted order. Narwhals reads pandas, polars and pyarrow alike; pandas is imported only to
+number labels that are not integers.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc._validation.arrays import column_of, count_missing, described, object_array
+
+Labels = NDArray[Any]
+
+_KINDS = "booleans, integers, strings, dates, or tuples of them"
+_NO_TIME_ZONE = "convert them to dates without one, for instance with .dt.tz_localize(None)."
+
+
+def encode_groups(groups: Any, name: str = "groups") -> tuple[NDArray[np.intp], Labels]:
+    """Number the rows' groups.
+
+    Parameters
+    ----------
+    groups : array-like of shape (n_rows,) or (n_rows, n_columns)
+        One column of labels, or several whose combinations are the groups: numpy, lists
+        (of tuples, for several), pandas, polars, pyarrow.
+
+    Returns
+    -------
+    codes : ndarray of intp, shape (n_rows,)
+    labels : ndarray of shape (n_groups,)
+        Sorted; tuples where there are several columns.
+    """
+    columns = _group_columns(groups, name)
+    encoded = [_encode_column(column, name) for column in columns]
+    if len(encoded) == 1:
+        return encoded[0]
+    # Mixed radix number of each combination, then numbers of those that occur.
+    combined = encoded[0][0].astype(np.int64)
+    n_combinations = encoded[0][1].size
+    for codes, labels in encoded[1:]:
+        n_combinations *= max(labels.size, 1)
+        if n_combinations >= 1 << 62:
+            combined, _ = _number_integers(combined)
+            n_combinations = (int(combined.max()) + 1) * labels.size
+        combined = combined * labels.size + codes
+    codes, _ = _number_integers(combined)
+    # One row of each combination tells its label.
+    example = np.empty(int(codes.max()) + 1 if codes.size else 0, np.intp)
+    example[codes] = np.arange(codes.size)
+    parts = [labels[part[example]].tolist() for part, labels in encoded]
+    return codes, object_array(zip(*parts, strict=True))
+
+
+def drop_unused(codes: NDArray[np.intp], labels: Labels) -> tuple[NDArray[np.intp], Labels]:
+    """Renumber the groups so that each has a row."""
+    used = np.bincount(codes, minlength=labels.size) > 0
+    if used.all():
+        return codes, labels
+    return (np.cumsum(used) - 1)[codes], labels[used]
+
+
+def _group_columns(groups: Any, name: str) -> list[Any]:
+    """Split what the user passed into columns; each is an array or a native series."""
+    if isinstance(groups, np.ndarray):
+        if isinstance(groups, np.ma.MaskedArray):
+            raise TypeError(f"{name} is a masked array; drop the masked rows and pass .data.")
+        if groups.ndim == 2 and groups.shape[1] > 0:
+            return [groups[:, i] for i in range(groups.shape[1])]
+        return [column_of(groups, name)]
+    if isinstance(groups, list | tuple):
+        if groups and all(isinstance(row, tuple | list) for row in groups):
+            widths = {len(row) for row in groups}
+            if len(widths) > 1 or widths == {0}:
+                raise ValueError(
+                    f"{name} must give every row the same number of labels; got rows of "
+                    f"{sorted(widths)} labels."
+                )
+            return [_mixed_array(column) for column in zip(*groups, strict=True)]
+        return [_mixed_array(groups)]
+    if isinstance(groups, str | bytes | Mapping | set) or not hasattr(groups, "__len__"):
+        raise TypeError(
+            f"{name} must hold one label per row, as an array, a column or a DataFrame of "
+            f"columns; got {described(groups)}."
+        )
+    import narwhals.stable.v1 as nw
+
+    if nw.dependencies.is_into_dataframe(groups):
+        frame = nw.from_native(groups, eager_only=True)
+        if frame.shape[1] == 0:
+            raise ValueError(f"{name} is a DataFrame without columns.")
+        return [nw.to_native(frame[column]) for column in frame.columns]
+    if nw.dependencies.is_into_series(groups):
+        return [groups]
+    return [column_of(groups, name)]
+
+
+def _mixed_array(values: Iterable[Any]) -> NDArray[Any]:
+    """An array of a list of labels that turns no label into another kind."""
+    listed = list(values)
+    if {type(v) for v in listed} <= {str} or {type(v) for v in listed} <= {int}:
+        array = np.asarray(listed) if listed else np.zeros(0, np.int64)
+        if array.dtype.kind in "iu":
+            return array
+    return object_array(listed)
+
+
+def _encode_column(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
+    """Numbers and sorted labels of one column."""
+    categories = None
+    if not isinstance(column, np.ndarray):
+        column, categories = _plain_column(column, name)
+    if categories is not None:
+        codes, labels = drop_unused(column, categories)
+        order, labels = _sorted_labels(_checked_labels(labels, name))
+        return _inverse(order)[codes], labels
+    missing = count_missing(column)
+    if missing:
+        raise ValueError(
+            f"{name} has {missing} missing labels of {column.size}; drop these rows, or "
+            "give them a label of their own such as 'missing'."
+        )
+    if column.dtype.kind == "b":
+        codes, values = _number_integers(column.view(np.uint8))
+        return codes, values.astype(np.bool_)
+    if column.dtype.kind in "iu":
+        return _number_integers(column)
+    if column.dtype.kind == "M":
+        codes, values = _number_integers(_microseconds(column, name).view(np.int64))
+        return codes, values.view("datetime64[us]")
+    if column.dtype.kind not in "OUT":
+        mend = (
+            "convert whole numbers with .astype(int), or cut a continuous column into "
+            "bands with text labels"
+            if column.dtype.kind == "f"
+            else "convert them with .astype(str)"
+        )
+        raise TypeError(f"{name} must hold {_KINDS}; got an array of {column.dtype}: {mend}.")
+    import pandas as pd
+
+    codes, uniques = pd.factorize(column.astype(object, copy=False))
+    if column.dtype.kind == "O":
+        _refuse_mixed(column, name)
+    order, labels = _sorted_labels(_checked_labels(np.asarray(uniques, object), name))
+    return _inverse(order)[codes], labels
+
+
+def _plain_column(column: Any, name: str) -> tuple[NDArray[Any], Labels | None]:
+    """A native series as an array; of a categorical, its codes and its categories."""
+    import narwhals.stable.v1 as nw
+
+    series = nw.from_native(column, series_only=True)
+    missing = int(series.is_null().sum())
+    if missing:
+        raise ValueError(
+            f"{name} has {missing} missing labels of {len(series)}; drop these rows, or "
+            "give them a label of their own such as 'missing'."
+        )
+    if series.dtype in (nw.Categorical, nw.Enum):
+        if hasattr(column, "cat") and hasattr(column.cat, "codes"):
+            labels = column.cat.categories
+            return np.asarray(column.cat.codes, np.intp), np.asarray(labels, object)
+        value_type = getattr(getattr(column, "type", None), "value_type", None)
+        if value_type is not None:  # a pyarrow dictionary, of strings or of anything else
+            series = nw.from_native(column.cast(value_type), series_only=True)
+        else:
+            series = series.cast(nw.String)
+    if getattr(series.dtype, "time_zone", None) is not None:
+        raise TypeError(f"{name} holds dates with a time zone; {_NO_TIME_ZONE}")
+    array = series.to_numpy()
+    return (array.astype(object) if array.dtype.kind in "UT" else array), None
+
+
+def _number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Numbers and sorted distinct values of integers, without sorting where ranges allow."""
+    if values.dtype == np.uint64:
+        if values.size and int(values.max()) >= 1 << 63:
+            distinct, codes = np.unique(values, return_inverse=True)
+            return codes, distinct
+        values = values.astype(np.int64)
+    if values.size == 0:
+        return np.zeros(0, np.intp), np.zeros(0, np.int64)
+    low, high = int(values.min()), int(values.max())
+    if high - low < 4 * values.size + 1024:
+        offsets = values.astype(np.intp) - low if low else values.astype(np.intp, copy=False)
+        used = np.zeros(high - low + 1, np.bool_)
+        used[offsets] = True
+        if used.all():
+            return offsets, np.arange(low, high + 1)
+        return (np.cumsum(used) - 1)[offsets], np.flatnonzero(used) + low
+    distinct, codes = np.unique(values.astype(np.int64), return_inverse=True)
+    return codes, distinct
+
+
+def _refuse_mixed(column: NDArray[Any], name: str) -> None:
+    from pandas.api.types import infer_dtype
+
+    if not infer_dtype(column, skipna=False).startswith("mixed"):
+        return
+    kinds = sorted({type(value).__name__ for value in column})
+    if len(kinds) > 1:
+        raise TypeError(
+            f"{name} mixes labels of different kinds ({', '.join(kinds)}); convert them to "
+            "one kind, for instance with .astype(str)."
+        )
+
+
+def _checked_labels(labels: Labels, name: str) -> Labels:
+    """Distinct labels in their plainest type; other kinds are refused."""
+    if labels.dtype.kind == "M":
+        return _microseconds(labels, name)
+    if labels.dtype.kind != "O":
+        return labels
+    plain = [item.item() if isinstance(item, np.generic) else item for item in labels.tolist()]
+    kinds = {_kind(item) for item in plain}
+    if None in kinds:
+        odd = next(item for item in plain if _kind(item) is None)
+        mend = (
+            "convert whole numbers with .astype(int), or cut a continuous column into "
+            "bands with text labels"
+            if isinstance(odd, float)
+            else "convert them with .astype(str)"
+        )
+        raise TypeError(
+            f"{name} must hold {_KINDS}; got {odd!r} of type {type(odd).__name__}: {mend}."
+        )
+    if len(kinds) > 1:
+        found = ", ".join(sorted(str(kind) for kind in kinds))
+        raise TypeError(
+            f"{name} mixes labels of different kinds ({found}); convert them to one kind, "
+            "for instance with .astype(str)."
+        )
+    kind = kinds.pop() if kinds else "str"
+    if kind == "bool":
+        return np.asarray(plain, np.bool_)
+    if kind == "int":
+        numbers = np.asarray(plain)
+        if numbers.dtype.kind not in "iu":
+            raise TypeError(
+                f"{name} holds integers beyond 64 bits; convert them with .astype(str)."
+            )
+        return numbers
+    if kind == "date":
+        if any(getattr(item, "tzinfo", None) is not None for item in plain):
+            raise TypeError(f"{name} holds dates with a time zone; {_NO_TIME_ZONE}")
+        return np.asarray(plain, "datetime64[us]")
+    return object_array(plain)
+
+
+def _microseconds(dates: NDArray[Any], name: str) -> NDArray[np.datetime64]:
+    """Dates in the one unit that Python's own dates have."""
+    converted = dates.astype("datetime64[us]")
+    if not np.array_equal(converted, dates):
+        raise ValueError(
+            f"{name} holds dates finer than a microsecond; round them, for instance with "
+            ".dt.round('us')."
+        )
+    return converted
+
+
+def _kind(label: Any) -> Any:
+    """What kind of label this is; None if labels may not be of that kind."""
+    if isinstance(label, bool | np.bool_):
+        return "bool"
+    if isinstance(label, int):
+        return "int"
+    if isinstance(label, str):
+        return "str"
+    if isinstance(label, datetime.date | np.datetime64):
+        return "date"
+    if isinstance(label, tuple) and label:
+        kinds = tuple(_kind(part) for part in label)
+        return None if None in kinds else kinds
+    return None
+
+
+def _sorted_labels(labels: Labels) -> tuple[NDArray[np.intp], Labels]:
+    if labels.dtype.kind == "O":
+        items = labels.tolist()
+        order = np.array(sorted(range(len(items)), key=items.__getitem__), np.intp)
+    else:
+        order = np.argsort(labels, kind="stable")
+    return order, labels[order]
+
+
+def _inverse(order: NDArray[np.intp]) -> NDArray[np.intp]:
+    inverse = np.empty_like(order)
+    inverse[order] = np.arange(order.size)
+    return inverse
+
+
+def unite_labels(
+    tables: list[Labels], name: str = "groups"
+) -> tuple[list[NDArray[np.intp]], Labels]:
+    """Number the groups of several states alike.
+
+    Returns
+    -------
+    numbers : list of ndarray of intp
+        For each table, the new numbers of its groups.
+    labels : ndarray
+        Sorted labels of all tables.
+    """
+    first = tables[0]
+    if all(table is first or np.array_equal(table, first) for table in tables[1:]):
+        return [np.arange(first.size)] * len(tables), first
+    kinds = {_kind(table[:1].tolist()[0]) for table in tables if table.size}
+    if len(kinds) > 1:
+        found = ", ".join(sorted(str(kind) for kind in kinds))
+        raise TypeError(
+            f"{name} are of different kinds in the states to be merged ({found}), so equal "
+            "groups cannot be told; use .regroup(str) to make them alike."
+        )
+    codes, labels = _encode_column(np.concatenate(tables), name)
+    return np.split(codes, np.cumsum([table.size for table in tables])[:-1]), labels
+
+
+def map_labels(
+    labels: Iterable[Any], to: Mapping[Any, Any] | Callable[[Any], Any], name: str
+) -> tuple[NDArray[np.intp], Labels]:
+    """Numbers and labels of the groups that a mapping or function sends labels to."""
+    listed = list(labels)
+    if isinstance(to, Mapping):
+        absent = [label for label in listed if label not in to]
+        if absent:
+            raise ValueError(
+                f"{name} has no entry for {len(absent)} of {len(listed)} groups, among "
+                f"them {absent[:3]!r}; add them, or pass a function."
+            )
+        sent = [to[label] for label in listed]
+    elif callable(to):
+        sent = [to(label) for label in listed]
+    else:
+        raise TypeError(
+            f"{name} must be a mapping from labels to labels or a function of a label; got "
+            f"{described(to)}."
+        )
+    if any(isinstance(label, list) for label in sent):
+        raise TypeError(f"{name} gave a list as a label; give a tuple.")
+    return encode_groups(sent, name)
+
+
+def check_groups_given(groups: Any) -> None:
+    if groups is None:
+        raise TypeError(
+            "groups must tell the group of each row; got None. For the AUC of rows without "
+            "groups use sklearn.metrics.roc_auc_score or AUCPartial.from_predictions."
+        )

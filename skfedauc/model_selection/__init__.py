@@ -1,0 +1,18 @@
+"""Splitting, cross-validating and selecting over groups."""
+
+from skfedauc.model_selection.cross_validation import (
+    FoldEffect,
+    GroupAUCCrossValidation,
+    cross_validate_group_auc,
+)
+from skfedauc.model_selection.refit import pareto_front, select_within_gap
+from skfedauc.model_selection.splitter import WithinGroupStratifiedKFold
+
+__all__ = [
+    "FoldEffect",
+    "GroupAUCCrossValidation",
+    "WithinGroupStratifiedKFold",
+    "cross_validate_group_auc",
+    "pareto_front",
+    "select_within_gap",
+]

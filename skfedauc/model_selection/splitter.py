@@ -1,0 +1,201 @@
+"""Folds that hold their share of every group's positives and of its negatives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import BaseCrossValidator
+from sklearn.utils import check_random_state, indexable
+from sklearn.utils.multiclass import type_of_target
+
+from skfedauc import _sklearn
+from skfedauc import _validation as validation
+
+
+class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidator):
+    """K folds, each with its share of every group's positives and of its negatives.
+
+    So the AUC of a group is defined in as many folds as its counts allow: in all of them,
+    if it has at least `n_splits` rows of each class. Rows of one group are in training and
+    in test sets; to test on groups that a model has not seen, use scikit-learn's
+    `LeaveOneGroupOut` or `GroupKFold`.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Number of folds, at least 2.
+    groups : str or list of str, default=None
+        Name or names of columns of X that hold the groups. None takes the `groups` that
+        `split` is given, as scikit-learn's searches pass them.
+    shuffle : bool, default=False
+        Whether to shuffle the rows of each group and class first. If not, each fold takes
+        a stretch of consecutive rows of it.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the shuffling.
+
+    See Also
+    --------
+    sklearn.model_selection.StratifiedKFold : Stratified by class alone.
+    sklearn.model_selection.StratifiedGroupKFold : Keeps each group in one fold.
+
+    Notes
+    -----
+    The rows of a class in a group are dealt out so that folds differ by one row at most, and
+    so do the sizes of the folds and the numbers of each class in them. One sort of the rows,
+    for any number of groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfedauc import WithinGroupStratifiedKFold
+    >>> y = np.array([0, 0, 1, 1, 0, 0, 1, 1])
+    >>> site = np.array(["a", "a", "a", "a", "b", "b", "b", "b"])
+    >>> folds = WithinGroupStratifiedKFold(2)
+    >>> for train, test in folds.split(np.zeros((8, 1)), y, groups=site):
+    ...     print(test)
+    [0 2 4 6]
+    [1 3 5 7]
+    """
+
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        groups: str | list[str] | None = None,
+        shuffle: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        if isinstance(n_splits, bool) or not isinstance(n_splits, int | np.integer):
+            raise TypeError(f"n_splits must be a whole number; got {n_splits!r}.")
+        if n_splits < 2:
+            raise ValueError(f"n_splits must be at least 2; got {n_splits}.")
+        if groups is not None and not validation.is_column_names(groups):
+            raise TypeError(
+                "groups must be the name of a column of X, a list of names, or None to take "
+                f"the groups that split is given; got {type(groups).__name__}."
+            )
+        if not isinstance(shuffle, bool):
+            raise TypeError(f"shuffle must be True or False; got {shuffle!r}.")
+        if random_state is not None and not shuffle:
+            raise ValueError(
+                f"random_state={random_state!r} has no effect without shuffle=True; pass "
+                "that, or leave random_state out."
+            )
+        self.n_splits = int(n_splits)
+        self.groups = groups
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Number of folds.
+
+        Parameters
+        ----------
+        X, y, groups : object, default=None
+            Not used.
+
+        Returns
+        -------
+        int
+        """
+        return self.n_splits
+
+    def split(
+        self, X: Any, y: Any = None, groups: Any = None
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Give the rows of the training and test set of each fold.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Has the columns that `groups` of the splitter names, if it names any.
+        y : array-like of shape (n_rows,)
+            Class labels.
+        groups : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
+            Group labels; required unless the splitter names columns.
+
+        Yields
+        ------
+        train : ndarray of shape (n_train,)
+            Row numbers.
+        test : ndarray of shape (n_test,)
+            Row numbers.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If groups are not given, y is not of classes, or a class has fewer rows than
+            there are folds.
+        """
+        fold = self._folds(X, y, groups)
+        for number in range(self.n_splits):
+            in_test = fold == number
+            yield np.flatnonzero(~in_test), np.flatnonzero(in_test)
+
+    def _folds(self, X: Any, y: Any, groups: Any) -> NDArray[np.intp]:
+        """Fold of each row."""
+        classes, n_classes = self._classes(y)
+        codes, labels = self._group_codes(X, groups)
+        validation.check_length("groups", codes.size, "y", classes.size)
+        indexable(X, y)
+        # By class first: then a class's rows go round the folds without a break, and so do
+        # the rows of a group within it.
+        cell = classes * labels.size + codes
+        order = np.argsort(cell, kind="stable")
+        if self.shuffle:
+            random = check_random_state(self.random_state)
+            shuffled = random.permutation(cell.size)
+            places = random.permutation(n_classes * labels.size)
+            order = shuffled[np.argsort(places[cell[shuffled]], kind="stable")]
+            order = order[np.argsort(classes[order], kind="stable")]
+        dealt = np.empty(cell.size, np.intp)
+        dealt[order] = np.arange(cell.size) % self.n_splits
+        if self.shuffle:
+            fold: NDArray[np.intp] = random.permutation(self.n_splits)[dealt]
+            return fold
+        # As many rows of each cell to each fold as dealt, but consecutive ones.
+        fold = np.empty(cell.size, np.intp)
+        fold[order] = np.sort(cell * self.n_splits + dealt) % self.n_splits
+        return fold
+
+    def _classes(self, y: Any) -> tuple[NDArray[np.intp], int]:
+        if y is None:
+            raise ValueError("WithinGroupStratifiedKFold needs y, to stratify by class.")
+        y = validation.column_of(y, "y")
+        if y.dtype.kind == "f" and np.isnan(y).any():
+            raise ValueError(f"y has {int(np.isnan(y).sum())} missing labels.")
+        kind = type_of_target(y)
+        if kind not in ("binary", "multiclass"):
+            raise ValueError(
+                f"WithinGroupStratifiedKFold stratifies by class; y is {kind!r}. Pass class "
+                "labels, for instance y > threshold."
+            )
+        labels, classes, counts = np.unique(y, return_inverse=True, return_counts=True)
+        if counts.min() < self.n_splits:
+            label = labels[counts.argmin()]
+            raise ValueError(
+                f"n_splits={self.n_splits} is more than the {counts.min()} rows of class "
+                f"{label!r}, so some folds would have none; use fewer folds."
+            )
+        return classes, labels.size
+
+    def _group_codes(self, X: Any, groups: Any) -> tuple[NDArray[np.intp], NDArray[Any]]:
+        if self.groups is not None:
+            names = [self.groups] if isinstance(self.groups, str) else self.groups
+            return validation.encode_groups(validation.columns_of(X, names))
+        if groups is None:
+            raise ValueError(
+                "WithinGroupStratifiedKFold got no groups. Name the column(s) of X that hold "
+                "them, WithinGroupStratifiedKFold(groups='site'); or pass groups=labels to "
+                "split, to fit of a search, or to cross_validate."
+            )
+        return validation.encode_groups(groups)
+
+    def _get_metadata_request(self) -> Any:
+        request = super()._get_metadata_request()
+        if self.groups is not None:
+            request.split.add_request(param="groups", alias=False)
+        return request

@@ -1,0 +1,106 @@
+"""The vocabulary: every statistic by name, in reports, functions, scorers and rules."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from skfedauc.report.group_auc import GroupAUC
+
+Undefined: TypeAlias = Literal["skip", "ignore", "raise"] | float
+
+
+class Statistic(NamedTuple):
+    """A named statistic: how to compute it, and what scorers have to know."""
+
+    compute: Callable[[GroupAUC], float]
+    greater_is_better: bool = True
+    needs_matrix: bool = False
+
+
+# Weight of each group's AUC in the average of that name.
+AVERAGES: dict[str, Callable[[GroupAUC], NDArray[Any]]] = {
+    "macro": lambda report: np.ones(report.n_groups),
+    "samples": lambda report: report._positives + report._negatives,
+    "positives": lambda report: report._positives,
+    "negatives": lambda report: report._negatives,
+    "pairs": lambda report: report._pairs,
+}
+
+
+def _average(report: GroupAUC, name: str) -> float:
+    return report.average(name)
+
+
+def _cross(report: GroupAUC) -> float:
+    cross = report.decomposition().cross
+    if np.isnan(cross):
+        return report._not_defined("the cross AUC needs a pair of rows from two groups")
+    return cross
+
+
+STATISTICS: dict[str, Statistic] = {
+    "pooled": Statistic(lambda report: report.pooled),
+    **{name: Statistic(functools.partial(_average, name=name)) for name in AVERAGES},
+    "worst": Statistic(lambda report: report.worst),
+    "ratio": Statistic(lambda report: report.ratio),
+    "cross": Statistic(_cross),
+    "difference": Statistic(lambda report: report.difference, greater_is_better=False),
+    "cross_difference": Statistic(
+        lambda report: report.cross_difference, greater_is_better=False, needs_matrix=True
+    ),
+}
+
+# Names that other tools use, and what they are called here.
+_OTHER_NAMES = {
+    "micro": "'pooled' (all rows together)",
+    "weighted": "'positives' (groups weighted by their number of positives, the support)",
+    "auc": "'pooled'",
+    "within": "'pairs'",
+    "stratified": "'pairs'",
+    "gauc": "'samples' (by impressions), 'positives' (by clicks) or 'macro'",
+    "mean": "'macro'",
+    "min": "'worst'",
+    "gap": "'difference'",
+}
+
+
+def check_statistic(name: Any, *, scorer: bool = False) -> str:
+    """The name itself if there is such a statistic, else an error that lists them.
+
+    With `scorer` the names are those of scorers, where greater is better: a gap is
+    spelled with "neg_" in front.
+    """
+    names = {
+        name if statistic.greater_is_better or not scorer else f"neg_{name}": None
+        for name, statistic in STATISTICS.items()
+    }
+    if isinstance(name, str) and name in names:
+        return name
+    hint = ""
+    if isinstance(name, str):
+        if name in _OTHER_NAMES:
+            hint = f" {name!r} corresponds to {_OTHER_NAMES[name]} here."
+        elif scorer and f"neg_{name}" in names:
+            hint = f" Greater must be better in a scorer: use 'neg_{name}'."
+        elif not scorer and name.removeprefix("neg_") in names:
+            hint = f" Only scorers have 'neg_' in front: use {name.removeprefix('neg_')!r}."
+    raise ValueError(f"statistic must be one of {', '.join(map(repr, names))}; got {name!r}.{hint}")
+
+
+def check_undefined(undefined: Any) -> Undefined:
+    """The argument itself, numbers as float, if it is a valid way to treat groups."""
+    if isinstance(undefined, str) and undefined in ("skip", "ignore", "raise"):
+        return cast(Undefined, undefined)
+    is_number = isinstance(undefined, int | float) and not isinstance(undefined, bool)
+    if is_number and 0 <= undefined <= 1:
+        return float(undefined)
+    raise ValueError(
+        "undefined must be 'skip', 'ignore', 'raise' or a number from 0 to 1 that stands in "
+        f"for the AUC of groups that lack a class; got {undefined!r}."
+    )

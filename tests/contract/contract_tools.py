@@ -1,0 +1,365 @@
+"""The ways in which groups reach a scorer, and scikit-learn's tools that call one.
+
+Each tool is run twice: by scikit-learn with a scorer of ours, and as a plain loop.
+"""
+
+from dataclasses import dataclass, field, replace
+from inspect import signature
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+from contract_oracle import Expected, fold_scores, folds_of
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.feature_selection import RFECV, SequentialFeatureSelector
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
+from sklearn.model_selection import (
+    GridSearchCV,
+    HalvingGridSearchCV,
+    RandomizedSearchCV,
+    StratifiedKFold,
+    cross_val_score,
+    cross_validate,
+    learning_curve,
+    permutation_test_score,
+    validation_curve,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import resample
+
+FEATURES = ["dose", "level", "noise"]
+PENALTY = "logisticregression__C"
+PENALTIES = [0.003, 0.1, 10.0]
+CV = StratifiedKFold(3, shuffle=True, random_state=0)
+
+
+# Ways --------------------------------------------------------------------------------
+
+
+@dataclass
+class Way:
+    """A way to tell a scorer the groups: the data, `groups` and what is passed to fit."""
+
+    X: Any
+    y: np.ndarray
+    site: np.ndarray
+    model: Any
+    groups: Any
+    params: dict = field(default_factory=dict)
+
+    @property
+    def is_routed(self):
+        return self.groups is None
+
+
+def make_data(n_rows=240, seed=4):
+    """Rows of four sites: "level" tells sites (and prevalence) apart, "dose" does within."""
+    rng = np.random.default_rng(seed)
+    code = rng.choice(4, n_rows, p=[0.35, 0.3, 0.2, 0.15])
+    dose, noise = rng.normal(size=(2, n_rows))
+    level = code + rng.normal(scale=0.3, size=n_rows)
+    y = (dose + 0.4 * code + rng.normal(size=n_rows) > 0.8).astype(int)
+    X = pd.DataFrame(
+        {"dose": dose, "level": level, "noise": noise},
+        index=pd.Index(rng.permutation(10 * n_rows)[:n_rows], name="row"),
+    )
+    return X, y, np.array(["va", "cleveland", "budapest", "zurich"])[code]
+
+
+def plain_model():
+    return make_pipeline(StandardScaler(), LogisticRegression())
+
+
+def dropping_model(columns=FEATURES):
+    """A pipeline that drops every column but these."""
+    keep = ColumnTransformer([("features", StandardScaler(), columns)])
+    return make_pipeline(keep, LogisticRegression())
+
+
+def make_way(name):
+    X, y, site = make_data()
+    if name == "routed":
+        return Way(X, y, site, plain_model(), None, {"groups": site})
+    if name == "routed polars":
+        frame, labels = pl.from_pandas(X), pl.Series("site", site)
+        return Way(frame, y, site, plain_model(), None, {"groups": labels})
+    if name == "pandas column":
+        return Way(X.assign(site=site), y, site, dropping_model(), "site")
+    if name == "polars column":
+        frame = pl.from_pandas(X.assign(site=site))
+        return Way(frame, y, site, dropping_model(), "site")
+    if name == "two columns":
+        ward = np.where(np.arange(y.size) % 2, "day", "night")
+        both = np.char.add(np.char.add(site, "_"), ward)
+        frame = X.assign(site=site, ward=ward)
+        return Way(frame, y, both, dropping_model(), ["site", "ward"])
+    if name == "aligned series":
+        # In another order than X, and with the labels of rows that X lacks.
+        labels = pd.concat([pd.Series(site, X.index), pd.Series({-1: "paris", -2: "va"})])
+        labels = labels.sample(frac=1, random_state=1)
+        return Way(X, y, site, plain_model(), labels)
+    raise KeyError(name)
+
+
+WAYS = ["routed", "routed polars", "pandas column", "polars column", "aligned series"]
+
+
+def with_penalty(model, penalty):
+    return clone(model).set_params(**{PENALTY: penalty})
+
+
+def penalised(way, statistic, splits=CV):
+    """Scores of shape (n_candidates, n_folds) of the candidates in PENALTIES.
+
+    Of a list of statistics, (n_candidates, n_statistics, n_folds).
+    """
+    models = [with_penalty(way.model, penalty) for penalty in PENALTIES]
+    return np.array([fold_scores(way, statistic, splits, model=model) for model in models])
+
+
+# Searches ----------------------------------------------------------------------------
+
+
+def by_candidate(search, name="score"):
+    """Scores of shape (n_candidates, n_folds), candidates in the order of PENALTIES."""
+    results = search.cv_results_
+    order = np.argsort([params[PENALTY] for params in results["params"]])
+    folds = [results[f"split{i}_test_{name}"] for i in range(search.n_splits_)]
+    return np.transpose(folds)[order]
+
+
+def grid_search(way, scoring, **options):
+    search = GridSearchCV(way.model, {PENALTY: PENALTIES}, scoring=scoring, **searching(options))
+    return search.fit(way.X, way.y, **way.params)
+
+
+def randomized_search(way, scoring, **options):
+    search = RandomizedSearchCV(
+        way.model,
+        {PENALTY: PENALTIES},
+        n_iter=len(PENALTIES),
+        random_state=0,
+        scoring=scoring,
+        **searching(options),
+    )
+    return search.fit(way.X, way.y, **way.params)
+
+
+def searching(options):
+    return {"cv": CV, "error_score": "raise", **options}
+
+
+def halving_search(way, scorer):
+    search = HalvingGridSearchCV(
+        way.model,
+        {PENALTY: PENALTIES},
+        min_resources=120,
+        factor=2,
+        random_state=0,
+        scoring=scorer,
+        cv=CV,
+        error_score="raise",
+    ).fit(way.X, way.y, **way.params)
+    results = search.cv_results_
+    return np.array([results[f"split{i}_test_score"] for i in range(3)]).T
+
+
+def halving_loop(way, statistic):
+    """Half of the candidates stay when the rows double; what is left is scored again."""
+    scores, left = [], PENALTIES
+    for n_rows in (120, 240):
+        splits = [
+            [
+                resample(rows, replace=False, n_samples=len(rows) * n_rows // 240, random_state=0)
+                for rows in fold
+            ]
+            for fold in folds_of(CV, way.y)
+        ]
+        now = [
+            fold_scores(way, statistic, splits, model=with_penalty(way.model, penalty))
+            for penalty in left
+        ]
+        scores += now
+        best = np.argsort(np.mean(now, axis=1))[-2:]
+        left = [left[i] for i in best]
+    return np.array(scores)
+
+
+# Functions of model_selection --------------------------------------------------------
+
+
+def cross_validation(way, scoring, **options):
+    return cross_validate(
+        way.model, way.X, way.y, scoring=scoring, params=way.params, **searching(options)
+    )
+
+
+def train_and_test_scores(way, scorer):
+    result = cross_validation(way, scorer, return_train_score=True)
+    return np.array([result["train_score"], result["test_score"]])
+
+
+def train_and_test_loop(way, statistic):
+    test_rows = folds_of(CV, way.y)
+    train_rows = [(train, train) for train, _ in test_rows]
+    return np.array([fold_scores(way, statistic, splits) for splits in (train_rows, test_rows)])
+
+
+def cross_val_scores(way, scorer):
+    return cross_val_score(
+        way.model, way.X, way.y, scoring=scorer, params=way.params, cv=CV, error_score="raise"
+    )
+
+
+SIZES = [80, 160]
+
+
+def learning(way, scorer):
+    _, train, test = learning_curve(
+        way.model,
+        way.X,
+        way.y,
+        scoring=scorer,
+        params=way.params,
+        train_sizes=SIZES,
+        cv=CV,
+        error_score="raise",
+    )
+    return np.array([train, test])
+
+
+def learning_loop(way, statistic):
+    folds = folds_of(CV, way.y)
+    train = [[(train[:size], train[:size]) for train, _ in folds] for size in SIZES]
+    test = [[(train[:size], test) for train, test in folds] for size in SIZES]
+    return np.array([[fold_scores(way, statistic, s) for s in part] for part in (train, test)])
+
+
+def validation(way, scorer):
+    _, test = validation_curve(
+        way.model,
+        way.X,
+        way.y,
+        param_name=PENALTY,
+        param_range=PENALTIES,
+        scoring=scorer,
+        params=way.params,
+        cv=CV,
+        error_score="raise",
+    )
+    return test
+
+
+def permutations(way, scorer):
+    score, permuted, _ = permutation_test_score(
+        way.model,
+        way.X,
+        way.y,
+        scoring=scorer,
+        params=way.params,
+        cv=CV,
+        n_permutations=3,
+        random_state=0,
+    )
+    return np.array([score, *permuted])
+
+
+def permutation_loop(way, statistic):
+    """Labels are shuffled; the rows of X and their groups stay."""
+    rng = np.random.RandomState(0)
+    shuffled = [way.y, *(way.y[rng.permutation(way.y.size)] for _ in range(3))]
+    return np.array([fold_scores(way, statistic, CV, y=y).mean() for y in shuffled])
+
+
+# Tools that turn X into a numpy array ------------------------------------------------
+
+
+def eliminate(way, scorer):
+    search = RFECV(LogisticRegression(), cv=CV, scoring=scorer).fit(way.X, way.y, **way.params)
+    return np.array([search.cv_results_[f"split{i}_test_score"] for i in range(3)])
+
+
+def eliminate_loop(way, statistic):
+    """The feature of the smallest coefficient goes, one at a time."""
+    values = np.asarray(way.X)
+    scores = np.zeros((3, values.shape[1]))
+    for i, (train, test) in enumerate(folds_of(CV, way.y)):
+        left = list(range(values.shape[1]))
+        while left:
+            model = LogisticRegression().fit(values[train][:, left], way.y[train])
+            score = model.decision_function(values[test][:, left])
+            expected = Expected(way.y[test], score, way.site[test])
+            scores[i, len(left) - 1] = expected[statistic]
+            del left[int(np.argmin(model.coef_[0] ** 2))]
+    return scores
+
+
+def select_features(way, scorer):
+    search = SequentialFeatureSelector(
+        LogisticRegression(), n_features_to_select=2, scoring=scorer, cv=CV
+    ).fit(way.X, way.y, **way.params)
+    return search.get_support()
+
+
+def select_loop(way, statistic):
+    """The feature that adds most to the mean score is added."""
+    values, chosen = np.asarray(way.X), []
+    plain = replace(way, model=LogisticRegression())
+    for _ in range(2):
+        left = [j for j in range(values.shape[1]) if j not in chosen]
+        means = [
+            fold_scores(replace(plain, X=values[:, sorted([*chosen, j])]), statistic, CV).mean()
+            for j in left
+        ]
+        chosen.append(left[int(np.argmax(means))])
+    return np.isin(np.arange(values.shape[1]), chosen)
+
+
+def fit_path(way, scorer):
+    # Releases differ in what they want to be told about results of the old shape.
+    shape = {"use_legacy_attributes": False, "l1_ratios": (0,)}
+    known = signature(LogisticRegressionCV).parameters
+    options = {name: value for name, value in shape.items() if "use_legacy_attributes" in known}
+    model = LogisticRegressionCV(Cs=PENALTIES, scoring=scorer, cv=CV, tol=1e-10, **options)
+    return model.fit(way.X, way.y, **way.params)
+
+
+def path_scores(way, scorer):
+    scores = fit_path(way, scorer).scores_
+    return np.reshape(next(iter(scores.values())) if isinstance(scores, dict) else scores, (3, -1))
+
+
+def path_loop(way, statistic):
+    return np.transpose(
+        [
+            fold_scores(way, statistic, CV, model=LogisticRegression(C=penalty, tol=1e-10))
+            for penalty in PENALTIES
+        ]
+    )
+
+
+# By the names of the table in the docstring: run with a scorer, and as a plain loop.
+TOOLS = {
+    "GridSearchCV": (lambda way, scorer: by_candidate(grid_search(way, scorer)), penalised),
+    "RandomizedSearchCV": (
+        lambda way, scorer: by_candidate(randomized_search(way, scorer)),
+        penalised,
+    ),
+    "HalvingGridSearchCV": (halving_search, halving_loop),
+    "cross_validate": (train_and_test_scores, train_and_test_loop),
+    "cross_val_score": (
+        cross_val_scores,
+        lambda way, statistic: fold_scores(way, statistic, CV),
+    ),
+    "learning_curve": (learning, learning_loop),
+    "validation_curve": (validation, penalised),
+    "permutation_test_score": (permutations, permutation_loop),
+    "RFECV": (eliminate, eliminate_loop),
+    "SequentialFeatureSelector": (select_features, select_loop),
+    "LogisticRegressionCV": (path_scores, path_loop),
+}
+TURN_X_INTO_NUMPY = ["RFECV", "SequentialFeatureSelector", "LogisticRegressionCV"]

@@ -1,0 +1,413 @@
+"""What is refused, left undefined or impossible, and what the user is told."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from contract_oracle import Expected, decision, folds_of, rows_of
+from contract_tools import (
+    CV,
+    PENALTIES,
+    PENALTY,
+    TOOLS,
+    TURN_X_INTO_NUMPY,
+    Way,
+    cross_validation,
+    grid_search,
+    make_data,
+    make_way,
+    plain_model,
+)
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV, cross_val_score
+
+from skfedauc import group_auc_scoring, make_group_auc_scorer
+
+ROUTE = r"sklearn\.set_config\(enable_metadata_routing=True\), groups=None here"
+
+
+# The table in the docstring ----------------------------------------------------------
+
+
+def tune_threshold(way, scorer):
+    return TunedThresholdClassifierCV(LogisticRegression(), scoring=scorer, cv=CV).fit(
+        way.X, way.y, **way.params
+    )
+
+
+EVERY_TOOL = {name: run for name, (run, _) in TOOLS.items()}
+EVERY_TOOL["TunedThresholdClassifierCV"] = tune_threshold
+
+
+def documented():
+    """The table of `make_group_auc_scorer`: yes or no by tool and way."""
+    text = make_group_auc_scorer.__doc__
+    body = text.split("What works where:")[1].split(".. [a]")[0]
+    cells = {}
+    for line in body.splitlines():
+        columns = re.split(r"\s{2,}", line.strip())
+        if len(columns) == 4 and not line.strip().startswith(("=", "Tool")):
+            for tool in columns[0].split(", "):
+                for way, cell in zip(("column", "series", "routed"), columns[1:], strict=True):
+                    cells[tool, way] = cell.split()[0]
+    return cells
+
+
+def test_table_tells_of_every_tool():
+    assert set(documented()) == {
+        (tool, way) for tool in EVERY_TOOL for way in ("column", "series", "routed")
+    }
+    assert set(documented().values()) == {"yes", "no"}
+
+
+def numeric_way(kind):
+    """All columns of X are numbers, for the tools that turn X into an array of them."""
+    if kind == "routed":
+        return make_way("routed")
+    if kind == "series":
+        return make_way("aligned series")
+    X, y, site = make_data()
+    code = pd.Categorical(site).codes.astype(int)
+    return Way(X.assign(site=code), y, code, plain_model(), "site")
+
+
+@pytest.mark.parametrize(("tool", "kind"), documented(), ids=map(" ".join, documented()))
+def test_table_is_true(tool, kind):
+    way = numeric_way(kind)
+    sklearn.set_config(enable_metadata_routing=way.is_routed)
+    scorer = make_group_auc_scorer("macro", groups=way.groups)
+    if documented()[tool, kind] == "yes":
+        assert EVERY_TOOL[tool](way, scorer) is not None
+    elif tool == "TunedThresholdClassifierCV":
+        with pytest.raises(TypeError, match="then tune its threshold"):
+            tune_threshold(way, scorer)
+    elif tool == "SequentialFeatureSelector":
+        with pytest.warns(UserWarning, match=ROUTE):
+            EVERY_TOOL[tool](way, scorer)
+    else:
+        with pytest.raises(TypeError, match=ROUTE):
+            EVERY_TOOL[tool](way, scorer)
+
+
+def test_threshold_tuning_is_told_what_to_do_instead():
+    way = numeric_way("column")
+    with pytest.raises(TypeError, match=r"rank scores") as refusal:
+        tune_threshold(way, make_group_auc_scorer("macro", groups="site"))
+    assert "scoring='balanced_accuracy'" in str(refusal.value)
+
+
+def test_threshold_of_a_model_that_a_search_selected():
+    """What the message advises."""
+    way = numeric_way("column")
+    search = grid_search(way, make_group_auc_scorer("macro", groups="site"))
+    tuned = TunedThresholdClassifierCV(
+        search.best_estimator_, scoring="balanced_accuracy", cv=CV
+    ).fit(way.X, way.y)
+    score = make_group_auc_scorer("macro", groups="site")(tuned, way.X, way.y)
+    # Thresholds do not change how rows rank.
+    assert score == pytest.approx(search.score(way.X, way.y), abs=1e-12)
+
+
+@pytest.mark.parametrize("tool", TURN_X_INTO_NUMPY)
+def test_remedy_for_an_x_turned_to_numpy_works(tool):
+    """Following the message: routing on, groups=None, groups given to fit."""
+    way = numeric_way("column")
+    sklearn.set_config(enable_metadata_routing=True)
+    routed = Way(way.X, way.y, way.site, way.model, None, {"groups": way.site})
+    run, loop = TOOLS[tool]
+    expected = loop(routed, "macro")
+    assert_allclose(run(routed, make_group_auc_scorer("macro", groups=None)), expected, atol=1e-12)
+
+
+def test_swallowed_error_becomes_a_warning_with_the_remedy():
+    way = make_way("aligned series")
+    search = GridSearchCV(
+        way.model,
+        {PENALTY: PENALTIES},
+        scoring=make_group_auc_scorer("macro", groups=way.groups),
+        cv=CV,
+    )
+    with (
+        pytest.warns(UserWarning, match="scores are non-finite"),
+        pytest.warns(UserWarning, match=ROUTE),
+    ):
+        search.fit(way.X.to_numpy(), way.y)
+    assert np.isnan(search.cv_results_["mean_test_score"]).all()
+
+
+# Groups that the factory refuses -----------------------------------------------------
+
+REFUSED = {
+    "position": 3,
+    "negative position": -1,
+    "positions": [0, 1],
+    "mixed list": ["site", 2],
+    "empty list": [],
+    "tuple": ("site", "ward"),
+    "array": np.array(["va", "zurich"]),
+    "array of ints": np.array([0, 1]),
+    "frame": pd.DataFrame({"site": ["va"]}),
+    "index": pd.Index(["va", "zurich"]),
+    "polars series": pl.Series(["va", "zurich"]),
+    "dict": {"site": "va"},
+    "function": len,
+}
+
+
+@pytest.mark.parametrize("groups", REFUSED.values(), ids=REFUSED)
+def test_groups_of_another_kind_are_refused(groups):
+    for make in (
+        make_group_auc_scorer,
+        lambda _, groups: group_auc_scoring(["macro"], groups=groups),
+    ):
+        with pytest.raises(TypeError, match=r"name of a column of X, a list of names, a pandas"):
+            make("macro", groups=groups)
+
+
+def test_message_names_what_arrived():
+    with pytest.raises(TypeError, match=r"got ndarray\. Positions of columns, and arrays, which"):
+        make_group_auc_scorer("macro", groups=np.array(["va"]))
+
+
+def test_groups_must_be_given():
+    with pytest.raises(TypeError, match="groups"):
+        make_group_auc_scorer("macro")
+
+
+def test_series_with_repeated_index_is_refused_at_construction():
+    labels = pd.Series(["va", "va", "zurich"], index=[7, 7, 8])
+    with pytest.raises(ValueError, match=r"1 repeated labels, such as \[7\].*reset_index"):
+        make_group_auc_scorer("macro", groups=labels)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: make_group_auc_scorer("difference", groups="s"), ValueError, "neg_difference"),
+        (lambda: make_group_auc_scorer("weighted", groups="s"), ValueError, "'positives'"),
+        (lambda: make_group_auc_scorer("roc", groups="s"), ValueError, "'pooled', 'macro'"),
+        (lambda: make_group_auc_scorer("group", groups="s"), ValueError, "statistic must be one"),
+        (
+            lambda: make_group_auc_scorer("macro", groups="s", undefined="drop"),
+            ValueError,
+            "'skip'",
+        ),
+        (lambda: make_group_auc_scorer("macro", groups="s", undefined=2), ValueError, "0 to 1"),
+        (lambda: group_auc_scoring("macro", groups="s"), TypeError, r"\['macro'\]"),
+        (lambda: group_auc_scoring([], groups="s"), ValueError, "at least one"),
+        (lambda: group_auc_scoring(["macro"] * 2, groups="s"), ValueError, "repeated: .'macro'"),
+        (
+            lambda: group_auc_scoring([], groups="s", each_group=["va", "va"]),
+            ValueError,
+            "repeated: .'auc_va'",
+        ),
+        (lambda: group_auc_scoring(["macro"], groups="s", each_group="va"), TypeError, r"\['va'\]"),
+    ],
+)
+def test_mistakes_are_told_at_construction(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
+# Rows that groups do not fit ---------------------------------------------------------
+
+
+@pytest.fixture
+def fitted(data):
+    X, y, site = data
+    return plain_model().fit(X, y), X, y, pd.Series(site, X.index)
+
+
+def test_rows_that_the_series_lacks_are_named(fitted):
+    model, X, y, labels = fitted
+    absent = X.index[[5, 9]]
+    scorer = make_group_auc_scorer("macro", groups=labels.drop(absent))
+    with pytest.raises(ValueError, match=r"no label for 2 of 240") as refusal:
+        scorer(model, X, y)
+    assert str(absent.tolist()) in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (lambda X: X.to_numpy(), TypeError, rf"ndarray without an index.*{ROUTE}"),
+        (lambda X: pl.from_pandas(X), TypeError, rf"DataFrame without an index.*{ROUTE}"),
+        (lambda X: X.set_axis([0] * len(X)), ValueError, r"index of X has 239 repeated labels"),
+        (lambda X: X.reset_index(drop=True).set_axis(X.index.astype(str)), ValueError, "no label"),
+    ],
+    ids=["numpy", "polars", "repeated index", "index of another kind"],
+)
+def test_x_that_a_series_cannot_be_aligned_with(fitted, change, error, message):
+    model, X, y, labels = fitted
+    scorer = make_group_auc_scorer("macro", groups=labels)
+    with pytest.raises(error, match=message):
+        scorer(clone(model).fit(change(X), y), change(X), y)
+
+
+@pytest.mark.parametrize("frame", [lambda X: X, pl.from_pandas], ids=["pandas", "polars"])
+def test_column_that_x_lacks_is_named_with_those_it_has(fitted, frame):
+    model, X, y, _ = fitted
+    scorer = make_group_auc_scorer("macro", groups=["level", "sight"])
+    with pytest.raises(ValueError, match=r"'sight', not found in X.*'dose', 'level', 'noise'"):
+        scorer(model, frame(X), y)
+
+
+def test_missing_labels_are_counted(fitted):
+    model, X, y, labels = fitted
+    scorer = make_group_auc_scorer("macro", groups=labels.where(np.arange(len(y)) > 2))
+    with pytest.raises(ValueError, match=r"3 missing labels of 240"):
+        scorer(model, X, y)
+
+
+def test_three_classes_are_refused(data):
+    X, y, site = data
+    three = np.where(X["noise"] > 1, 2, y)
+    scorer = make_group_auc_scorer("macro", groups=pd.Series(site, X.index))
+    with pytest.raises(ValueError, match=r"binary classifier; Pipeline has 3 classes"):
+        cross_val_score(plain_model(), X, three, scoring=scorer, error_score="raise")
+
+
+def test_label_that_the_estimator_does_not_know(fitted):
+    model, X, y, labels = fitted
+    scorer = make_group_auc_scorer("macro", groups=labels, pos_label="sick")
+    with pytest.raises(ValueError, match=r"pos_label='sick' is not among.*\[0, 1\]"):
+        scorer(model, X, y)
+
+
+def test_estimator_that_gives_no_scores(data):
+    X, y, site = data
+    scorer = make_group_auc_scorer("macro", groups=pd.Series(site, X.index))
+    with pytest.raises(AttributeError, match="decision_function, predict_proba"):
+        scorer(LinearRegression().fit(X, y), X, y)
+
+
+# Groups that a fold leaves undefined -------------------------------------------------
+
+
+@pytest.fixture(params=["routed", "pandas column", "aligned series"])
+def tiny(request):
+    """A device "tiny" with one class in fold 0, both in fold 1 and no row in fold 2."""
+    way = make_way(request.param)
+    sklearn.set_config(enable_metadata_routing=way.is_routed)
+    folds = folds_of(CV, way.y)
+    (_, first), (_, second), _ = folds
+    rows = [*first[way.y[first] == 0][:4], *second[way.y[second] == 0][:3]]
+    rows += [*second[way.y[second] == 1][:3]]
+    way.site = way.site.astype(object)
+    way.site[rows] = "tiny"
+    if request.param == "routed":
+        way.params = {"groups": way.site}
+    elif request.param == "pandas column":
+        way.X["site"] = way.site
+    else:
+        way.groups = pd.Series(way.site, way.X.index)
+    return way
+
+
+def expected_folds(way, stand_in=None):
+    expected = []
+    for train, test in folds_of(CV, way.y):
+        model = clone(way.model).fit(rows_of(way.X, train), way.y[train])
+        score = decision(model, rows_of(way.X, test))
+        expected.append(Expected(way.y[test], score, way.site[test], stand_in=stand_in))
+    return expected
+
+
+SOME = ["macro", "samples", "pairs", "worst", "neg_difference"]
+
+
+def assert_as_expected(result, expected, names):
+    for name in names:
+        values = [fold[name] for fold in expected]
+        assert_allclose(result[f"test_{name}"], values, rtol=0, atol=1e-12)
+
+
+def test_skip_leaves_a_device_of_one_class_out_with_one_warning(tiny):
+    scoring = group_auc_scoring(SOME, groups=tiny.groups)
+    with pytest.warns(UndefinedMetricWarning) as told:
+        result = cross_validation(tiny, scoring)
+    assert_as_expected(result, expected_folds(tiny), SOME)
+    assert len(told) == 1
+    assert "1 of 5 groups, with 5.00% of the rows" in str(told[0].message)
+
+
+def test_ignore_leaves_it_out_silently(tiny):
+    result = cross_validation(tiny, group_auc_scoring(SOME, groups=tiny.groups, undefined="ignore"))
+    assert_as_expected(result, expected_folds(tiny), SOME)
+
+
+@pytest.mark.parametrize("stand_in", [0.5, 0, 1])
+def test_number_stands_in(tiny, stand_in):
+    scoring = group_auc_scoring(SOME, groups=tiny.groups, undefined=stand_in)
+    result = cross_validation(tiny, scoring)
+    assert_as_expected(result, expected_folds(tiny, stand_in), SOME)
+
+
+@pytest.mark.parametrize("statistic", SOME)
+def test_raise(tiny, statistic):
+    scorer = make_group_auc_scorer(statistic, groups=tiny.groups, undefined="raise")
+    with pytest.raises(ValueError, match=r"1 of 5 groups, .*undefined='skip'"):
+        cross_validation(tiny, scorer)
+
+
+def test_pooled_auc_needs_no_group_to_be_whole(tiny):
+    scoring = group_auc_scoring(["pooled", "cross"], groups=tiny.groups, undefined="raise")
+    assert_as_expected(cross_validation(tiny, scoring), expected_folds(tiny), ["pooled", "cross"])
+
+
+def test_each_group_is_nan_where_the_group_lacks_a_class_or_is_absent(tiny):
+    scoring = group_auc_scoring(["pooled"], groups=tiny.groups, each_group=["tiny", "va"])
+    with (
+        pytest.warns(UndefinedMetricWarning, match="group 'tiny' lacks a class"),
+        pytest.warns(UndefinedMetricWarning, match="group 'tiny' is absent .*'budapest', 'clevel"),
+    ):
+        result = cross_validation(tiny, scoring)
+    assert np.isnan(result["test_auc_tiny"]).tolist() == [True, False, True]
+    whole = expected_folds(tiny)
+    assert result["test_auc_tiny"][1] == pytest.approx(whole[1]["auc_tiny"], abs=1e-12)
+    assert_as_expected(result, whole, ["auc_va", "pooled"])
+
+
+@pytest.mark.parametrize(("undefined", "filler"), [("ignore", np.nan), (0.25, 0.25)])
+def test_each_group_without_a_warning(tiny, undefined, filler):
+    scoring = group_auc_scoring([], groups=tiny.groups, each_group=["tiny"], undefined=undefined)
+    result = cross_validation(tiny, scoring)
+    whole = expected_folds(tiny)[1]["auc_tiny"]
+    assert_allclose(result["test_auc_tiny"], [filler, whole, filler], atol=1e-12)
+
+
+def test_each_group_raises_where_asked_to(tiny):
+    scoring = group_auc_scoring([], groups=tiny.groups, each_group=["tiny"], undefined="raise")
+    with pytest.raises(ValueError, match="group 'tiny' lacks a class"):
+        cross_validation(tiny, scoring)
+
+
+def test_label_of_another_kind_is_told_with_the_labels_there_are():
+    way = make_way("pandas column")
+    scoring = group_auc_scoring([], groups="site", each_group=[7])
+    with pytest.warns(UndefinedMetricWarning, match=r"group 7 is absent .*'budapest'"):
+        result = cross_validation(way, scoring)
+    assert np.isnan(result["test_auc_7"]).all()
+
+
+def test_gap_of_a_single_group_is_nan_and_never_zero(data):
+    X, y, _ = data
+    model = plain_model().fit(X, y)
+    scorer = make_group_auc_scorer("neg_difference", groups=pd.Series("va", X.index))
+    with pytest.warns(UndefinedMetricWarning, match="two groups"):
+        assert np.isnan(scorer(model, X, y))
+
+
+def test_fold_of_one_class(data):
+    X, y, site = data
+    model = plain_model().fit(X, y)
+    rows = y == 0
+    scorer = make_group_auc_scorer("pooled", groups=pd.Series(site, X.index))
+    with pytest.warns(UndefinedMetricWarning, match="rows of both classes"):
+        assert np.isnan(scorer(model, X[rows], y[rows]))

@@ -1,0 +1,315 @@
+"""Groups that scikit-learn routes: requests, aliases, splitters and weights."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from contract_oracle import Expected, fold_scores
+from contract_tools import (
+    CV,
+    PENALTIES,
+    PENALTY,
+    Way,
+    by_candidate,
+    make_way,
+    penalised,
+    plain_model,
+)
+from numpy.testing import assert_allclose
+from sklearn.exceptions import UnsetMetadataPassedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    LeaveOneGroupOut,
+    cross_val_score,
+    cross_validate,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skfedauc import group_auc_scoring, make_group_auc_scorer
+
+
+@pytest.fixture
+def way(routing):
+    return make_way("routed")
+
+
+def validated(way, scoring, **options):
+    options = {"cv": CV, "error_score": "raise", "params": way.params, **options}
+    return cross_validate(way.model, way.X, way.y, scoring=scoring, **options)
+
+
+def assert_same(actual, expected):
+    assert_allclose(actual, expected, rtol=0, atol=1e-12)
+
+
+# The factory -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "make", [make_group_auc_scorer, lambda name, groups: group_auc_scoring([name], groups=groups)]
+)
+def test_factory_refuses_none_while_routing_is_off(make):
+    with pytest.raises(ValueError, match=r"metadata routing is off") as refusal:
+        make("macro", groups=None)
+    for remedy in (
+        "groups='site'",
+        "pandas Series",
+        "sklearn.set_config(enable_metadata_routing=True)",
+        "params={'groups': ...}",
+    ):
+        assert remedy in str(refusal.value)
+
+
+def test_scorer_made_under_routing_tells_that_routing_went_off(way):
+    scorer = make_group_auc_scorer("macro", groups=None)
+    sklearn.set_config(enable_metadata_routing=False)
+    with pytest.raises(ValueError, match=r"groups did not reach the scorer"):
+        cross_val_score(way.model, way.X, way.y, scoring=scorer, error_score="raise")
+
+
+# Groups that were forgotten ----------------------------------------------------------
+
+
+def search_without_groups(way, scoring, **options):
+    return GridSearchCV(way.model, {PENALTY: PENALTIES}, scoring=scoring, cv=CV, **options).fit(
+        way.X, way.y
+    )
+
+
+def cross_validate_without_groups(way, scoring, **options):
+    return validated(way, scoring, params=None, **options)
+
+
+FORGOTTEN = r"search\.fit\(X, y, groups=labels\), or cross_validate\(..., params=\{'groups': labels"
+
+
+@pytest.mark.parametrize("run", [search_without_groups, cross_validate_without_groups])
+@pytest.mark.parametrize("is_dict", [False, True], ids=["scorer", "dict"])
+def test_forgotten_groups_are_an_error_that_says_how_to_pass_them(way, run, is_dict):
+    scoring = make_group_auc_scorer("macro", groups=None)
+    scoring = {"macro": scoring, "roc_auc": "roc_auc"} if is_dict else scoring
+    options = {"refit": "macro"} if is_dict and run is search_without_groups else {}
+    with pytest.raises(ValueError, match=FORGOTTEN):
+        run(way, scoring, error_score="raise", **options)
+
+
+def test_forgotten_groups_are_told_by_the_warning_that_scikit_learn_makes_of_errors(way):
+    with (
+        pytest.warns(UserWarning, match="scores are non-finite"),
+        pytest.warns(UserWarning, match=FORGOTTEN),
+    ):
+        search = search_without_groups(way, make_group_auc_scorer("macro", groups=None))
+    assert np.isnan(search.cv_results_["mean_test_score"]).all()
+
+
+def test_groups_for_a_scorer_that_reads_a_column_are_refused_by_scikit_learn(way):
+    """Nothing asks for them, so that a mistake cannot pass silently."""
+    X = way.X.assign(site=pd.Categorical(way.site).codes)
+    scorer = make_group_auc_scorer("macro", groups="site")
+    search = GridSearchCV(way.model, {PENALTY: PENALTIES}, scoring=scorer, cv=CV)
+    with pytest.raises(TypeError, match="groups"):
+        search.fit(X, way.y, groups=way.site)
+
+
+# What is routed ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [np.asarray, list, pd.Series, pd.Categorical, pl.Series])
+def test_routed_groups_of_every_kind(way, kind):
+    """A routed Series is taken by position, as scikit-learn slices it, whatever its index."""
+    result = validated(
+        way,
+        {"macro": make_group_auc_scorer("macro", groups=None)},
+        params={"groups": kind(way.site)},
+    )
+    assert_same(result["test_macro"], fold_scores(way, "macro", CV))
+
+
+def test_routed_groups_of_two_columns(way):
+    ward = np.where(np.arange(way.y.size) % 2, "day", "night")
+    both = pd.DataFrame({"site": way.site, "ward": ward})
+    result = validated(way, group_auc_scoring(["macro"], groups=None), params={"groups": both})
+    way.site = np.char.add(way.site, ward)
+    assert_same(result["test_macro"], fold_scores(way, "macro", CV))
+
+
+# Splitters that consume the same groups ----------------------------------------------
+
+
+@pytest.mark.parametrize("splitter", [GroupKFold(2), LeaveOneGroupOut()], ids=str)
+def test_splitter_by_the_same_groups_in_a_search(way, splitter):
+    splits = list(splitter.split(way.X, way.y, way.site))
+    scorer = make_group_auc_scorer("macro", groups=None)
+    search = GridSearchCV(
+        way.model, {PENALTY: PENALTIES}, scoring=scorer, cv=splitter, error_score="raise"
+    ).fit(way.X, way.y, groups=way.site)
+    assert_same(by_candidate(search), penalised(way, "macro", splits))
+
+
+def test_splitter_by_the_same_groups_in_cross_validate(way):
+    splits = list(GroupKFold(2).split(way.X, way.y, way.site))
+    scoring = group_auc_scoring(["pooled", "neg_difference"], groups=None)
+    result = validated(way, {**scoring, "roc_auc": "roc_auc"}, cv=GroupKFold(2))
+    for name in ("pooled", "neg_difference"):
+        assert_same(result[f"test_{name}"], fold_scores(way, name, splits))
+
+
+@pytest.mark.parametrize("groups", ["site", "series"])
+def test_splitter_by_routed_groups_beside_a_scorer_that_reads_others(way, groups):
+    """The scorer's groups and the splitter's need not be the same."""
+    patient = np.arange(way.y.size) // 2
+    splits = list(GroupKFold(3).split(way.X, way.y, patient))
+    X = way.X.assign(site=pd.Categorical(way.site).codes)
+    labels = "site" if groups == "site" else pd.Series(way.site, X.index)
+    scores = cross_val_score(
+        way.model,
+        X,
+        way.y,
+        scoring=make_group_auc_scorer("macro", groups=labels),
+        cv=GroupKFold(3),
+        params={"groups": patient},
+        error_score="raise",
+    )
+    way.X = X
+    assert_same(scores, fold_scores(way, "macro", splits))
+
+
+# Requests ----------------------------------------------------------------------------
+
+
+def test_alias(way):
+    scorer = make_group_auc_scorer("macro", groups=None).set_score_request(groups="site")
+    result = validated(way, {"macro": scorer}, params={"site": way.site})
+    assert_same(result["test_macro"], fold_scores(way, "macro", CV))
+
+
+def test_alias_in_a_search_beside_a_splitter_of_other_groups(way):
+    patient = np.arange(way.y.size) // 2
+    splits = list(GroupKFold(3).split(way.X, way.y, patient))
+    scoring = group_auc_scoring(["macro", "worst"], groups=None)
+    for scorer in scoring.values():
+        scorer.set_score_request(groups="site")
+    search = GridSearchCV(
+        way.model,
+        {PENALTY: PENALTIES},
+        scoring=scoring,
+        refit="worst",
+        cv=GroupKFold(3),
+        error_score="raise",
+    ).fit(way.X, way.y, groups=patient, site=way.site)
+    for name in scoring:
+        assert_same(by_candidate(search, name), penalised(way, name, splits))
+
+
+def test_members_of_a_dict_may_take_different_groups(way):
+    sex = np.where(np.arange(way.y.size) % 3, "f", "m")
+    scoring = {
+        name: make_group_auc_scorer("macro", groups=None).set_score_request(groups=name)
+        for name in ("site", "sex")
+    }
+    result = validated(way, scoring, params={"site": way.site, "sex": sex})
+    assert_same(result["test_site"], fold_scores(way, "macro", CV))
+    way.site = sex
+    assert_same(result["test_sex"], fold_scores(way, "macro", CV))
+
+
+WEIGHTED = ["pooled", "macro", "positives", "pairs", "neg_difference", "cross"]
+
+
+@pytest.fixture
+def weight(way):
+    return np.random.default_rng(1).uniform(0.1, 3, way.y.size)
+
+
+@pytest.fixture
+def weighted(way):
+    """The way with a model that does not ask for the weights: only scores change."""
+    model = LogisticRegression().set_fit_request(sample_weight=False)
+    scaler = StandardScaler().set_fit_request(sample_weight=False)
+    return Way(way.X, way.y, way.site, make_pipeline(scaler, model), None, way.params)
+
+
+def test_sample_weight_adds_to_the_request_of_groups(weighted, weight):
+    scoring = group_auc_scoring(WEIGHTED, groups=None)
+    for scorer in scoring.values():
+        scorer.set_score_request(sample_weight=True)
+    result = validated(weighted, scoring, params={"groups": weighted.site, "sample_weight": weight})
+
+    plain = fold_scores(weighted, WEIGHTED, CV)
+    for i, (train, test) in enumerate(CV.split(weighted.X, weighted.y)):
+        fitted = weighted.model.fit(weighted.X.iloc[train], weighted.y[train])
+        score = fitted.decision_function(weighted.X.iloc[test])
+        expected = Expected(weighted.y[test], score, weighted.site[test], weight=weight[test])
+        for name, unweighted in zip(WEIGHTED, plain, strict=True):
+            assert result[f"test_{name}"][i] == pytest.approx(expected[name], abs=1e-12)
+            assert result[f"test_{name}"][i] != pytest.approx(unweighted[i], abs=1e-6)
+
+
+def test_members_of_a_dict_may_take_weights_or_not(weighted, weight):
+    scoring = {
+        "weighted": make_group_auc_scorer("pooled", groups=None).set_score_request(
+            sample_weight=True
+        ),
+        "plain": make_group_auc_scorer("pooled", groups=None).set_score_request(
+            sample_weight=False
+        ),
+    }
+    result = validated(weighted, scoring, params={"groups": weighted.site, "sample_weight": weight})
+    assert_same(result["test_plain"], fold_scores(weighted, "pooled", CV))
+    assert (abs(result["test_weighted"] - result["test_plain"]) > 1e-6).all()
+
+
+def test_weights_that_are_not_asked_for_are_an_error_of_scikit_learn(weighted, weight):
+    scorer = make_group_auc_scorer("pooled", groups=None)
+    with pytest.raises(UnsetMetadataPassedError, match="set_score_request"):
+        validated(
+            weighted, {"a": scorer}, params={"groups": weighted.site, "sample_weight": weight}
+        )
+
+
+@pytest.mark.parametrize("is_on", [False, True], ids=["routing off", "routing on"])
+def test_sample_weight_given_directly(data, is_on):
+    X, y, site = data
+    weight = np.random.default_rng(1).uniform(0.1, 3, y.size)
+    sklearn.set_config(enable_metadata_routing=is_on)
+    model = plain_model().fit(X, y)
+    scorer = make_group_auc_scorer("pooled", groups=pd.Series(site, X.index))
+    expected = roc_auc_score(y, model.decision_function(X), sample_weight=weight)
+    assert scorer(model, X, y, sample_weight=weight) == pytest.approx(expected, abs=1e-12)
+    assert scorer(model, X, y) != pytest.approx(expected, abs=1e-6)
+
+
+def test_groups_given_directly(way):
+    scorer = make_group_auc_scorer("macro", groups=None)
+    model = way.model.fit(way.X, way.y)
+    expected = Expected(way.y, model.decision_function(way.X), way.site)["macro"]
+    assert scorer(model, way.X, way.y, groups=way.site) == pytest.approx(expected, abs=1e-12)
+
+
+def test_set_score_request_returns_the_scorer(way):
+    scorer = make_group_auc_scorer("macro", groups=None)
+    assert scorer.set_score_request(sample_weight="w") is scorer
+
+
+@pytest.mark.parametrize(
+    ("groups", "request_", "message"),
+    [
+        (None, {"weights": True}, r"takes groups, sample_weight; got weights"),
+        ("site", {"groups": True}, r"reads its groups from X; make it with groups=None"),
+    ],
+)
+def test_requests_for_what_the_scorer_does_not_take_are_refused(routing, groups, request_, message):
+    scorer = make_group_auc_scorer("macro", groups=groups)
+    with pytest.raises(TypeError, match=message):
+        scorer.set_score_request(**request_)
+
+
+def test_set_score_request_needs_routing():
+    scorer = make_group_auc_scorer("macro", groups="site")
+    with pytest.raises(RuntimeError, match=r"enable_metadata_routing=True"):
+        scorer.set_score_request(sample_weight=True)

@@ -1,0 +1,353 @@
+"""A scorer is an object that scikit-learn copies, sends, prints and shares."""
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from contract_oracle import Expected, fold_scores
+from contract_tools import (
+    CV,
+    PENALTIES,
+    PENALTY,
+    WAYS,
+    by_candidate,
+    cross_validation,
+    grid_search,
+    make_way,
+    plain_model,
+)
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
+from sklearn.metrics import check_scoring, get_scorer
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from skfedauc import group_auc_scoring, make_group_auc_scorer
+from skfedauc import scoring as scoring_module
+from skfedauc.partials import AUCPartial
+
+by_way = pytest.mark.parametrize("way", WAYS, indirect=True)
+NAMES = ["pooled", "positives", "neg_difference"]
+
+
+def assert_same(actual, expected):
+    assert_allclose(actual, expected, rtol=0, atol=1e-12)
+
+
+# Copies ------------------------------------------------------------------------------
+
+
+def pickled(scorer):
+    return pickle.loads(pickle.dumps(scorer))
+
+
+COPIES = {
+    "pickle": pickled,
+    "deepcopy": copy.deepcopy,
+    "copy": copy.copy,
+    "clone": lambda scoring: clone(scoring, safe=False),
+}
+
+
+@by_way
+@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
+def test_copy_scores_alike(way, copied):
+    scoring = copied(group_auc_scoring(NAMES, groups=way.groups, each_group=["va"]))
+    result = cross_validation(way, scoring)
+    names = [*NAMES, "auc_va"]
+    for name, expected in zip(names, fold_scores(way, names, CV), strict=True):
+        assert_same(result[f"test_{name}"], expected)
+
+
+@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
+def test_copy_has_requests_of_its_own(routing, copied):
+    way = make_way("routed")
+    scorer = make_group_auc_scorer("macro", groups=None).set_score_request(groups="site")
+    duplicate = copied(scorer)
+    scorer.set_score_request(groups="somewhere_else")
+    scores = cross_val_score(
+        way.model, way.X, way.y, scoring=duplicate, cv=CV, params={"site": way.site}
+    )
+    assert_same(scores, fold_scores(way, "macro", CV))
+
+
+@by_way
+@pytest.mark.parametrize("is_dict", [False, True], ids=["scorer", "dict"])
+def test_clone_of_a_search(way, is_dict):
+    if is_dict:
+        scoring = group_auc_scoring(["macro", "worst"], groups=way.groups)
+    else:
+        scoring = make_group_auc_scorer("macro", groups=way.groups)
+    fitted = grid_search(way, scoring, refit="macro" if is_dict else True)
+    again = clone(fitted)
+    assert not hasattr(again, "cv_results_")
+    again.fit(way.X, way.y, **way.params)
+    name = "macro" if is_dict else "score"
+    assert_array_equal(by_candidate(again, name), by_candidate(fitted, name))
+    stored = pickled(fitted)
+    assert stored.score(way.X, way.y, **way.params) == fitted.score(way.X, way.y, **way.params)
+
+
+def test_scorer_is_a_parameter_of_a_search():
+    scorer = make_group_auc_scorer("macro", groups="site")
+    search = GridSearchCV(LogisticRegression(), {}, scoring=scorer)
+    assert search.get_params()["scoring"] is scorer
+    assert search.set_params(scoring="roc_auc").scoring == "roc_auc"
+    assert get_scorer(scorer) is scorer
+    assert check_scoring(LogisticRegression(), scorer) is scorer
+
+
+# What it prints ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"groups": "site"}, "make_group_auc_scorer('macro', groups='site')"),
+        ({"groups": ["site", "sex"]}, "make_group_auc_scorer('macro', groups=['site', 'sex'])"),
+        (
+            {"groups": "site", "undefined": 0.5, "pos_label": "sick"},
+            "make_group_auc_scorer('macro', groups='site', undefined=0.5, pos_label='sick')",
+        ),
+        (
+            {"groups": "site", "undefined": "raise", "response_method": "predict_proba"},
+            "make_group_auc_scorer('macro', groups='site', undefined='raise', "
+            "response_method='predict_proba')",
+        ),
+    ],
+)
+def test_repr_is_the_call_that_makes_it(options, expected):
+    scorer = make_group_auc_scorer("macro", **options)
+    assert repr(scorer) == expected
+    assert repr(eval(expected)) == expected
+
+
+def test_repr_of_what_cannot_be_typed(routing):
+    assert repr(make_group_auc_scorer("worst", groups=None)) == (
+        "make_group_auc_scorer('worst', groups=None)"
+    )
+    labels = pd.Series(["va"] * 1000)
+    assert repr(make_group_auc_scorer("worst", groups=labels)) == (
+        "make_group_auc_scorer('worst', groups=<Series of 1000 labels>)"
+    )
+
+
+def test_repr_of_the_score_of_one_group_names_the_group():
+    scoring = group_auc_scoring(["macro"], groups="site", each_group=["va", 7, ("va", "day")])
+    assert list(scoring) == ["macro", "auc_va", "auc_7", "auc_va_day"]
+    assert "'va'" in repr(scoring["auc_va"])
+    assert "('va', 'day')" in repr(scoring["auc_va_day"])
+    assert "make_group_auc_scorer" in repr(GridSearchCV(LogisticRegression(), {}, scoring=scoring))
+
+
+# What is shared ----------------------------------------------------------------------
+
+CALLS = []
+
+
+class Counting(ClassifierMixin, BaseEstimator):
+    """A logistic regression that writes down which of its methods is called."""
+
+    def __init__(self, C=1.0):
+        self.C = C
+
+    def fit(self, X, y):
+        self.model_ = plain_model().set_params(**{PENALTY: self.C}).fit(X, y)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict(self, X):
+        CALLS.append("predict")
+        return self.model_.predict(X)
+
+    def predict_proba(self, X):
+        CALLS.append("predict_proba")
+        return self.model_.predict_proba(X)
+
+    def decision_function(self, X):
+        CALLS.append("decision_function")
+        return self.model_.decision_function(X)
+
+
+@pytest.fixture
+def partials(monkeypatch):
+    """The partials that are built from rows, in a list that grows."""
+    CALLS.clear()
+    built, of_rows = [], AUCPartial._of_rows.__func__
+
+    def counted(cls, *args, **kwargs):
+        built.append(of_rows(cls, *args, **kwargs))
+        return built[-1]
+
+    monkeypatch.setattr(AUCPartial, "_of_rows", classmethod(counted))
+    return built
+
+
+def counting_way(name):
+    way = make_way(name)
+    if name == "pandas column":
+        way.X = way.X.assign(site=pd.Categorical(way.site).codes)
+        way.site = way.X["site"].to_numpy()
+    way.model = Counting()
+    return way
+
+
+sharing_ways = pytest.mark.parametrize("name", ["routed", "pandas column", "aligned series"])
+ALL = ["pooled", "macro", "samples", "positives", "negatives", "pairs", "worst", "ratio", "cross"]
+ALL += ["neg_difference", "neg_cross_difference"]
+
+
+@sharing_ways
+@pytest.mark.parametrize(
+    ("response_method", "beside"),
+    [
+        ("decision_function", {}),
+        ("predict_proba", {}),
+        ("decision_function", {"roc_auc": "roc_auc"}),
+        ("predict_proba", {"log_loss": "neg_log_loss", "brier": "neg_brier_score"}),
+    ],
+)
+def test_members_of_a_dict_share_one_prediction_and_one_partial(
+    routing, partials, name, response_method, beside
+):
+    way = counting_way(name)
+    label = 1 if name == "pandas column" else "va"
+    ours = group_auc_scoring(
+        ALL, groups=way.groups, each_group=[label], response_method=response_method
+    )
+    cross_validation(way, {**ours, **beside})
+    assert [response_method] * 3 == CALLS
+    assert len(partials) == 3
+
+
+@sharing_ways
+@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
+def test_copies_of_a_dict_share_too(routing, partials, name, copied):
+    way = counting_way(name)
+    scoring = copied(group_auc_scoring(ALL, groups=way.groups))
+    cross_validation(way, scoring)
+    assert (len(CALLS), len(partials)) == (3, 3)
+
+
+@sharing_ways
+def test_search_predicts_once_per_candidate_fold_and_part(routing, partials, name):
+    way = counting_way(name)
+    search = GridSearchCV(
+        way.model,
+        {"C": PENALTIES},
+        scoring={**group_auc_scoring(ALL, groups=way.groups), "roc_auc": "roc_auc"},
+        refit=False,
+        cv=CV,
+        return_train_score=True,
+        error_score="raise",
+    )
+    search.fit(way.X, way.y, **way.params)
+    n_parts = len(PENALTIES) * 3 * 2
+    assert ["decision_function"] * n_parts == CALLS
+    assert len(partials) == n_parts
+
+
+def test_different_members_do_not_share(partials):
+    """Two columns of groups and two positive classes are four partials of one prediction."""
+    way = counting_way("pandas column")
+    way.X["half"] = np.arange(way.y.size) % 2
+    scoring = {
+        f"{column}_{pos_label}": make_group_auc_scorer("macro", groups=column, pos_label=pos_label)
+        for column in ("site", "half")
+        for pos_label in (0, 1)
+    }
+    result = cross_validation(way, scoring)
+    assert (len(CALLS), len(partials)) == (3, 12)
+    for column in ("site", "half"):
+        way.site = way.X[column].to_numpy()
+        for pos_label in (0, 1):
+            expected = fold_scores(way, "macro", CV, positive=pos_label)
+            assert_same(result[f"test_{column}_{pos_label}"], expected)
+
+
+def test_nothing_is_kept_after_a_search(partials):
+    way = counting_way("pandas column")
+    cross_validation(way, group_auc_scoring(ALL, groups="site"))
+    assert len(partials) == 3
+    assert len(scoring_module._REPORTS) == 0
+
+
+def test_scorer_called_twice_looks_twice(data):
+    """The same scorer on other data, in the same process, does not remember the first."""
+    X, y, site = data
+    scorer = make_group_auc_scorer("macro", groups=pd.Series(site, X.index))
+    model = plain_model().fit(X, y)
+    score = model.decision_function(X)
+    for rows in (slice(0, 120), slice(120, 240)):
+        expected = Expected(y[rows], score[rows], site[rows])["macro"]
+        assert scorer(model, X.iloc[rows], y[rows]) == pytest.approx(expected, abs=1e-12)
+
+
+# Estimators --------------------------------------------------------------------------
+
+ESTIMATORS = {
+    "decision_function only": LinearSVC(),
+    "ridge": RidgeClassifier(),
+    "predict_proba only": GaussianNB(),
+    "tied scores": DecisionTreeClassifier(max_depth=2, random_state=0),
+    "few scores": KNeighborsClassifier(3),
+    "both": LinearDiscriminantAnalysis(),
+    "trees": HistGradientBoostingClassifier(max_iter=5),
+    "pipeline": make_pipeline(StandardScaler(), GaussianNB()),
+    "search": GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2),
+    "search of a pipeline": GridSearchCV(
+        make_pipeline(StandardScaler(), LinearSVC()), {"linearsvc__C": [0.1, 1.0]}, cv=2
+    ),
+    "calibrated": CalibratedClassifierCV(LinearSVC(), cv=2),
+}
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS.values(), ids=ESTIMATORS)
+@pytest.mark.parametrize("groups", ["routed", "aligned series"])
+def test_estimators(routing, estimator, groups):
+    way = make_way(groups)
+    way.model = estimator
+    result = cross_validation(way, group_auc_scoring(NAMES, groups=way.groups))
+    for name, expected in zip(NAMES, fold_scores(way, NAMES, CV), strict=True):
+        assert_same(result[f"test_{name}"], expected)
+
+
+def test_response_method_that_is_asked_for(data):
+    X, y, site = data
+
+    # Its methods rank in opposite order, which tells which one was used.
+    class Disagreeing(LogisticRegression):
+        def predict_proba(self, X):
+            return super().predict_proba(X)[:, ::-1]
+
+    model = Disagreeing().fit(X, y)
+    groups = pd.Series(site, X.index)
+    by = {
+        method: make_group_auc_scorer("pooled", groups=groups, response_method=method)(model, X, y)
+        for method in ("decision_function", "predict_proba", ("predict_proba", "predict"))
+    }
+    expected = Expected(y, model.decision_function(X), site)["pooled"]
+    assert by["decision_function"] == pytest.approx(expected, abs=1e-12)
+    assert by["predict_proba"] == pytest.approx(1 - expected, abs=1e-12)
+    assert by["predict_proba", "predict"] == pytest.approx(1 - expected, abs=1e-12)
+
+
+def test_regressor_that_ranks(data):
+    X, y, site = data
+    model = LinearRegression().fit(X, y)
+    scorer = make_group_auc_scorer(
+        "macro", groups=pd.Series(site, X.index), response_method="predict"
+    )
+    expected = Expected(y, model.predict(X), site)["macro"]
+    assert scorer(model, X, y) == pytest.approx(expected, abs=1e-12)

@@ -1,0 +1,329 @@
+"""Every tool of scikit-learn gives the scores that a plain loop over folds gives."""
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from contract_oracle import STATISTICS, Expected, fold_scores, rows_of
+from contract_tools import (
+    CV,
+    PENALTIES,
+    PENALTY,
+    TOOLS,
+    TURN_X_INTO_NUMPY,
+    WAYS,
+    Way,
+    by_candidate,
+    cross_validation,
+    dropping_model,
+    grid_search,
+    make_way,
+    penalised,
+    randomized_search,
+    with_penalty,
+)
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score, log_loss, make_scorer, roc_auc_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+
+from skfedauc import group_auc_scoring, make_group_auc_scorer
+
+SITES = ["budapest", "cleveland", "va", "zurich"]
+
+by_way = pytest.mark.parametrize("way", WAYS, indirect=True)
+few_ways = pytest.mark.parametrize(
+    "way", ["routed", "polars column", "aligned series"], indirect=True
+)
+
+
+def assert_same(actual, expected):
+    assert np.shape(actual) == np.shape(expected)
+    assert_allclose(actual, expected, rtol=0, atol=1e-12)
+
+
+# One scorer --------------------------------------------------------------------------
+
+
+@by_way
+@pytest.mark.parametrize("tool", [name for name in TOOLS if name not in TURN_X_INTO_NUMPY])
+def test_scorer_in_a_tool(way, tool):
+    run, loop = TOOLS[tool]
+    scorer = make_group_auc_scorer("positives", groups=way.groups)
+    assert_same(run(way, scorer), loop(way, "positives"))
+
+
+@pytest.mark.parametrize("way", ["routed", "routed polars"], indirect=True)
+@pytest.mark.parametrize("statistic", ["pooled", "macro"])
+@pytest.mark.parametrize("tool", TURN_X_INTO_NUMPY)
+def test_scorer_in_a_tool_that_turns_x_into_numpy(way, tool, statistic):
+    run, loop = TOOLS[tool]
+    scorer = make_group_auc_scorer(statistic, groups=None)
+    assert_same(run(way, scorer), loop(way, statistic))
+
+
+@pytest.mark.parametrize("way", ["routed"], indirect=True)
+def test_feature_selection_depends_on_the_statistic(way):
+    """What ranks within sites is chosen for "macro", what tells sites apart for "cross"."""
+    select, _ = TOOLS["SequentialFeatureSelector"]
+    chosen = {
+        statistic: select(way, make_group_auc_scorer(statistic, groups=None))
+        for statistic in ("macro", "cross")
+    }
+    assert (chosen["macro"] != chosen["cross"]).any()
+
+
+@few_ways
+def test_search_picks_what_is_best_by_the_statistic(way):
+    search = grid_search(way, make_group_auc_scorer("neg_difference", groups=way.groups))
+    means = penalised(way, "neg_difference").mean(axis=1)
+    assert search.best_params_[PENALTY] == PENALTIES[np.argmax(means)]
+    assert search.best_score_ == pytest.approx(means.max(), abs=1e-12)
+    assert np.argmax(means) != np.argmax(penalised(way, "pooled").mean(axis=1))
+
+
+@few_ways
+def test_search_scores_rows_it_is_given(way):
+    search = grid_search(way, make_group_auc_scorer("pairs", groups=way.groups))
+    best = with_penalty(way.model, search.best_params_[PENALTY]).fit(way.X, way.y)
+    expected = Expected(way.y, best.decision_function(way.X), way.site)["pairs"]
+    assert search.score(way.X, way.y, **way.params) == pytest.approx(expected, abs=1e-12)
+
+
+@few_ways
+def test_two_processes(way):
+    search = grid_search(way, make_group_auc_scorer("macro", groups=way.groups), n_jobs=2)
+    assert_same(by_candidate(search), penalised(way, "macro"))
+
+
+# A dict ------------------------------------------------------------------------------
+
+
+def scoring_of(way, statistic_names=STATISTICS):
+    ours = group_auc_scoring(statistic_names, groups=way.groups, each_group=SITES)
+    return {**ours, "roc_auc": "roc_auc", "log_loss": "neg_log_loss"}
+
+
+def pooled_auc(model, X, y):
+    return roc_auc_score(y, model.decision_function(X))
+
+
+def minus_log_loss(model, X, y):
+    return -log_loss(y, model.predict_proba(X))
+
+
+EXPECTED = {name: name for name in [*STATISTICS, *(f"auc_{site}" for site in SITES)]}
+EXPECTED |= {"roc_auc": pooled_auc, "log_loss": minus_log_loss}
+
+
+@by_way
+@pytest.mark.parametrize("search", [grid_search, randomized_search])
+def test_dict_in_a_search(way, search):
+    found = search(way, scoring_of(way), refit="macro")
+    expected = penalised(way, list(EXPECTED.values()))
+    for i, name in enumerate(EXPECTED):
+        assert_same(by_candidate(found, name), expected[:, i])
+    assert found.best_index_ == np.argmax(found.cv_results_["mean_test_macro"])
+
+
+@by_way
+def test_dict_in_cross_validate(way):
+    result = cross_validation(way, scoring_of(way))
+    expected = fold_scores(way, list(EXPECTED.values()), CV)
+    for name, scores in zip(EXPECTED, expected, strict=True):
+        assert_same(result[f"test_{name}"], scores)
+    assert_same(result["test_pooled"], result["test_roc_auc"])
+
+
+@few_ways
+def test_dict_in_two_processes(way):
+    result = cross_validation(way, scoring_of(way), n_jobs=2)
+    expected = fold_scores(way, list(EXPECTED.values()), CV)
+    for name, scores in zip(EXPECTED, expected, strict=True):
+        assert_same(result[f"test_{name}"], scores)
+
+
+@pytest.mark.parametrize("way", ["aligned series"], indirect=True)
+def test_dict_in_two_threads(way):
+    with joblib.parallel_config(backend="threading", n_jobs=2):
+        search = grid_search(way, scoring_of(way), refit="macro")
+    expected = penalised(way, list(EXPECTED.values()))
+    for i, name in enumerate(EXPECTED):
+        assert_same(by_candidate(search, name), expected[:, i])
+
+
+def test_groups_of_two_columns():
+    way = make_way("two columns")
+    scoring = group_auc_scoring(
+        ["macro", "worst"], groups=["site", "ward"], each_group=[("va", "day")]
+    )
+    result = cross_validation(way, scoring)
+    for name in ("macro", "worst", "auc_va_day"):
+        assert_same(result[f"test_{name}"], fold_scores(way, name, CV))
+
+
+# Nested ------------------------------------------------------------------------------
+
+
+@few_ways
+@pytest.mark.parametrize("is_dict", [False, True], ids=["scorer", "dict"])
+def test_nested_cross_validation(way, is_dict):
+    scoring = (
+        group_auc_scoring(["pooled", "neg_difference"], groups=way.groups)
+        if is_dict
+        else make_group_auc_scorer("neg_difference", groups=way.groups)
+    )
+    inner = GridSearchCV(
+        way.model,
+        {PENALTY: PENALTIES},
+        scoring=scoring,
+        refit="neg_difference" if is_dict else True,
+        cv=StratifiedKFold(2),
+        error_score="raise",
+    )
+    outer = make_group_auc_scorer("macro", groups=way.groups)
+    scores = cross_val_score(
+        inner, way.X, way.y, scoring=outer, params=way.params, cv=CV, error_score="raise"
+    )
+    by_itself = cross_val_score(inner, way.X, way.y, params=way.params, cv=CV, error_score="raise")
+
+    expected = []
+    for train, test in CV.split(way.X, way.y):
+        part = Way(rows_of(way.X, train), way.y[train], way.site[train], way.model, None)
+        means = [
+            fold_scores(part, "neg_difference", StratifiedKFold(2), model=candidate).mean()
+            for candidate in (with_penalty(way.model, penalty) for penalty in PENALTIES)
+        ]
+        best = with_penalty(way.model, PENALTIES[np.argmax(means)]).fit(part.X, part.y)
+        score = best.decision_function(rows_of(way.X, test))
+        expected.append(Expected(way.y[test], score, way.site[test]))
+    assert_same(scores, [fold["macro"] for fold in expected])
+    assert_same(by_itself, [fold["neg_difference"] for fold in expected])
+
+
+# Kinds of labels ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "kind", ["str", "object", "category", "int", "bool", "date", "polars categorical"]
+)
+def test_groups_of_every_kind(data, kind):
+    X, y, site = data
+    codes = pd.Categorical(site).codes.astype(int)
+    columns = {
+        "str": pd.Series(site, dtype="str"),
+        "object": pd.Series(site, dtype=object),
+        "category": pd.Series(site, dtype=pd.CategoricalDtype(["none", *reversed(SITES)])),
+        "int": pd.Series(codes),
+        "bool": pd.Series(codes > 1),
+        "date": pd.Series(pd.to_datetime("2024-01-01") + pd.to_timedelta(codes, unit="D")),
+    }
+    frame = X.assign(site=columns.get(kind, columns["str"]).to_numpy())
+    if kind == "category":
+        frame["site"] = frame["site"].astype(columns["category"].dtype)
+    if kind == "polars categorical":
+        frame = pl.from_pandas(frame).with_columns(pl.col("site").cast(pl.Categorical))
+    known = codes > 1 if kind == "bool" else codes
+    way = Way(frame, y, known, dropping_model(), "site")
+    result = cross_validation(way, group_auc_scoring(["macro", "neg_difference"], groups="site"))
+    for name in ("macro", "neg_difference"):
+        assert_same(result[f"test_{name}"], fold_scores(way, name, CV))
+
+
+LABELS = {
+    "text": lambda y: np.where(y == 1, "sick", "healthy"),
+    "text in a Series": lambda y: pd.Series(np.where(y == 1, "sick", "healthy")),
+    "categorical": lambda y: pd.Series(np.where(y == 1, "sick", "healthy"), dtype="category"),
+    "booleans": lambda y: y == 1,
+    "-1 and 1": lambda y: 2 * y - 1,
+    "1 and 2": lambda y: y + 1,
+}
+
+
+@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
+@pytest.mark.parametrize("groups", ["site", "series"])
+def test_labels_of_every_kind(data, labels, groups):
+    """The index of y is nobody's: groups follow X alone."""
+    X, y, site = data
+    way = Way(X.assign(site=site), y, site, dropping_model(), "site")
+    scorer = make_group_auc_scorer(
+        "positives", groups="site" if groups == "site" else pd.Series(site, X.index)
+    )
+    scores = cross_val_score(
+        way.model, way.X, labels(y), scoring=scorer, cv=CV, error_score="raise"
+    )
+    assert_same(scores, fold_scores(way, "positives", CV))
+
+
+@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
+def test_labels_of_every_kind_in_logistic_regression_cv(data, routing, labels):
+    X, y, site = data
+    run, loop = TOOLS["LogisticRegressionCV"]
+    way = Way(X, y, site, LogisticRegression(), None, {"groups": site})
+    expected = loop(way, "positives")
+    way.y = labels(y)
+    assert_same(run(way, make_group_auc_scorer("positives", groups=None)), expected)
+
+
+# The class that is meant -------------------------------------------------------------
+
+
+@few_ways
+@pytest.mark.parametrize("response_method", ["decision_function", "predict_proba"])
+def test_other_class_beside_the_default_one(way, response_method):
+    way.y = np.where(way.y == 1, "sick", "healthy")
+    names, scoring = ["pooled", "positives", "neg_cross_difference"], {}
+    for label, pos_label in [("default", None), ("healthy", "healthy"), ("sick", "sick")]:
+        ours = group_auc_scoring(
+            names, groups=way.groups, pos_label=pos_label, response_method=response_method
+        )
+        scoring |= {f"{label}_{name}": scorer for name, scorer in ours.items()}
+    result = cross_validation(way, {"roc_auc": "roc_auc", **scoring})
+    for name in names:
+        sick = fold_scores(way, name, CV, positive="sick")
+        healthy = fold_scores(way, name, CV, positive="healthy")
+        assert_same(result[f"test_default_{name}"], sick)
+        assert_same(result[f"test_sick_{name}"], sick)
+        assert_same(result[f"test_healthy_{name}"], healthy)
+    assert_same(result["test_default_pooled"], result["test_roc_auc"])
+    assert (result["test_default_positives"] != result["test_healthy_positives"]).all()
+
+
+def precision_of_the_healthy(model, X, y):
+    return average_precision_score(y == "healthy", model.predict_proba(X)[:, 0])
+
+
+@pytest.mark.parametrize("response_method", ["predict_proba", "decision_function"])
+@pytest.mark.parametrize("order", ["ours first", "ours last"])
+def test_beside_a_scorer_of_scikit_learn_for_the_other_class(order, response_method):
+    """Ours are right in any order.
+
+    Scikit-learn keeps one column of a method for all scorers, so its own is right where it
+    comes first, or where ours use another method.
+    """
+    way = make_way("pandas column")
+    way.y = np.where(way.y == 1, "sick", "healthy")
+    healthy = {"pos_label": "healthy", "response_method": "predict_proba"}
+    theirs = {"precision": make_scorer(average_precision_score, **healthy)}
+    ours = group_auc_scoring(["positives"], groups="site", response_method=response_method)
+    scoring = {**ours, **theirs} if order == "ours first" else {**theirs, **ours}
+    result = cross_validation(way, scoring)
+    assert_same(result["test_positives"], fold_scores(way, "positives", CV, positive="sick"))
+    if order == "ours last" or response_method == "decision_function":
+        assert_same(result["test_precision"], fold_scores(way, precision_of_the_healthy, CV))
+
+
+def test_routing_is_off_for_columns_and_series():
+    """They need no configuration; the routed way is what the fixture turns on."""
+    assert not sklearn.get_config()["enable_metadata_routing"]
+    way = make_way("pandas column")
+    scores = cross_val_score(
+        way.model, way.X, way.y, scoring=make_group_auc_scorer("macro", groups="site"), cv=CV
+    )
+    with sklearn.config_context(enable_metadata_routing=True):
+        same = cross_val_score(
+            way.model, way.X, way.y, scoring=make_group_auc_scorer("macro", groups="site"), cv=CV
+        )
+    assert_array_equal(scores, same)

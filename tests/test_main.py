@@ -1,0 +1,522 @@
+"""The command line, judged by scikit-learn on the rows that the test has written."""
+
+import gzip
+import json
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import roc_auc_score
+
+import skfedauc
+from skfedauc import __main__ as command_line
+from skfedauc.__main__ import main
+from skfedauc.report import STATISTICS
+
+COLUMNS = ["--label", "y", "--score", "s", "--group", "g"]
+
+
+@pytest.fixture
+def frame():
+    """Predictions whose groups look like numbers, missing values and dates."""
+    rng = np.random.default_rng(0)
+    n = 400
+    y = rng.integers(0, 2, n)
+    return pd.DataFrame(
+        {
+            "id": np.arange(n),
+            "y": y,
+            "s": (rng.normal(size=n) + y).round(2),
+            "g": rng.choice(["007", "7", "NA", "nan", "2024-01-31", "a, b"], n),
+            "sex": rng.choice(["f", "m"], n),
+            "w": rng.integers(0, 4, n) / 2,
+            "note": rng.choice(["", "NULL", 'with "quotes"'], n),
+        }
+    )
+
+
+@pytest.fixture
+def written(frame, tmp_path):
+    path = tmp_path / "predictions.csv"
+    frame.to_csv(path, index=False)
+    return str(path)
+
+
+@pytest.fixture
+def audit(capsys):
+    """Run an audit that must go well; its JSON document."""
+
+    def run(path, *arguments):
+        assert main(["audit", str(path), *arguments, "--json"]) == 0
+        printed = capsys.readouterr()
+        assert printed.err == ""
+        return json.loads(printed.out)
+
+    return run
+
+
+@pytest.fixture
+def error_of(capsys):
+    """Run what must fail; its message, after making sure that it is one line."""
+
+    def run(arguments):
+        assert main([str(argument) for argument in arguments]) == 2
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert printed.err.startswith("skfedauc: error: ")
+        assert printed.err.count("\n") == 1
+        return printed.err
+
+    return run
+
+
+def aucs_of(grouping):
+    return {
+        tuple(group["label"]) if isinstance(group["label"], list) else group["label"]: group["auc"]
+        for group in grouping["groups"]
+    }
+
+
+def expected_aucs(frame, by, weight=None):
+    return {
+        label: roc_auc_score(
+            rows["y"], rows["s"], sample_weight=None if weight is None else rows[weight]
+        )
+        for label, rows in frame.groupby(by)
+    }
+
+
+def save(path, text):
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+# Numbers -------------------------------------------------------------------------------
+
+
+def test_json_has_the_numbers_of_scikit_learn(frame, written, audit):
+    document = audit(written, *COLUMNS)
+    (grouping,) = document["groupings"]
+    expected = expected_aucs(frame, "g")
+    assert grouping["by"] == ["g"]
+    assert set(expected) == {"007", "7", "NA", "nan", "2024-01-31", "a, b"}
+    assert aucs_of(grouping) == pytest.approx(expected, abs=1e-12)
+    statistics, parts = grouping["statistics"], grouping["decomposition"]
+    assert list(statistics) == list(STATISTICS)
+    assert statistics["pooled"] == pytest.approx(roc_auc_score(frame["y"], frame["s"]), abs=1e-12)
+    assert statistics["macro"] == pytest.approx(np.mean(list(expected.values())), abs=1e-12)
+    assert statistics["worst"] == min(aucs_of(grouping).values())
+    assert statistics["pooled"] == pytest.approx(
+        parts["share_within"] * parts["within"] + (1 - parts["share_within"]) * parts["cross"],
+        abs=1e-12,
+    )
+    assert (document["n_positives"], document["n_negatives"]) == (
+        (frame["y"] == 1).sum(),
+        (frame["y"] == 0).sum(),
+    )
+    for group in grouping["groups"]:
+        rows = frame[frame["g"] == group["label"]]
+        assert group["n_positives"] == (rows["y"] == 1).sum()
+        assert group["n_negatives"] == (rows["y"] == 0).sum()
+
+
+def test_several_groups_one_by_one_then_combined(frame, written, audit):
+    document = audit(written, *COLUMNS, "--group", "sex", "--group", "g")
+    by_g, by_sex, combined = document["groupings"]
+    assert [grouping["by"] for grouping in document["groupings"]] == [["g"], ["sex"], ["g", "sex"]]
+    assert aucs_of(by_g) == pytest.approx(expected_aucs(frame, "g"), abs=1e-12)
+    assert aucs_of(by_sex) == pytest.approx(expected_aucs(frame, "sex"), abs=1e-12)
+    assert aucs_of(combined) == pytest.approx(expected_aucs(frame, ["g", "sex"]), abs=1e-12)
+
+
+def test_weights(frame, written, audit):
+    document = audit(written, *COLUMNS, "--weight", "w")
+    used = frame[frame["w"] > 0]
+    (grouping,) = document["groupings"]
+    assert aucs_of(grouping) == pytest.approx(expected_aucs(used, "g", "w"), abs=1e-12)
+    assert document["n_positives"] == (used["y"] == 1).sum()
+
+
+def test_scores_are_read_to_the_last_digit(tmp_path, audit):
+    scores = [0.1 + 0.2, 0.3, 1e-300, math.nextafter(1.0, 0.0), 1.0]
+    lines = [f"{label},{score!r},a" for label, score in zip([0, 1, 0, 1, 0], scores, strict=True)]
+    document = audit(save(tmp_path / "p.csv", "\n".join(["y,s,g", *lines])), *COLUMNS)
+    expected = roc_auc_score([0, 1, 0, 1, 0], scores)
+    assert document["groupings"][0]["statistics"]["pooled"] == expected
+
+
+def test_one_class_groups_are_null_and_counted(tmp_path, audit, capsys):
+    path = save(tmp_path / "p.csv", "y,s,g\n0,0.1,a\n1,0.4,a\n1,0.3,b\n")
+    (grouping,) = audit(path, *COLUMNS)["groupings"]
+    assert aucs_of(grouping) == {"a": 1.0, "b": None}
+    assert (grouping["n_groups"], grouping["n_undefined"]) == (2, 1)
+    assert grouping["statistics"]["macro"] == 1.0
+    assert grouping["statistics"]["difference"] is None
+    assert main(["audit", path, *COLUMNS]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert "3 rows, 2 groups, 1 of them undefined (one class only)" in printed.out
+    assert printed.out.splitlines()[-1].split() == ["b", "undefined", "1", "0"]
+
+
+def test_no_group_has_both_classes(tmp_path, audit):
+    (grouping,) = audit(save(tmp_path / "p.csv", "y,s,g\n0,0.1,a\n1,0.4,b\n"), *COLUMNS)[
+        "groupings"
+    ]
+    assert grouping["statistics"]["pooled"] == 1.0
+    assert grouping["statistics"]["worst"] is None
+    assert grouping["decomposition"] == {"within": None, "cross": 1.0, "share_within": 0.0}
+
+
+# Files ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["csv.gz", "CSV", "tsv", "parquet"])
+def test_kinds_of_files_give_the_same_report(frame, written, tmp_path, audit, ending):
+    path = tmp_path / f"other.{ending}"
+    if ending == "parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if ending == "tsv" else ",")
+    expected, found = audit(written, *COLUMNS), audit(path, *COLUMNS)
+    assert found["groupings"] == expected["groupings"]
+
+
+def test_gzip_is_read_as_gzip(tmp_path, audit):
+    path = tmp_path / "p.csv.gz"
+    path.write_bytes(gzip.compress(b"\xef\xbb\xbfy,s,g\r\n0,0.1,a\r\n1,0.4,a\r\n"))
+    assert aucs_of(audit(path, *COLUMNS)["groupings"][0]) == {"a": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("values", "labels"),
+    [
+        (pd.array([7, 10, None], dtype="Int64"), ["10", "7"]),
+        (pd.array([2**53 + 1, 10, None], dtype="Int64"), ["10", str(2**53 + 1)]),
+        (pd.array([True, False, None], dtype="boolean"), ["False", "True"]),
+        (pd.Categorical(["NA", "007", None]), ["007", "NA"]),
+        (pd.Categorical([7, 10, None]), ["10", "7"]),
+        (pd.to_datetime(["2024-01-31", "2024-01-30", None]).date, ["2024-01-30", "2024-01-31"]),
+        ([0.5, 1.5, math.nan], ["0.5", "1.5"]),
+        (["", "x", None], ["", "x"]),
+    ],
+)
+def test_groups_in_parquet_become_text(tmp_path, audit, values, labels):
+    path = tmp_path / "p.parquet"
+    half = pd.DataFrame({"g": values, "s": [0.1, 0.2, 0.3]})
+    pd.concat([half.assign(y=0), half.assign(y=1)]).to_parquet(path)
+    document = audit(path, *COLUMNS, "--missing", "drop")
+    assert list(aucs_of(document["groupings"][0])) == labels
+    assert document["n_dropped"] == 2
+
+
+def test_parquet_columns_may_be_the_index_of_pandas(frame, tmp_path, audit):
+    path = tmp_path / "p.parquet"
+    frame.set_index("g").to_parquet(path)
+    (grouping,) = audit(path, *COLUMNS)["groupings"]
+    assert aucs_of(grouping) == pytest.approx(expected_aucs(frame, "g"), abs=1e-12)
+
+
+def test_parquet_without_pyarrow(frame, tmp_path, error_of, monkeypatch):
+    path = tmp_path / "p.parquet"
+    frame.to_parquet(path)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    assert "pip install pyarrow" in error_of(["audit", path, *COLUMNS])
+
+
+# Missing groups ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def with_gaps(frame, tmp_path):
+    frame.loc[::10, "g"] = None
+    frame.loc[::25, "sex"] = None
+    path = tmp_path / "gaps.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_missing_groups_are_an_error(with_gaps, error_of):
+    message = error_of(["audit", with_gaps, *COLUMNS, "--group", "sex"])
+    assert "400 rows: 40 of column 'g', 16 of column 'sex'; pass --missing drop" in message
+
+
+def test_missing_groups_are_dropped(frame, with_gaps, audit, capsys):
+    arguments = [*COLUMNS, "--group", "sex", "--missing", "drop"]
+    document = audit(with_gaps, *arguments)
+    kept = frame.dropna(subset=["g", "sex"])
+    by_g, by_sex, combined = document["groupings"]
+    assert document["n_dropped"] == len(frame) - len(kept) == 48
+    assert aucs_of(by_g) == pytest.approx(expected_aucs(kept, "g"), abs=1e-12)
+    assert aucs_of(by_sex) == pytest.approx(expected_aucs(kept, "sex"), abs=1e-12)
+    assert aucs_of(combined) == pytest.approx(expected_aucs(kept, ["g", "sex"]), abs=1e-12)
+    assert main(["audit", str(with_gaps), *arguments]) == 0
+    assert "352 rows" in (out := capsys.readouterr().out)
+    assert "48 rows without a group left out" in out
+
+
+def test_missing_groups_are_a_group(frame, with_gaps, audit):
+    document = audit(with_gaps, *COLUMNS, "--missing", "group")
+    expected = expected_aucs(frame.fillna({"g": "(missing)"}), "g")
+    assert "(missing)" in expected
+    assert aucs_of(document["groupings"][0]) == pytest.approx(expected, abs=1e-12)
+
+
+# Labels ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("negative", "positive", "arguments"),
+    [
+        ("0", "1", []),
+        ("0", "1", ["--pos-label", "1"]),
+        ("0.0", "1.0", ["--pos-label", "1"]),
+        ("1", "0", ["--pos-label", "0"]),
+        ("-1", "1", []),
+        ("1", "-1", ["--pos-label", "-1"]),
+        ("False", "True", []),
+        ("true", "false", ["--pos-label", "False"]),
+        ("no", "yes", ["--pos-label", "yes"]),
+        ("2", "10", ["--pos-label", "10"]),
+        ("yes", "NA", ["--pos-label", "NA"]),
+    ],
+)
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_labels(frame, tmp_path, audit, negative, positive, arguments, ending):
+    path = tmp_path / f"p.{ending}"
+    text = frame.assign(y=np.where(frame["y"] == 1, positive, negative))
+    if ending == "csv":
+        text.to_csv(path, index=False)
+    else:
+        text.to_parquet(path)
+    (grouping,) = audit(path, *COLUMNS, *arguments)["groupings"]
+    assert aucs_of(grouping) == pytest.approx(expected_aucs(frame, "g"), abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["int8", "float32", "bool", "Int64"])
+def test_labels_of_parquet_kinds(frame, tmp_path, audit, kind):
+    frame.astype({"y": kind}).to_parquet(tmp_path / "p.parquet")
+    for arguments in ([], ["--pos-label", "1"]):
+        (grouping,) = audit(tmp_path / "p.parquet", *COLUMNS, *arguments)["groupings"]
+        assert aucs_of(grouping) == pytest.approx(expected_aucs(frame, "g"), abs=1e-12)
+
+
+@pytest.mark.parametrize("low", [0, -1])
+def test_scores_that_are_labels_are_told_on_stderr(tmp_path, capsys, low):
+    path = save(tmp_path / "p.csv", f"y,s,g\n{low},{low},a\n1,1,a\n1,{low},a\n")
+    assert main(["audit", path, *COLUMNS, "--json"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err.startswith(f"skfedauc: warning: column 's' holds only {low} and 1")
+    assert printed.err.count("\n") == 1
+    assert json.loads(printed.out)["groupings"][0]["statistics"]["pooled"] == 0.75
+
+
+# What is printed ---------------------------------------------------------------------------
+
+
+def test_text_has_a_headline_statistics_and_groups_by_auc(frame, written, capsys):
+    assert main(["audit", written, *COLUMNS, "--weight", "w"]) == 0
+    out = capsys.readouterr().out
+    used = frame[frame["w"] > 0]
+    assert f"{written}: {len(used)} rows" in out
+    assert "weighted by 'w'" in out
+    pooled = roc_auc_score(used["y"], used["s"], sample_weight=used["w"])
+    assert f"  pooled            {pooled:.4f}" in out.splitlines()
+    lines = out.splitlines()
+    table = lines[lines.index(next(line for line in lines if line.split()[:2] == ["g", "auc"])) :]
+    assert len({len(line) for line in table}) == 1
+    ordered = sorted(expected_aucs(used, "g", "w").items(), key=lambda item: item[1])
+    for line, (label, auc) in zip(table[1:], ordered, strict=True):
+        assert line.strip().startswith(label)
+        assert f"{auc:.4f}" in line
+
+
+def test_many_groups_are_cut_to_the_lowest_and_highest(tmp_path, capsys):
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"y": np.tile([0, 0, 1, 1], 60), "s": rng.random(240).round(3)})
+    frame["g"] = [f"g{i:02d}" for i in np.repeat(np.arange(60), 4)]
+    frame.loc[frame["g"] == "g30", "y"] = 1
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    assert main(["audit", str(tmp_path / "p.csv"), *COLUMNS]) == 0
+    *_, lines = capsys.readouterr().out.partition("  g ")
+    table = [line.split() for line in lines.splitlines()[1:-1]]
+    expected = pd.Series(expected_aucs(frame[frame["g"] != "g30"], "g")).sort_values(kind="stable")
+    assert len(table) == 20
+    shown = [float(auc) for _, auc, *_ in table]
+    assert shown == pytest.approx([*expected[:10], *expected[-10:]], abs=1e-4)
+    assert "40 more groups are left out" in lines.splitlines()[-1]
+
+
+def test_labels_that_would_break_the_table_are_quoted(tmp_path, capsys):
+    path = save(tmp_path / "p.csv", 'y,s,g\n0,0.1,"a\nb"\n1,0.4,"a\nb"\n0,0.4," "\n')
+    assert main(["audit", path, *COLUMNS]) == 0
+    out = capsys.readouterr().out
+    assert r"'a\nb'" in out
+    assert "' '" in out
+
+
+def test_main_job(capsys):
+    assert main([]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert all(f"  {name} " in printed.out for name in STATISTICS)
+    assert "undefined" not in printed.out
+    assert max(map(len, printed.out.splitlines())) <= 110
+
+
+# Messages and exit codes ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "message"),
+    [
+        ("y,Score,g\n0,1,a\n", COLUMNS, "no column 's' among its columns 'y', 'Score', 'g'"),
+        ("yy,s,g\n0,1,a\n", COLUMNS, "did you mean 'yy'?"),
+        ("Y,s,g\n0,1,a\n", COLUMNS, "did you mean 'Y'?"),
+        ("y,s,g,g\n0,1,a,b\n", COLUMNS, "2 columns are named 'g'"),
+        ("y;s;g\n0;1;a\n", COLUMNS, "among its columns 'y;s;g'"),
+        ("", COLUMNS, "cannot be read: No columns to parse"),
+        ("y,s,g\n", COLUMNS, "there are no rows"),
+        ("y,s,g\n0,1,a,b\n1,2,a,c\n", COLUMNS, "cannot be read: Length of header"),
+        ("y,s,g\n0,1,a\n1,2,a,c\n", COLUMNS, "Expected 3 fields in line 3, saw 4"),
+        ("y,s,g\n0,1,a\n1,2,a\n2,1,a\n", COLUMNS, "labels '0', '1', '2'; an AUC needs two"),
+        ("y,s,g\n2,1,a\n3,2,a\n", COLUMNS, "labels '2', '3'; pass --pos-label"),
+        ("y,s,g\nno,1,a\nyes,2,a\n", COLUMNS, "labels 'no', 'yes'; pass --pos-label"),
+        (
+            "y,s,g\nno,1,a\nyes,2,a\n",
+            [*COLUMNS, "--pos-label", "Yes"],
+            "labels 'no', 'yes'; --pos-label 'Yes' is not among them",
+        ),
+        ("y,s,g\n1,1,a\n1,2,a\n", COLUMNS, "no negative label among the 2 rows; an AUC needs both"),
+        ("y,s,g\n0,1,a\n0,2,a\n", COLUMNS, "no positive label among the 2 rows"),
+        (
+            "y,s,g\n0,1,a\n,2,a\n",
+            COLUMNS,
+            "'y' is empty in 1 of 2 rows, the first being data row 2",
+        ),
+        (
+            "y,s,g\n0,1,a\n1,,a\n",
+            COLUMNS,
+            "'s' is empty in 1 of 2 rows, the first being data row 2",
+        ),
+        (
+            "y,s,g\n0,1,a\n1,high,a\n1,NA,a\n",
+            COLUMNS,
+            "'s' is not a finite number in 2 of 3 rows, the first being data row 2 ('high')",
+        ),
+        ("y,s,g\n0,1,a\n1,inf,a\n", COLUMNS, "first being data row 2 ('inf')"),
+        ("y,s,g\n0,1,a\n1,True,a\n", COLUMNS, "first being data row 2 ('True')"),
+        ("y,s,g\n0,1,a\n1,,\n1,x,a\n", [*COLUMNS, "--missing", "drop"], "data row 3 ('x')"),
+        ("y,s,g\n0,1,\n1,2,\n", [*COLUMNS, "--missing", "drop"], "among the 0 rows"),
+        (
+            "y,s,g\n0,1,\n1,2,(missing)\n",
+            [*COLUMNS, "--missing", "group"],
+            "a group called '(missing)' already",
+        ),
+        ("y,s,g,w\n0,1,a,-1\n1,2,a,1\n", [*COLUMNS, "--weight", "w"], "data row 1 ('-1')"),
+        (
+            "y,s,g,w\n0,1,a,0\n1,2,a,1\n",
+            [*COLUMNS, "--weight", "w"],
+            "no negative label among the 2 rows with a weight above 0",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_told(tmp_path, error_of, text, arguments, message):
+    assert message in error_of(["audit", save(tmp_path / "p.csv", text), *arguments])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("absent.csv", None, "absent.csv: no such file"),
+        ("p.xlsx", b"", "the name must end in one of .csv, .csv.gz, .tsv, .parquet"),
+        ("p.parquet", b"not parquet", "p.parquet: cannot be read"),
+        ("p.csv.gz", b"not gzip", "p.csv.gz: cannot be read"),
+        (
+            "p.csv.gz",
+            gzip.compress(b"y,s,g\n0,1,a\n" * 99, mtime=0)[:-20],
+            "p.csv.gz: cannot be read",
+        ),
+        ("p.csv", b"y,s,g\n0,1,\xff\xfe\n", "p.csv: cannot be read: 'utf-8' codec"),
+    ],
+)
+def test_files_that_cannot_be_read(tmp_path, error_of, name, content, message):
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    assert message in error_of(["audit", tmp_path / name, *COLUMNS])
+
+
+def test_parquet_of_lists(frame, tmp_path, error_of):
+    frame.assign(g=[["a"]] * len(frame)).to_parquet(tmp_path / "p.parquet")
+    assert "column 'g' holds list" in error_of(["audit", tmp_path / "p.parquet", *COLUMNS])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["audit"], "the following arguments are required: FILE, --label"),
+        (["audit", "p.csv", "--label", "y", "--score", "s"], "required: --group"),
+        (["p.csv"], "invalid choice: 'p.csv'"),
+        (["audit", "p.csv", *COLUMNS, "--missing", "skip"], "invalid choice: 'skip'"),
+        (["audit", "p.csv", *COLUMNS, "--jso"], "unrecognized arguments: --jso"),
+    ],
+)
+def test_usage_errors(error_of, arguments, message):
+    assert message in error_of(arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (["--version"], f"skfedauc {skfedauc.__version__}"),
+        (["--help"], "skfedauc audit predictions.csv"),
+        (["audit", "--help"], "--missing {error,drop,group}"),
+    ],
+)
+def test_help_and_version(capsys, arguments, shown):
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 0
+    assert shown in capsys.readouterr().out
+
+
+def test_interrupt(monkeypatch, capsys):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command_line, "demo", interrupted)
+    assert main([]) == 130
+    assert capsys.readouterr() == ("", "")
+
+
+# As a program ----------------------------------------------------------------------------
+
+
+def test_main_job_as_a_program():
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "skfedauc"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "What it means:" in run.stdout
+
+
+def test_a_reader_that_stops_is_no_error(tmp_path):
+    # More than a pipe buffers, so that writing fails while the report is printed.
+    labels = [f"{i:05d}" for i in range(3000)]
+    pd.DataFrame({"y": [0, 1] * 1500, "s": 0.5, "g": labels}).to_csv(tmp_path / "p.csv")
+    with subprocess.Popen(
+        [sys.executable, "-m", "skfedauc", "audit", tmp_path / "p.csv", *COLUMNS, "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as run:
+        assert run.stdout.readline() == "{\n"
+        run.stdout.close()
+        assert run.stderr.read() == ""
+        assert run.wait() == 141

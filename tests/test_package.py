@@ -1,0 +1,178 @@
+"""What importing costs, what is shipped, and which way imports go."""
+
+import ast
+import importlib.metadata
+import importlib.resources
+import subprocess
+import sys
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import skfedauc
+
+PACKAGE = Path(skfedauc.__file__).parent
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+# A module imports from layers above it in this list; within a layer nothing is imported.
+LAYERS = [
+    {"_validation", "_paircounts", "_sklearn"},
+    {"partials"},
+    {"inference"},
+    {"report"},
+    {"metrics", "fairness"},
+    {"scoring"},
+    {"model_selection", "_predictions_file"},
+    {"plotting"},
+    {"__main__"},
+]
+LAYER_OF = {module: level for level, layer in enumerate(LAYERS) for module in layer}
+FOLDERS = sorted(file.parent for file in PACKAGE.glob("*/__init__.py"))
+
+
+def run(code):
+    """Output of code in a fresh interpreter; its warnings are errors."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def imported(tree):
+    """Dotted names of everything that the code imports, inside functions too.
+
+    What only type checkers see is no import.
+    """
+    nodes = [tree]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
+            continue
+        nodes += ast.iter_child_nodes(node)
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def parts_imported(file):
+    """Parts of each name that the file imports."""
+    return [name.split(".") for name in imported(ast.parse(file.read_text()))]
+
+
+def module_of(file):
+    """The package's module, or folder of that name, that a file belongs to."""
+    return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def test_import_loads_nothing_heavy():
+    heavy = {"pandas", "sklearn", "scipy", "fairlearn", "matplotlib", "polars", "pyarrow", "joblib"}
+    loaded = run("import sys, skfedauc; print(*{name.split('.')[0] for name in sys.modules})")
+    assert "skfedauc" in loaded.split()
+    assert heavy.isdisjoint(loaded.split())
+
+
+def test_counting_rows_needs_numpy_alone():
+    printed = run(
+        """
+import sys
+for name in ("pandas", "sklearn", "scipy", "fairlearn", "matplotlib", "polars", "pyarrow",
+             "narwhals", "joblib"):
+    sys.modules[name] = None
+import pickle
+import numpy as np
+from skfedauc import AUCPartial
+one = AUCPartial.from_predictions([0, 1, 1], [0.1, 0.2, 0.3], groups=[3, 3, 4])
+two = AUCPartial.from_predictions(
+    np.array([0, 1]), np.array([0.1, 0.9]), groups=np.array([4, 9]), sample_weight=[0.5, 2.0]
+)
+three = AUCPartial.from_counts([4], [0.5], [7], [1])
+print(repr(pickle.loads(pickle.dumps(sum([one, two, three])))))
+"""
+    )
+    assert printed == (
+        "AUCPartial(3 groups, 13 rows: 4 positives and 9 negatives, 5 distinct scores, weighted)"
+    )
+
+
+def test_every_public_name_resolves():
+    assert len(set(skfedauc.__all__)) == len(skfedauc.__all__)
+    for name in skfedauc.__all__:
+        assert getattr(skfedauc, name).__doc__
+        assert name in dir(skfedauc)
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+        _ = skfedauc.nonsense
+
+
+def test_star_import_gives_the_public_names():
+    namespace = {}
+    exec("from skfedauc import *", namespace)
+    assert set(skfedauc.__all__) == namespace.keys() - {"__builtins__"}
+
+
+def test_version_has_one_source():
+    assert skfedauc.__version__ == importlib.metadata.version("skfedauc")
+    written = [f for f in FILES if f'"{skfedauc.__version__}"' in f.read_text()]
+    assert written == []
+
+
+def test_types_are_shipped():
+    assert (importlib.resources.files("skfedauc") / "py.typed").is_file()
+
+
+def is_private_of_sklearn(parts):
+    return parts[0] == "sklearn" and any(part.startswith("_") for part in parts)
+
+
+def test_only_one_file_imports_private_names_of_scikit_learn():
+    importers = {
+        file.name for file in FILES if any(map(is_private_of_sklearn, parts_imported(file)))
+    }
+    assert importers == {"_sklearn.py"}
+
+
+def test_every_module_has_a_layer():
+    modules = {module_of(file) for file in FILES} - {"__init__"}
+    assert modules <= LAYER_OF.keys()
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_imports_go_one_way(file):
+    importer = module_of(file)
+    if importer == "__init__":
+        # It gives the names of every layer, each when first asked for.
+        assert not any(parts[0] == "sklearn" for parts in parts_imported(file))
+        return
+    for parts in parts_imported(file):
+        if parts[0] != "skfedauc" or parts == ["skfedauc"]:
+            continue
+        # A public name counts as an import of the module that has it.
+        if parts[1] in skfedauc.__all__:
+            parts = getattr(skfedauc, parts[1]).__module__.split(".")
+        if parts[1] != importer:
+            assert LAYER_OF[parts[1]] < LAYER_OF[importer]
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_imports_within_a_folder_make_no_circle(folder):
+    needs = {
+        file.stem: {
+            parts[2] for parts in parts_imported(file) if parts[:2] == ["skfedauc", folder.name]
+        }
+        for file in folder.glob("*.py")
+    }
+    order = list(TopologicalSorter(needs).static_order())
+    assert order[-1] == "__init__"
+
+
+def test_the_kernel_needs_numpy_and_threads_only():
+    outside = {
+        parts[0]
+        for file in (PACKAGE / "_paircounts").glob("*.py")
+        for parts in parts_imported(file)
+        if parts[0] not in sys.stdlib_module_names
+    }
+    assert outside <= {"numpy", "joblib", "skfedauc"}

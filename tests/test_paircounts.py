@@ -1,0 +1,216 @@
+"""The kernel: cells of rows, and pairs counted over cells, on every path through it."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from oracles import all_pairs, random_case
+
+from skfedauc import _paircounts
+from skfedauc._paircounts import (
+    Cells,
+    add_cells,
+    count_rows,
+    cross_concordance,
+    group_of_cell,
+    tally,
+    weigh_rows,
+)
+from skfedauc._paircounts.keys import ScoreCode
+
+TINY = np.nextafter(0.0, 1.0)
+LARGEST = np.finfo(float).max
+
+SCORE_RANGES = {
+    "probabilities": lambda rng, n: rng.random(n),
+    "normal": lambda rng, n: rng.normal(size=n),
+    "negative": lambda rng, n: -rng.random(n) - 0.25,
+    "rounded": lambda rng, n: rng.normal(size=n).round(1),
+    "float32": lambda rng, n: rng.normal(size=n).astype(np.float32).astype(float),
+    "float16": lambda rng, n: rng.normal(size=n).astype(np.float16).astype(float),
+    "integers": lambda rng, n: rng.integers(-1000, 1000, n).astype(float),
+    "positive integers": lambda rng, n: rng.integers(1, 1000, n).astype(float),
+    "votes": lambda rng, n: rng.choice([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0], n),
+    "powers of two": lambda rng, n: rng.choice([-1, 1], n) * 2.0 ** rng.integers(-9, 9, n),
+    "halves away from zero": lambda rng, n: rng.choice([-1, 1], n) * rng.integers(5, 9, n) / 2,
+    "one value": lambda rng, n: np.full(n, 0.3),
+    "one negative value": lambda rng, n: np.full(n, -0.3),
+    "zeros of both signs": lambda rng, n: rng.choice([-0.0, 0.0], n),
+    "around zero": lambda rng, n: rng.choice([-0.0, 0.0, TINY, -TINY, 1e-300, -1e-300], n),
+    "denormal": lambda rng, n: rng.integers(-9, 9, n) * TINY,
+    "huge": lambda rng, n: rng.normal(size=n) * 1e300,
+    "extremes": lambda rng, n: rng.choice([-LARGEST, -1.0, -TINY, 0.0, TINY, 1.0, LARGEST], n),
+    "all magnitudes": lambda rng, n: rng.choice([-1, 1], n) * 10.0 ** rng.uniform(-300, 300, n),
+    "consecutive floats": lambda rng, n: (
+        np.array(1.5).view(np.int64) + rng.integers(0, 5, n)
+    ).view(float),
+    "consecutive negative floats": lambda rng, n: (
+        -(np.array(1e-9).view(np.int64) + rng.integers(0, 5, n)).view(float)
+    ),
+    "both sides of 1": lambda rng, n: rng.choice(
+        [np.nextafter(1.0, 0.0), 1.0, np.nextafter(1.0, 2.0)], n
+    ),
+}
+
+GROUP_NUMBERS = [1, 2, 7, 700, 3000]
+
+
+@pytest.fixture(params=["whole", "blocks"])
+def block_size(request, monkeypatch):
+    """The kernel as it is, and with blocks so small that these cases have many."""
+    if request.param == "blocks":
+        monkeypatch.setattr(_paircounts.cells, "BLOCK_ROWS", 16)
+        monkeypatch.setattr(_paircounts.cells, "UNCUT_ROWS", 32)
+        monkeypatch.setattr(_paircounts.pairs, "BLOCK_ROWS", 16)
+    return request.param
+
+
+def rows(seed, n_groups, make_scores, n=None):
+    """Scores, labels and groups; every group occurs."""
+    rng = np.random.default_rng(seed)
+    n = n or max(200, 2 * n_groups)
+    groups = rng.permutation(np.r_[np.arange(n_groups), rng.integers(0, n_groups, n - n_groups)])
+    return make_scores(rng, n).astype(float), rng.random(n) < 0.4, groups
+
+
+def table(groups, scores, *columns):
+    """Sums of the columns by group and score, sorted; by comparison of floats, not of bits."""
+    sums = {}
+    keys = zip(groups.tolist(), scores.tolist(), strict=True)
+    values = zip(*(column.tolist() for column in columns), strict=True)
+    for key, row in zip(keys, values, strict=True):
+        before = sums.get(key)
+        sums[key] = row if before is None else [a + b for a, b in zip(before, row, strict=True)]
+    return [(*key, *sums[key]) for key in sorted(sums)]
+
+
+def as_table(cells, *columns):
+    groups = group_of_cell(cells.starts).tolist()
+    listed = [column.tolist() for column in columns]
+    return list(zip(groups, cells.scores.tolist(), *listed, strict=True))
+
+
+@pytest.mark.parametrize("n_groups", GROUP_NUMBERS)
+@pytest.mark.parametrize("name", SCORE_RANGES)
+def test_count_rows_finds_every_cell(block_size, name, n_groups):
+    scores, positive, groups = rows(1, n_groups, SCORE_RANGES[name])
+    cells = count_rows(scores, positive, groups, n_groups)
+    assert as_table(cells, cells.negatives, cells.positives) == table(
+        groups, scores, ~positive, positive
+    )
+
+
+@pytest.mark.parametrize("n_groups", GROUP_NUMBERS)
+@pytest.mark.parametrize("name", SCORE_RANGES)
+def test_weigh_rows_finds_every_cell(block_size, name, n_groups):
+    scores, positive, groups = rows(2, n_groups, SCORE_RANGES[name])
+    weights = np.random.default_rng(3).integers(1, 9, scores.size) / 4.0
+    cells = weigh_rows(scores, positive, weights, groups, n_groups)
+    of_negatives, of_positives = weights * ~positive, weights * positive
+    # Quarters add up without rounding, so equality is exact.
+    assert as_table(cells, cells.negatives, cells.positives, *cells.weights) == table(
+        groups,
+        scores,
+        ~positive,
+        positive,
+        of_negatives,
+        of_positives,
+        of_negatives**2,
+        of_positives**2,
+    )
+
+
+@pytest.mark.parametrize("n_groups", GROUP_NUMBERS)
+@pytest.mark.parametrize("most", [1, 2, 50])
+@pytest.mark.parametrize("name", ["normal", "rounded", "votes", "zeros of both signs", "extremes"])
+def test_add_cells_adds_repetitions_in_any_order(block_size, name, most, n_groups):
+    scores, _, groups = rows(4, n_groups, SCORE_RANGES[name])
+    rng = np.random.default_rng(5)
+    negatives, positives = rng.integers(0, most + 1, (2, scores.size))
+    negatives += negatives + positives == 0
+    cells = add_cells(
+        Cells(np.zeros(0, np.int64), scores, negatives, positives, None), groups, n_groups
+    )
+    assert as_table(cells, cells.negatives, cells.positives) == table(
+        groups, scores, negatives, positives
+    )
+
+
+@pytest.mark.parametrize("name", SCORE_RANGES)
+@pytest.mark.parametrize("bits", [0, 1, 5, 12, 20, 40])
+def test_score_codes_keep_order_and_come_back(name, bits):
+    scores = SCORE_RANGES[name](np.random.default_rng(6), 300).astype(float)
+    code = ScoreCode.of(scores, bits)
+    keys = code.encode(scores)
+    assert np.array_equal(code.decode(keys.copy()), scores)
+    by_score = np.argsort(scores, kind="stable")
+    assert np.array_equal(np.diff(scores[by_score]) > 0, keys[by_score][1:] > keys[by_score][:-1])
+    assert int(keys.max()).bit_length() <= code.width
+
+
+@pytest.mark.parametrize("n_jobs", [2, -1])
+def test_threads_make_the_same_bits(monkeypatch, n_jobs):
+    monkeypatch.setattr(_paircounts.cells, "BLOCK_ROWS", 64)
+    monkeypatch.setattr(_paircounts.cells, "UNCUT_ROWS", 128)
+    scores, positive, groups = rows(7, 300, SCORE_RANGES["all magnitudes"], n=5000)
+    weights = np.random.default_rng(8).uniform(0.1, 2.0, scores.size)
+    for make, arguments in (
+        (count_rows, (scores, positive)),
+        (weigh_rows, (scores, positive, weights)),
+    ):
+        one = make(*arguments, groups, 300)
+        several = make(*arguments, groups, 300, n_jobs)
+        for a, b in zip(one, several, strict=True):
+            assert (a is None and b is None) or a.tobytes() == b.tobytes()
+
+
+@pytest.mark.parametrize("weights", ["unit", "integer", "float", "far apart"])
+@pytest.mark.parametrize("seeds", [range(k, k + 20) for k in (0, 20, 40)], ids=str)
+def test_pairs_by_group_and_across_equal_brute_force(block_size, weights, seeds):
+    for seed in seeds:
+        case = random_case(seed, weights=weights, labels="int")
+        truth = all_pairs(case)
+        if not truth.labels:
+            continue
+        cells = cells_of(case, truth.labels)
+        pairs = np.outer(truth.positives, truth.negatives)
+        expected = 2 * np.nan_to_num(truth.matrix) * pairs
+        scale = max(pairs.max(), 1.0)
+        assert np.allclose(cross_concordance(cells) / scale, expected / scale, rtol=0, atol=1e-12)
+        twice = tally(cells).twice.astype(float)
+        assert np.allclose(twice, np.diag(expected), rtol=1e-12, atol=1e-12 * scale)
+        if weights == "unit":
+            assert twice.tolist() == np.diag(expected).round().tolist()
+
+
+def cells_of(case, labels):
+    """Cells of the rows of a case, of those that weigh something."""
+    codes = np.searchsorted(labels, case.groups)
+    if case.weights is None:
+        return count_rows(case.scores, case.y == 1, codes, len(labels))
+    kept = case.weights > 0
+    arrays = case.scores[kept], case.y[kept] == 1, case.weights[kept], codes[kept]
+    return weigh_rows(*arrays, len(labels))
+
+
+@pytest.mark.parametrize("n_counts", [1, 15, 16, 17, 100])
+@pytest.mark.parametrize("total", [2**20, 2**31, 3 * 10**9, 2**33, 2**38])
+def test_counts_of_any_size_stay_exact(block_size, n_counts, total):
+    rng = np.random.default_rng(n_counts)
+    most = total // n_counts
+    negatives, positives = rng.integers(most // 2, most, (2, 3, n_counts))
+    groups = np.repeat(np.arange(3), n_counts)
+    scores = np.tile(np.arange(n_counts) / 8, 3)
+    cells = add_cells(
+        Cells(np.zeros(0, np.int64), scores, negatives.ravel(), positives.ravel(), None), groups, 3
+    )
+    expected = []
+    for below, above in zip(negatives.tolist(), positives.tolist(), strict=True):
+        twice = Fraction(0)
+        for i, p in enumerate(above):
+            twice += 2 * p * sum(below[:i]) + p * below[i]
+        expected.append(int(twice))
+    found = tally(cells)
+    assert [int(twice) for twice in found.twice] == expected
+    assert found.n_negatives.tolist() == negatives.sum(axis=1).tolist()
+    assert found.n_positives.tolist() == positives.sum(axis=1).tolist()

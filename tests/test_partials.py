@@ -1,0 +1,621 @@
+"""AUCPartial: one state that adds up, whatever way the rows were split."""
+
+import copy
+import datetime
+import itertools
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from oracles import LABELS, all_pairs, plain_label, random_case
+
+from skfedauc import AUCPartial, GroupAUC, _paircounts
+
+SIX_ROWS = {"y_score": [0.8, 0.7, 0.5, 0.5, 0.3, 0.2], "y_true": [1, 1, 0, 1, 1, 0]}
+
+
+def partial_of(case, rows=slice(None)):
+    return AUCPartial.from_predictions(**case.take(rows).arguments)
+
+
+def aucs(partial):
+    """Bits of the pooled AUC and of every group's."""
+    report = GroupAUC(partial, undefined="ignore")
+    return np.append(report.by_group["auc"], report.pooled).tobytes()
+
+
+def exact_auc(negatives, positives):
+    """AUC of counts by ascending score, as a fraction."""
+    twice = sum(p * (2 * sum(negatives[:i]) + negatives[i]) for i, p in enumerate(positives) if p)
+    return Fraction(twice, 2 * sum(negatives) * sum(positives))
+
+
+@pytest.fixture
+def small():
+    return AUCPartial.from_predictions(
+        [0, 1, 1, 0, 1], [0.25, 0.5, 0.5, 0.5, 0.75], groups=["a", "a", "b", "b", "b"]
+    )
+
+
+# Splitting and merging ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seeds", [range(k, k + 12) for k in range(0, 48, 12)], ids=str)
+def test_any_split_merged_in_any_order_is_the_whole(seeds):
+    for seed in seeds:
+        case = random_case(seed, weights="unit")
+        rng = np.random.default_rng(seed)
+        n = case.y.size
+        whole = partial_of(case)
+        device = rng.integers(0, rng.integers(1, n + 1), n)
+        parts = [partial_of(case, device == d) for d in rng.permutation(np.unique(device))]
+        merged = AUCPartial.merge(parts)
+        assert merged == whole
+        assert sum(parts) == whole
+        assert aucs(merged) == aucs(whole)
+        while len(parts) > 1:
+            i, j = rng.choice(len(parts), 2, replace=False)
+            pair = parts[i] + parts[j]
+            parts = [part for k, part in enumerate(parts) if k not in (i, j)] + [pair]
+        assert parts[0] == whole
+        assert aucs(parts[0]) == aucs(whole)
+
+
+@pytest.mark.parametrize("weights", ["integer", "float"])
+def test_weighted_splits_agree(weights):
+    for seed in range(40):
+        case = random_case(seed, weights=weights)
+        device = np.random.default_rng(seed).integers(0, 4, case.y.size)
+        merged = sum(partial_of(case, device == d) for d in np.unique(device))
+        whole = partial_of(case)
+        assert merged.groups == whole.groups
+        assert np.array_equal(merged.n_positives, whole.n_positives)
+        assert np.array_equal(merged.n_negatives, whole.n_negatives)
+        a, b = (GroupAUC(p, undefined="ignore") for p in (merged, whole))
+        np.testing.assert_allclose(a.by_group["auc"], b.by_group["auc"], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(a.pooled, b.pooled, rtol=0, atol=1e-12)
+
+
+def test_permuted_rows_are_the_same():
+    for seed in range(40):
+        case = random_case(seed, weights="unit")
+        order = np.random.default_rng(seed).permutation(case.y.size)
+        assert partial_of(case, order) == partial_of(case)
+        assert aucs(partial_of(case, order)) == aucs(partial_of(case))
+
+
+def test_one_row_at_a_time_is_the_whole():
+    case = random_case(11, weights="unit", scores="many ties")
+    rows = [partial_of(case, [i]) for i in range(case.y.size)]
+    assert AUCPartial.merge(reversed(rows)) == sum(rows) == partial_of(case)
+
+
+def test_rows_without_groups_split_and_merge():
+    for seed in range(20):
+        case = random_case(seed, weights="unit")
+        arguments = {**case.arguments, "groups": None}
+        whole = AUCPartial.from_predictions(**arguments)
+        cut = np.random.default_rng(seed).integers(0, case.y.size + 1)
+        first, last = (
+            AUCPartial.from_predictions(case.y[rows], case.scores[rows])
+            for rows in (slice(cut), slice(cut, None))
+        )
+        assert first + last == last + first == whole
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))), ids=str)
+def test_six_rows_cut_in_three_and_merged_in_every_order(order):
+    parts = [
+        AUCPartial.from_predictions(SIX_ROWS["y_true"][at], SIX_ROWS["y_score"][at])
+        for at in (slice(0, 2), slice(2, 4), slice(4, 6))
+    ]
+    merged = AUCPartial.merge([parts[i] for i in order])
+    assert GroupAUC(merged).pooled == 0.8125
+    assert GroupAUC(sum(parts[i] for i in order)).pooled == 0.8125
+
+
+def test_six_rows_cut_through_a_tie():
+    halves = [
+        AUCPartial.from_predictions(SIX_ROWS["y_true"][at], SIX_ROWS["y_score"][at])
+        for at in (slice(0, 3), slice(3, 6))
+    ]
+    assert GroupAUC(halves[0] + halves[1]).pooled == 0.8125
+    assert GroupAUC(halves[1] + halves[0]).pooled == 0.8125
+
+
+def test_five_rows():
+    partial = AUCPartial.from_predictions([0, 1, 0, 1, 1], [0.5, 0.3, 0.2, 0.8, 0.7])
+    assert GroupAUC(partial).pooled == pytest.approx(0.8333333333333334, abs=1e-12)
+
+
+def test_hundred_rows():
+    counts = [(4, 4), (9, 5), (9, 8), (2, 2), (6, 5), (6, 5), (4, 5), (7, 8), (4, 7)]
+    positives, negatives = zip(*counts, strict=True)
+    score = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1]
+    partial = AUCPartial.from_counts(None, score, negatives, positives)
+    assert GroupAUC(partial).pooled == 135 / 238
+
+
+@pytest.mark.parametrize("n_jobs", [2, -1])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_threads_make_the_same_bits(monkeypatch, n_jobs, weighted):
+    monkeypatch.setattr(_paircounts.cells, "BLOCK_ROWS", 64)
+    monkeypatch.setattr(_paircounts.cells, "UNCUT_ROWS", 128)
+    rng = np.random.default_rng(0)
+    n = 5000
+    y, scores = rng.integers(0, 2, n), rng.normal(size=n) * 10.0 ** rng.integers(-200, 200, n)
+    arguments = {
+        "groups": rng.integers(0, 300, n),
+        "sample_weight": rng.uniform(0.1, 2.0, n) if weighted else None,
+    }
+    one = AUCPartial.from_predictions(y, scores, **arguments)
+    several = AUCPartial.from_predictions(y, scores, **arguments, n_jobs=n_jobs)
+    assert several == one
+    assert aucs(several) == aucs(one)
+
+
+def test_states_of_many_groups_and_few_bits_merge():
+    # So many groups that group, score and label do not fit 64 bits.
+    rng = np.random.default_rng(1)
+    n = 8000
+    groups = np.arange(n) // 2
+    y, scores = rng.integers(0, 2, n), rng.choice([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0], n)
+    whole = AUCPartial.from_predictions(y, scores, groups=groups)
+    parts = [
+        AUCPartial.from_predictions(y[at], scores[at], groups=groups[at])
+        for at in np.array_split(rng.permutation(n), 40)
+    ]
+    assert AUCPartial.merge(parts) == whole
+    assert len(whole) == n // 2
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("scores", ["many ties", "five values", "no ties"])
+def test_a_groups_auc_does_not_depend_on_other_groups(seed, scores):
+    for weights in ("unit", "float"):
+        case = random_case(seed, weights=weights, labels="int", scores=scores)
+        rng = np.random.default_rng(seed)
+        n = 400
+        y, s = rng.integers(0, 2, n), rng.normal(size=n).round(1) + 0.05
+        s[: case.y.size] = rng.choice(case.scores, min(n, case.y.size))
+        w = None if case.weights is None else np.r_[rng.uniform(0.1, 2.0, n), case.weights]
+        more = AUCPartial.from_predictions(
+            np.r_[y, case.y],
+            np.r_[s, case.scores],
+            groups=np.r_[rng.integers(-60, 0, n), case.groups],
+            sample_weight=w,
+        )
+        alone = GroupAUC(partial_of(case), undefined="ignore").by_group
+        among = GroupAUC(more, undefined="ignore").by_group.loc[alone.index]
+        assert among["auc"].to_numpy().tobytes() == alone["auc"].to_numpy().tobytes()
+
+
+# What cannot be merged ---------------------------------------------------------------------
+
+
+def test_with_and_without_groups_do_not_merge(small):
+    bare = AUCPartial.from_predictions([0, 1], [0.2, 0.4])
+    with pytest.raises(ValueError, match=r"1 of 2 partials have no groups.*regroup"):
+        small + bare
+    with pytest.raises(ValueError, match="2 of 3 partials have no groups"):
+        AUCPartial.merge([bare, small, bare])
+    named = bare.regroup({None: "c"})
+    assert (small + named).groups == ("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    list(itertools.combinations(["int", "str", "bool", "date", "pair", "triple"], 2)),
+    ids="-".join,
+)
+def test_labels_of_different_kinds_do_not_merge(kinds):
+    one, other = (
+        AUCPartial.from_predictions([0, 1], [0.2, 0.4], groups=[LABELS[kind](0)] * 2)
+        for kind in kinds
+    )
+    for parts in ([one, other], [other, one]):
+        with pytest.raises(TypeError, match="different kinds"):
+            AUCPartial.merge(parts)
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "ms", "us", "ns"])
+def test_dates_of_any_resolution_merge_with_dates_only(unit):
+    days = np.array(["2020-01-01", "2020-01-02"], f"datetime64[{unit}]")
+    dated = AUCPartial.from_predictions([0, 1], [0.2, 0.4], groups=days)
+    listed = AUCPartial.from_predictions(
+        [0, 1], [0.2, 0.4], groups=[datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)]
+    )
+    merged = dated + listed
+    assert [plain_label(g) for g in merged.groups] == [
+        datetime.datetime(2020, 1, 1),
+        datetime.datetime(2020, 1, 2),
+    ]
+    assert merged.n_positives.tolist() == [0, 2]
+    numbered = AUCPartial.from_predictions([0, 1], [0.2, 0.4], groups=[1, 2])
+    with pytest.raises(TypeError, match="different kinds"):
+        dated + numbered
+
+
+@pytest.mark.parametrize(
+    ("partials", "error", "message"),
+    [
+        ([], ValueError, "at least one"),
+        ([1], TypeError, "got one of type int"),
+        ([None, None], TypeError, "NoneType"),
+        (7, TypeError, "not iterable"),
+    ],
+)
+def test_merge_refuses(partials, error, message):
+    with pytest.raises(error, match=message):
+        AUCPartial.merge(partials)
+
+
+def test_merge_refuses_a_single_partial(small):
+    with pytest.raises(TypeError, match="got a single one"):
+        AUCPartial.merge(small)
+
+
+@pytest.mark.parametrize("other", [1, 0.5, "a", None, [1]])
+def test_only_partials_add(small, other):
+    with pytest.raises(TypeError):
+        small + other
+    with pytest.raises(TypeError):
+        other + small
+
+
+def test_unit_and_weighted_rows_merge():
+    for seed in range(20):
+        case = random_case(seed, weights="float")
+        unit = case._replace(weights=None)
+        merged = partial_of(case) + partial_of(unit)
+        doubled = case._replace(
+            y=np.tile(case.y, 2),
+            scores=np.tile(case.scores, 2),
+            groups=case.groups * 2,
+            weights=np.r_[case.weights, np.ones(case.y.size)],
+        )
+        truth = all_pairs(doubled)
+        assert [plain_label(g) for g in merged.groups] == truth.labels
+        auc = GroupAUC(merged).by_group["auc"]
+        np.testing.assert_allclose(auc, truth.auc, rtol=0, atol=1e-12)
+        assert np.array_equal(merged.n_positives, truth.n_positives)
+
+
+def test_weights_of_one_are_no_weights(small):
+    weighted = AUCPartial.from_predictions(
+        [0, 1, 1, 0, 1, 1],
+        [0.25, 0.5, 0.5, 0.5, 0.75, 0.1],
+        groups=["a", "a", "b", "b", "b", "gone"],
+        sample_weight=[1, 1, 1, 1, 1, 0],
+    )
+    assert weighted == small
+
+
+# Large counts ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [3 * 10**9, 2**35], ids=["3 billion", "2**35"])
+def test_billions_of_rows_are_exact(size):
+    share = size // 4
+    negatives = [share + 1, share, share - 1, share]
+    positives = [share - 7, share + 3, share, share + 4]
+    other = [1, 2, 3, 4]
+    partial = AUCPartial.from_counts(
+        ["big"] * 4 + ["small"] * 4,
+        [0.1, 0.2, 0.3, 0.4] * 2,
+        negatives + other,
+        positives + other[::-1],
+    )
+    report = GroupAUC(partial)
+    assert partial.n_positives.tolist() == [size, 10]
+    assert partial.n_negatives.tolist() == [size, 10]
+    expected = {
+        "big": exact_auc(negatives, positives),
+        "small": exact_auc(other, other[::-1]),
+    }
+    pooled = exact_auc(
+        [a + b for a, b in zip(negatives, other, strict=True)],
+        [a + b for a, b in zip(positives, other[::-1], strict=True)],
+    )
+    last_digit = Fraction(1, 2**52)
+    for group, exact in expected.items():
+        assert abs(Fraction(report.by_group["auc"][group]) - exact) <= last_digit * exact
+    assert report.pooled == float(pooled)
+    within, cross, share_within = map(Fraction, report.decomposition())
+    exact_share = Fraction(size**2 + 100, (size + 10) ** 2)
+    exact_within = (expected["big"] * size**2 + expected["small"] * 100) / (size**2 + 100)
+    assert abs(share_within - exact_share) <= last_digit
+    assert abs(within - exact_within) <= last_digit
+    exact_cross = (pooled - exact_share * exact_within) / (1 - exact_share)
+    assert abs(cross - exact_cross) <= last_digit
+
+
+def test_billions_of_rows_merge():
+    count = 3 * 10**9
+    halves = [
+        AUCPartial.from_counts(None, [0.1, 0.9], negatives, positives)
+        for negatives, positives in (([count, 0], [0, count]), ([0, count], [count, 0]))
+    ]
+    both = AUCPartial.merge(halves)
+    assert both == AUCPartial.from_counts(None, [0.1, 0.9], [count, count], [count, count])
+    assert GroupAUC(both).pooled == 0.5
+    assert both.n_positives.tolist() == [2 * count]
+
+
+def test_more_rows_than_can_be_counted_are_refused():
+    largest = AUCPartial.from_counts(None, [0.5, 0.6], [2**40, 0], [0, 2**40])
+    assert GroupAUC(largest).pooled == 1.0
+    for counts in ([2**40 + 1, 0], [2**39, 2**40]):
+        with pytest.raises(ValueError, match=r"2\*\*40"):
+            AUCPartial.from_counts(None, [0.5, 0.6], counts, [1, 1])
+        with pytest.raises(ValueError, match=r"positives.*2\*\*40"):
+            AUCPartial.from_counts(None, [0.5, 0.6], [1, 1], counts)
+    with pytest.raises(ValueError, match=r"2\*\*40"):
+        largest + largest
+
+
+# Counts ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seeds", [range(k, k + 20) for k in (0, 20)], ids=str)
+def test_counts_equal_expanded_rows(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(1, 60))
+        group = rng.choice(["x", "y", "z"], n)
+        score = rng.integers(2, 9, n) / 4
+        negatives, positives = rng.integers(0, 4, (2, n))
+        counted = AUCPartial.from_counts(group, score, negatives, positives)
+        index = np.r_[np.repeat(np.arange(n), negatives), np.repeat(np.arange(n), positives)]
+        y = np.repeat([0, 1], [negatives.sum(), positives.sum()])
+        assert counted == AUCPartial.from_predictions(y, score[index], groups=group[index])
+        assert AUCPartial.from_counts(None, score, negatives, positives) == (
+            AUCPartial.from_predictions(y, score[index])
+        )
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint16, np.int64, np.uint64, float, list, pd.Series])
+def test_counts_of_every_kind_of_number(kind):
+    counts = [0, 2, 3]
+    given = np.array(counts, kind) if isinstance(kind, type(np.int8)) else kind(counts)
+    if kind is float:
+        given = np.array(counts, float)
+    partial = AUCPartial.from_counts([1, 1, 2], [0.1, 0.2, 0.3], given, given)
+    assert partial.groups == (1, 2)
+    assert partial.n_negatives.tolist() == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"n_negatives": [1, -1]}, ValueError, "n_negatives must be 0 or more; got 1 negative"),
+        ({"n_positives": [1.5, 1]}, ValueError, r"n_positives must hold whole numbers.*1\.5"),
+        ({"n_positives": [np.nan, 1]}, ValueError, "n_positives must be finite; got 1 NaN"),
+        ({"n_positives": ["1", "2"]}, TypeError, "n_positives must hold numbers"),
+        ({"n_positives": [1, 2, 3]}, ValueError, "n_positives has 3 rows and score has 2"),
+        ({"n_negatives": [1e19, 1]}, ValueError, "n_negatives"),
+        ({"score": [0.1, np.inf]}, ValueError, "score must be finite; got 0 NaN and 1 infinite"),
+        ({"score": ["0.1", "0.2"]}, TypeError, "score must hold numbers"),
+        ({"group": ["a"]}, ValueError, "group has 1 rows and score has 2"),
+        ({"group": ["a", None]}, ValueError, "group has 1 missing labels of 2"),
+        ({"group": [0.5, 1.5]}, TypeError, "group must hold booleans, integers, strings"),
+        ({"group": "ab"}, TypeError, "group must hold one label per row"),
+    ],
+)
+def test_bad_counts(change, error, message):
+    good = {"group": ["a", "b"], "score": [0.1, 0.2], "n_negatives": [1, 2], "n_positives": [3, 4]}
+    with pytest.raises(error, match=message):
+        AUCPartial.from_counts(**{**good, **change})
+
+
+def test_counts_of_zero_leave_no_group():
+    partial = AUCPartial.from_counts(["a", "b"], [0.1, 0.2], [1, 0], [1, 0])
+    assert partial.groups == ("a",)
+
+
+# Regrouping --------------------------------------------------------------------------------
+
+
+def test_regroup_marginalises_pairs():
+    for seed in range(20):
+        case = random_case(seed, labels="pair", weights="unit")
+        sex = [group[0] for group in case.groups]
+        assert partial_of(case).regroup(lambda group: group[0]) == partial_of(
+            case._replace(groups=sex)
+        )
+
+
+def test_regroup_by_mapping(small):
+    assert small.regroup({"a": "x", "b": "y", "unused": "z"}).groups == ("x", "y")
+    one = small.regroup({"a": 1, "b": 1})
+    assert one.groups == (1,)
+    assert one.n_positives.tolist() == [3]
+    turned = small.regroup({"a": "z", "b": "c"})
+    assert turned.groups == ("c", "z")
+    assert turned.n_positives.tolist() == [2, 1]
+
+
+def test_regroup_weighted():
+    for seed in range(20):
+        case = random_case(seed, labels="pair", weights="float")
+        truth = all_pairs(case._replace(groups=[group[1] for group in case.groups]))
+        regrouped = partial_of(case).regroup(lambda group: group[1])
+        assert list(regrouped.groups) == truth.labels
+        auc = GroupAUC(regrouped).by_group["auc"]
+        np.testing.assert_allclose(auc, truth.auc, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["device 7", 7, ("north", 7), datetime.datetime(2020, 1, 1)])
+def test_regroup_names_a_device(name):
+    partial = AUCPartial.from_predictions([0, 1], [0.2, 0.4])
+    for to in ({None: name}, lambda _: name):
+        named = partial.regroup(to)
+        assert [plain_label(g) for g in named.groups] == [name]
+        assert named == AUCPartial.from_predictions([0, 1], [0.2, 0.4], groups=[name, name])
+
+
+@pytest.mark.parametrize(
+    ("to", "error", "message"),
+    [
+        ({"a": 1}, ValueError, r"regroup has no entry for 1 of 2 groups.*\['b'\]"),
+        ({}, ValueError, "regroup has no entry for 2 of 2 groups"),
+        (3, TypeError, "mapping from labels to labels or a function"),
+        (["x", "y"], TypeError, "mapping from labels to labels or a function"),
+        (lambda label: None, ValueError, "2 missing labels"),
+        (lambda label: 0.5, TypeError, "got 0.5 of type float"),
+        (lambda label: [label], TypeError, "give a tuple"),
+        ({"a": 1, "b": "one"}, TypeError, "different kinds"),
+    ],
+)
+def test_regroup_refuses(small, to, error, message):
+    with pytest.raises(error, match=message):
+        small.regroup(to)
+
+
+# What a partial is like --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_groups_are_the_sorted_labels(kind):
+    case = random_case(5, labels=kind, weights="unit")
+    partial = partial_of(case)
+    truth = all_pairs(case)
+    assert [plain_label(g) for g in partial.groups] == truth.labels
+    assert partial.n_positives.tolist() == truth.n_positives.tolist()
+    assert partial.n_negatives.tolist() == truth.n_negatives.tolist()
+    assert partial.n_positives.dtype == partial.n_negatives.dtype == np.int64
+    assert len(partial) == len(truth.labels)
+
+
+def test_no_groups():
+    partial = AUCPartial.from_predictions([0, 1, 1], [0.2, 0.4, 0.6])
+    assert partial.groups is None
+    assert len(partial) == 1
+    assert partial.n_positives.tolist() == [2]
+
+
+def test_rows_of_weight_zero_are_not_counted():
+    partial = AUCPartial.from_predictions(
+        [0, 1, 1, 0],
+        [0.2, 0.4, 0.6, 0.7],
+        groups=["a", "a", "a", "b"],
+        sample_weight=[2, 3, 0, 0],
+    )
+    assert partial.groups == ("a",)
+    assert partial.n_positives.tolist() == [1]
+
+
+def test_equality(small):
+    rows = {
+        "y_true": [0, 1, 1, 0, 1],
+        "y_score": [0.25, 0.5, 0.5, 0.5, 0.75],
+        "groups": ["a", "a", "b", "b", "b"],
+    }
+    assert AUCPartial.from_predictions(**rows) == small
+    for other in (
+        {"y_true": [1, 1, 1, 0, 1]},
+        {"y_score": [0.25, 0.5, 0.5, 0.5, np.nextafter(0.75, 1)]},
+        {"groups": ["a", "a", "b", "b", "a"]},
+        {"groups": ["a", "a", "c", "c", "c"]},
+        {"groups": None},
+        {"sample_weight": [2.0, 1, 1, 1, 1]},
+    ):
+        assert AUCPartial.from_predictions(**{**rows, **other}) != small
+    assert small != "a partial"
+    assert (small == 1) is False
+
+
+def test_zeros_of_both_signs_are_equal():
+    y = [0, 1, 1]
+    assert AUCPartial.from_predictions(y, [0.0, -0.0, 2]) == AUCPartial.from_predictions(
+        y, [-0.0, 0.0, 2]
+    )
+
+
+@pytest.mark.parametrize(
+    ("partial", "text"),
+    [
+        (
+            AUCPartial.from_predictions([0, 1, 1], [0.2, 0.2, 0.7], groups=["a", "a", "b"]),
+            "AUCPartial(2 groups, 3 rows: 2 positives and 1 negative, 2 distinct scores)",
+        ),
+        (
+            AUCPartial.from_predictions([0, 1], [0.2, 0.2]),
+            "AUCPartial(no groups, 2 rows: 1 positive and 1 negative, 1 distinct score)",
+        ),
+        (
+            AUCPartial.from_predictions(
+                [0, 1], [0.2, 0.2], groups=[1, 1], sample_weight=[2.0, 0.5]
+            ),
+            "AUCPartial(1 group, 2 rows: 1 positive and 1 negative, 1 distinct score, weighted)",
+        ),
+        (
+            AUCPartial.from_counts(None, [0.5], [10**6], [2000]),
+            "AUCPartial(no groups, 1,002,000 rows: 2,000 positives and 1,000,000 negatives, "
+            "1 distinct score)",
+        ),
+    ],
+)
+def test_repr(partial, text):
+    assert repr(partial) == text
+
+
+@pytest.mark.parametrize("name", ["groups", "n_positives", "_cells", "_labels", "anything"])
+def test_attributes_cannot_be_set(small, name):
+    with pytest.raises(AttributeError, match="immutable"):
+        setattr(small, name, 1)
+
+
+def arrays_of(partial):
+    """Every array that a partial holds or gives."""
+    held = [a for a in (*partial._cells, partial._labels) if a is not None]
+    return [*held, partial.n_positives, partial.n_negatives]
+
+
+@pytest.mark.parametrize("weights", ["unit", "float"])
+def test_arrays_are_read_only(weights):
+    partial = partial_of(random_case(3, weights=weights))
+    assert not any(array.flags.writeable for array in arrays_of(partial))
+
+
+def test_arguments_stay_as_they_were():
+    case = random_case(4, weights="float", labels="int")
+    groups = pd.Categorical(case.groups)
+    before = [case.y.copy(), case.scores.copy(), case.weights.copy()]
+    AUCPartial.from_predictions(**{**case.arguments, "groups": groups})
+    AUCPartial.from_counts(np.asarray(case.groups), case.scores, case.y, case.y)
+    for array, copied in zip((case.y, case.scores, case.weights), before, strict=True):
+        assert array.flags.writeable
+        assert np.array_equal(array, copied)
+    assert groups.rename_categories(str).categories[0] == str(groups.categories[0])
+
+
+@pytest.mark.parametrize("kind", LABELS)
+@pytest.mark.parametrize("weights", ["unit", "float"])
+@pytest.mark.parametrize("again", [lambda p: pickle.loads(pickle.dumps(p)), copy.deepcopy])
+def test_pickles_and_copies(kind, weights, again):
+    partial = partial_of(random_case(6, labels=kind, weights=weights))
+    other = again(partial)
+    assert other == partial
+    assert other.groups == partial.groups
+    assert aucs(other) == aucs(partial)
+    held = [a for a in (*other._cells, other._labels) if a is not None]
+    assert not any(array.flags.writeable for array in held)
+    with pytest.raises(AttributeError, match="immutable"):
+        other.groups = ()
+
+
+def test_no_constructor():
+    with pytest.raises(TypeError, match=r"from_predictions.*from_counts"):
+        AUCPartial()
+
+
+def test_no_rows():
+    empty = AUCPartial.from_predictions([], [], groups=[])
+    one = AUCPartial.from_predictions([0, 1], [0.2, 0.4], groups=[1, 1])
+    assert empty.groups == ()
+    assert len(empty) == 0
+    assert empty + one == one + empty == one
+    assert AUCPartial.from_counts([], [], [], []) == empty

@@ -1,0 +1,731 @@
+"""GroupAUC: every number against all pairs and scikit-learn, and how it is told."""
+
+import re
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from oracles import (
+    AVERAGES,
+    LABELS,
+    STATISTICS,
+    WEIGHTS,
+    Case,
+    all_pairs,
+    plain_label,
+    random_case,
+    same_number,
+)
+from sklearn.compose import make_column_transformer
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+
+from skfedauc import AUCPartial, GroupAUC
+
+CHUNKS = [range(k, k + 15) for k in range(0, 60, 15)]
+
+# Twenty rows with values of other software.
+ARRAY_A = {
+    "y_true": [0] * 11 + [1] * 9,
+    "y_score": [
+        *(0.1, 0.2, 0.2, 0.3, 0.35, 0.4, 0.4, 0.5, 0.55, 0.6, 0.7),
+        *(0.3, 0.45, 0.5, 0.6, 0.65, 0.7, 0.8, 0.85, 0.9),
+    ],
+    "groups": [*"aaaabbbbccc", *"aaabbbccc"],
+}
+ARRAY_A_SECOND = [
+    *(0.3, 0.1, 0.25, 0.5, 0.2, 0.45, 0.6, 0.35, 0.7, 0.4, 0.65),
+    *(0.55, 0.35, 0.5, 0.4, 0.75, 0.6, 0.8, 0.45, 0.95),
+]
+ARRAY_A_WEIGHTS = [1, 2, 1, 3, 1, 2, 2, 1, 1, 3, 1, 2, 1, 1, 2, 3, 1, 1, 2, 1]
+
+# Groups "c" and "d" lack a class and hold 3 of 8 rows.
+ONE_CLASS = {
+    "y_true": [0, 1, 1, 0, 1, 0, 0, 0],
+    "y_score": [0.2, 0.6, 0.1, 0.5, 0.9, 0.3, 0.4, 0.7],
+    "groups": ["a", "a", "a", "b", "b", "c", "c", "d"],
+}
+
+
+def report_of(case, undefined="ignore"):
+    return GroupAUC.from_predictions(**case.arguments, undefined=undefined)
+
+
+@pytest.fixture
+def small():
+    return GroupAUC.from_predictions(
+        [0, 1, 0, 1, 1], [0.2, 0.6, 0.5, 0.4, 0.9], groups=["a", "a", "b", "b", "b"]
+    )
+
+
+# Against all pairs -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("seeds", CHUNKS, ids=str)
+def test_every_statistic_equals_brute_force(seeds, weights):
+    for seed in seeds:
+        case = random_case(seed, weights=weights)
+        got, truth = report_of(case), all_pairs(case)
+        for name in STATISTICS:
+            value = got.statistic(name)
+            assert same_number(value, truth.statistics[name]), (seed, name)
+            assert isinstance(value, float)
+        assert got.statistics().index.tolist() == list(STATISTICS)
+        assert [plain_label(g) for g in got.partial.groups] == truth.labels
+        np.testing.assert_allclose(got.by_group["auc"], truth.auc, rtol=0, atol=1e-12)
+        assert got.by_group["n_positives"].tolist() == truth.n_positives.tolist()
+        assert got.by_group["n_negatives"].tolist() == truth.n_negatives.tolist()
+        assert (got.n_groups, got.n_undefined) == (len(truth.labels), truth.n_undefined)
+        np.testing.assert_allclose(got.cross_matrix, truth.matrix, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("stand_in", [0.0, 0.5, 1])
+@pytest.mark.parametrize("weights", ["unit", "float"])
+def test_a_number_stands_in_for_undefined_groups(stand_in, weights):
+    for seed in range(40):
+        case = random_case(seed, weights=weights)
+        got, truth = report_of(case, undefined=stand_in), all_pairs(case, stand_in=stand_in)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            for name in STATISTICS:
+                assert same_number(got.statistic(name), truth.statistics[name]), (seed, name)
+        assert got.n_undefined == truth.n_undefined
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("seeds", CHUNKS, ids=str)
+def test_pooled_and_group_aucs_equal_scikit_learn(seeds, weights):
+    for seed in seeds:
+        case = random_case(seed, weights=weights)
+        if weights != "unit":
+            case = case.take(case.weights > 0)
+        got = report_of(case)
+        if len(set(case.y.tolist())) == 2:
+            expected = roc_auc_score(case.y, case.scores, sample_weight=case.weights)
+            assert same_number(got.pooled, expected), seed
+        labels = [plain_label(g) for g in got.partial.groups]
+        for label, auc in zip(labels, got.by_group["auc"], strict=True):
+            rows = case.take([group == label for group in case.groups])
+            if len(set(rows.y.tolist())) == 2:
+                expected = roc_auc_score(rows.y, rows.scores, sample_weight=rows.weights)
+                assert same_number(auc, expected), (seed, label)
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("seeds", CHUNKS, ids=str)
+def test_pooled_is_made_of_within_and_cross(seeds, weights):
+    for seed in seeds:
+        case = random_case(seed, weights=weights)
+        got, truth = report_of(case), all_pairs(case)
+        parts = got.decomposition()
+        assert same_number(parts.share_within, truth.share_within)
+        assert same_number(parts.within, truth.statistics["pairs"])
+        assert same_number(parts.cross, truth.statistics["cross"])
+        within, cross, share = np.nan_to_num(parts)
+        if not np.isnan(got.pooled):
+            assert abs(got.pooled - share * within - (1 - share) * cross) <= 1e-12
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("seeds", CHUNKS, ids=str)
+def test_averages_are_as_near_to_pooled_as_distributions_are(seeds, weights):
+    for seed in seeds:
+        case = random_case(seed, weights=weights)
+        got, truth = report_of(case), all_pairs(case)
+        if got.n_undefined < got.n_groups:
+            far = abs(got.pooled - got.average("positives"))
+            assert far <= truth.bound_positives + 1e-12, seed
+            far = abs(got.pooled - got.average("negatives"))
+            assert far <= truth.bound_negatives + 1e-12, seed
+
+
+@pytest.mark.parametrize("alike", ["negatives", "positives", "both"])
+def test_averages_that_equal_pooled(alike):
+    """Groups of unequal counts, in which one class or both score alike."""
+    differences = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        common = {0: rng.normal(size=4).round(1), 1: rng.normal(1, 1, 3).round(1)}
+        scores, y, groups = [], [], []
+        for g in range(6):
+            for label in (0, 1):
+                if alike in ("both", ("negatives", "positives")[label]):
+                    mine = np.tile(common[label], rng.integers(1, 9))
+                else:
+                    mine = rng.normal(g / 3 + label, 1, rng.integers(1, 20)).round(1)
+                scores.append(mine + 0.05)
+                y += [label] * mine.size
+                groups += [g] * mine.size
+        got = GroupAUC.from_predictions(y, np.concatenate(scores), groups=groups)
+        equal = {"negatives": ["positives"], "positives": ["negatives"], "both": list(AVERAGES)}
+        for name in equal[alike]:
+            assert same_number(got.average(name), got.pooled)
+        differences.append(abs(got.average("macro") - got.pooled))
+    # Where one class alone is alike, the others differ: the equality says something.
+    assert (np.median(differences) > 0.01) == (alike != "both")
+
+
+def test_transposed_scores_turn_every_auc_around():
+    for seed in range(20):
+        case = random_case(seed, weights="unit")
+        got, turned = report_of(case), report_of(case._replace(scores=-case.scores))
+        np.testing.assert_allclose(turned.cross_matrix, 1 - got.cross_matrix, rtol=0, atol=1e-12)
+        assert same_number(turned.pooled, 1 - got.pooled)
+
+
+def test_values_of_other_software():
+    pooled, second = 0.818181818181818, 0.742424242424242
+    got = GroupAUC.from_predictions(**ARRAY_A)
+    assert got.pooled == pytest.approx(pooled, abs=1e-12)
+    assert got.by_group["auc"].to_dict() == pytest.approx(
+        {"a": 0.958333333333333, "b": 1.0, "c": 1.0}, abs=1e-12
+    )
+    weighted = GroupAUC.from_predictions(**ARRAY_A, sample_weight=ARRAY_A_WEIGHTS)
+    assert weighted.pooled == pytest.approx(0.8214285714285714, abs=1e-12)
+    other = GroupAUC.from_predictions(**{**ARRAY_A, "y_score": ARRAY_A_SECOND})
+    assert other.pooled == pytest.approx(second, abs=1e-12)
+    ten = AUCPartial.from_predictions(
+        [0, 0, 1, 1, 0, 1, 0, 1, 1, 0], [0.1, 0.4, 0.35, 0.8, 0.2, 0.7, 0.6, 0.9, 0.55, 0.3]
+    )
+    assert GroupAUC(ten).pooled == pytest.approx(0.88, abs=1e-12)
+
+
+# The cross matrix --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weights", ["unit", "float"])
+@pytest.mark.parametrize("n_groups", [2, 9, 300])
+def test_cross_matrix_with_a_large_tie(n_groups, weights):
+    rng = np.random.default_rng(n_groups)
+    scores = np.r_[np.full(500, 0.5), rng.integers(0, 8, 300) / 8 + 0.01, rng.random(200)]
+    n = scores.size
+    case = Case(
+        rng.integers(0, 2, n),
+        scores,
+        rng.integers(0, n_groups, n).tolist(),
+        WEIGHTS[weights](rng, n),
+    )
+    truth = all_pairs(case)
+    matrix = report_of(case).cross_matrix
+    np.testing.assert_allclose(matrix, truth.matrix, rtol=0, atol=1e-12)
+    assert matrix.index.tolist() == matrix.columns.tolist() == truth.labels
+
+
+@pytest.mark.parametrize("n_groups", [1, 31, 239, 240, 241, 400])
+def test_cross_matrix_with_ties_about_as_long_as_blocks(n_groups):
+    for tie in (1, 7, 8, 9):
+        rng = np.random.default_rng(tie)
+        scores = np.repeat(rng.random(900 // tie), tie)
+        n = scores.size
+        case = Case(rng.integers(0, 2, n), scores, rng.integers(0, n_groups, n).tolist(), None)
+        np.testing.assert_allclose(
+            report_of(case).cross_matrix, all_pairs(case).matrix, rtol=0, atol=1e-12
+        )
+
+
+def test_cross_matrix_says_whose_rows_are_whose():
+    matrix = GroupAUC.from_predictions(
+        [1, 0, 1, 0], [0.9, 0.8, 0.3, 0.2], groups=["high", "high", "low", "low"]
+    ).cross_matrix
+    assert matrix.loc["high", "low"] == 1.0
+    assert matrix.loc["low", "high"] == 0.0
+    assert (matrix.index.name, matrix.columns.name) == ("positives", "negatives")
+
+
+def test_cross_matrix_refuses_what_does_not_fit(monkeypatch):
+    monkeypatch.setattr("skfedauc.report.group_auc._memory", lambda: 2**20)
+    n_groups = 200
+    got = GroupAUC.from_predictions(
+        [0, 1] * n_groups, np.linspace(0, 2, 2 * n_groups), groups=np.arange(2 * n_groups) // 2
+    )
+    with pytest.raises(ValueError, match=r"200 groups.*regroup.*decomposition\(\)"):
+        _ = got.cross_matrix
+    with pytest.raises(ValueError, match="200 groups"):
+        got.statistic("cross_difference")
+    assert got.decomposition().within == 1.0
+
+
+@pytest.mark.parametrize("table", ["by_group", "cross_matrix"])
+def test_a_table_is_the_users_to_change(small, table):
+    frame = getattr(small, table)
+    before = frame.copy()
+    frame.iloc[0, 0] = -1.0
+    pd.testing.assert_frame_equal(getattr(small, table), before)
+
+
+@pytest.mark.parametrize(("n_groups", "present"), [(500, True), (501, False)])
+def test_statistics_leave_out_matrices_of_many_groups(n_groups, present):
+    rng = np.random.default_rng(0)
+    got = GroupAUC.from_predictions(
+        [0, 1] * n_groups, rng.random(2 * n_groups), groups=np.repeat(np.arange(n_groups), 2)
+    )
+    names = got.statistics().index
+    assert ("cross_difference" in names) is present
+    assert set(STATISTICS) - set(names) <= {"cross_difference"}
+    assert ("cross_difference" in repr(got)) is present
+    assert 0 < got.statistic("cross_difference") <= 1
+
+
+def test_decomposition_of_twenty_thousand_groups():
+    n_groups = 20_000
+    rng = np.random.default_rng(0)
+    # One negative and one positive each.
+    scores = rng.normal([0.0, 0.5], size=(n_groups, 2)).round(2)
+    got = GroupAUC.from_predictions(
+        [0, 1] * n_groups, scores.ravel(), groups=np.repeat(np.arange(n_groups), 2)
+    )
+    negatives, positives = np.rint(scores * 100).astype(int).T
+    twice_within = 2 * (positives > negatives).sum() + (positives == negatives).sum()
+    ordered = np.sort(negatives)
+    twice = sum(
+        np.searchsorted(ordered, positives, side=side).astype(object).sum()
+        for side in ("left", "right")
+    )
+    parts = got.decomposition()
+    assert parts.share_within == 1 / n_groups
+    assert parts.within == twice_within / (2 * n_groups)
+    cross = Fraction(int(twice - twice_within), 2 * n_groups * (n_groups - 1))
+    assert same_number(parts.cross, float(cross), 1e-15)
+    assert same_number(got.statistic("cross"), float(cross), 1e-15)
+    assert same_number(got.pooled, roc_auc_score([0, 1] * n_groups, scores.ravel()))
+
+
+# Averages by own weights -------------------------------------------------------------------
+
+
+def test_average_by_mapping_array_and_series(small):
+    expected = (3 * 1.0 + 1 * 0.5) / 4
+    for weights in (
+        {"a": 3, "b": 1},
+        {"b": 0.1, "a": 0.3},
+        [3, 1],
+        np.array([0.75, 0.25]),
+        pd.Series([3, 1]),
+        pl.Series([3, 1]),
+    ):
+        assert small.average(weights) == pytest.approx(expected, abs=1e-12)
+    assert small.average({"a": 0, "b": 1}) == 0.5
+
+
+def test_average_by_mapping_of_tuples():
+    for seed in range(20):
+        case = random_case(seed, labels="pair")
+        got, truth = report_of(case), all_pairs(case)
+        weight = dict(zip(truth.labels, np.arange(1, len(truth.labels) + 1.0), strict=True))
+        used = ~np.isnan(truth.auc)
+        c = np.array([weight[label] for label in truth.labels])
+        expected = (c * truth.auc)[used].sum() / c[used].sum() if used.any() else np.nan
+        assert same_number(got.average(weight), float(expected))
+        assert same_number(got.average(c), float(expected))
+
+
+@pytest.mark.parametrize(
+    ("weights", "error", "message"),
+    [
+        ({"a": 1}, ValueError, r"1 groups have none, such as \['b'\]"),
+        ({"a": 1, "b": 1, "z": 1}, ValueError, r"1 labels are no groups, such as \['z'\]"),
+        ([1, 2, 3], ValueError, "weights has 3 rows and by_group has 2"),
+        ([1, -1], ValueError, "weights must be 0 or more; got 1 negative"),
+        ([1, np.nan], ValueError, "weights must be finite; got 1 NaN"),
+        (["1", "2"], TypeError, "weights must hold numbers"),
+        (0.5, TypeError, "weights must be a one-dimensional array"),
+        ("worst", ValueError, "not an average.*macro, samples, positives, negatives, pairs"),
+        ("weighted", ValueError, "'weighted' corresponds to 'positives'"),
+        ("micro", ValueError, "'micro' corresponds to 'pooled'"),
+    ],
+)
+def test_average_refuses(small, weights, error, message):
+    with pytest.raises(error, match=message):
+        small.average(weights)
+
+
+def test_average_with_all_weight_on_undefined_groups_is_nan():
+    got = GroupAUC.from_predictions(**ONE_CLASS, undefined="ignore")
+    assert np.isnan(got.average({"a": 0, "b": 0, "c": 1, "d": 0}))
+
+
+# Groups that lack a class ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda got: got.average("macro"),
+        lambda got: got.worst,
+        lambda got: got.difference,
+        lambda got: got.ratio,
+        lambda got: got.cross_difference,
+        lambda got: got.statistic("pairs"),
+        lambda got: got.statistics(),
+    ],
+    ids=["average", "worst", "difference", "ratio", "cross_difference", "statistic", "statistics"],
+)
+def test_skip_warns_once_and_counts(read):
+    got = GroupAUC.from_predictions(**ONE_CLASS)
+    with pytest.warns(UndefinedMetricWarning) as caught:
+        _ = read(got), read(got), got.worst, got.average("samples"), got.statistics()
+    assert len(caught) == 1
+    assert re.search(r"2 of 4 groups, with 37\.50% of the rows", str(caught[0].message))
+
+
+@pytest.mark.parametrize("read", [lambda g: g.average("macro"), lambda g: g.statistics()])
+def test_a_warning_points_at_the_line_that_asked(read):
+    with pytest.warns(UndefinedMetricWarning) as caught:
+        read(GroupAUC.from_predictions(**ONE_CLASS))
+    assert caught[0].filename == __file__
+
+
+def test_what_needs_no_group_auc_does_not_warn():
+    got = GroupAUC.from_predictions(**ONE_CLASS)
+    parts = got.decomposition()
+    assert same_number(parts.within, all_pairs(case_of(ONE_CLASS)).statistics["pairs"])
+    assert 0 < got.pooled < 1
+    assert got.by_group["auc"].isna().tolist() == [False, False, True, True]
+    assert got.cross_matrix.loc["a", "c"] == 0.5
+    assert np.isnan(got.cross_matrix.loc["c", "a"])
+    assert (got.n_groups, got.n_undefined) == (4, 2)
+    assert "(2 undefined)" in repr(got)
+    assert "(2 undefined)" in got._repr_html_()
+
+
+def case_of(rows):
+    return Case(np.array(rows["y_true"]), np.array(rows["y_score"]), rows["groups"], None)
+
+
+def test_ignore_does_as_skip_without_a_warning():
+    quiet = GroupAUC.from_predictions(**ONE_CLASS, undefined="ignore").statistics()
+    with pytest.warns(UndefinedMetricWarning):
+        told = GroupAUC.from_predictions(**ONE_CLASS, undefined="skip").statistics()
+    pd.testing.assert_series_equal(quiet, told)
+    expected = all_pairs(case_of(ONE_CLASS)).statistics
+    assert quiet.to_dict() == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["macro", "pairs", "worst", "difference", "cross_difference"])
+def test_raise(name):
+    got = GroupAUC.from_predictions(**ONE_CLASS, undefined="raise")
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"2 of 4 groups, with 37\.50%.*undefined='skip'"):
+            got.statistic(name)
+    assert got.pooled == all_pairs(case_of(ONE_CLASS)).statistics["pooled"]
+
+
+def test_a_number_stands_in_gaps_too():
+    got = GroupAUC.from_predictions(**ONE_CLASS, undefined=0.25)
+    auc = np.array([0.5, 1.0, 0.25, 0.25])
+    assert got.by_group["auc"].tolist()[:2] == auc.tolist()[:2]
+    assert got.average("macro") == auc.mean()
+    assert got.average("samples") == np.dot(auc, [3, 2, 2, 1]) / 8
+    assert got.average("negatives") == np.dot(auc, [1, 1, 2, 1]) / 5
+    assert got.average("positives") == np.dot(auc, [2, 1, 0, 0]) / 3
+    assert got.worst == 0.25
+    assert got.difference == 0.75
+    assert got.ratio == 0.25
+
+
+@pytest.mark.parametrize("gap", ["difference", "ratio", "cross_difference"])
+def test_a_gap_of_one_group_is_nan_never_zero(gap):
+    got = GroupAUC.from_predictions([0, 1], [0.2, 0.6], groups=["a", "a"])
+    with pytest.warns(UndefinedMetricWarning, match="two groups with rows of both classes"):
+        assert np.isnan(got.statistic(gap))
+    strict = GroupAUC(got.partial, undefined="raise")
+    with pytest.raises(ValueError, match="two groups"):
+        strict.statistic(gap)
+    assert np.isnan(GroupAUC(got.partial, undefined="ignore").statistic(gap))
+
+
+def test_a_stand_in_makes_a_gap_of_one_defined_group():
+    got = GroupAUC.from_predictions([0, 1, 1], [0.2, 0.6, 0.7], groups=[1, 1, 2], undefined=0.5)
+    assert got.difference == 0.5
+
+
+def test_cross_of_one_group_is_nan():
+    got = GroupAUC.from_predictions([0, 1], [0.2, 0.6], groups=["a", "a"])
+    assert np.isnan(got.decomposition().cross)
+    assert got.decomposition().share_within == 1.0
+    with pytest.warns(UndefinedMetricWarning, match="cross AUC needs a pair"):
+        assert np.isnan(got.statistic("cross"))
+
+
+@pytest.mark.parametrize("weights", [None, [0.3, 0.1, 0.7]])
+def test_weight_in_one_group_is_no_cross_pair(weights):
+    got = GroupAUC.from_predictions(
+        [0, 1, 1], [0.2, 0.6, 0.1], groups=["a"] * 3, sample_weight=weights
+    )
+    assert np.isnan(got.decomposition().cross)
+
+
+def test_ratio_of_groups_that_rank_all_wrong_is_nan():
+    got = GroupAUC.from_predictions([1, 0, 1, 0], [0.2, 0.6, 0.1, 0.5], groups=[1, 1, 2, 2])
+    with pytest.warns(UndefinedMetricWarning, match="AUC above 0"):
+        assert np.isnan(got.ratio)
+    assert got.difference == 0.0
+
+
+@pytest.mark.parametrize("y", [[0, 0, 0], [1, 1, 1]])
+def test_no_defined_group_is_nan(y):
+    got = GroupAUC.from_predictions(y, [0.2, 0.4, 0.6], groups=["a", "b", "b"])
+    quiet = GroupAUC(got.partial, undefined="ignore")
+    assert all(np.isnan(quiet.statistic(name)) for name in STATISTICS)
+    assert quiet.statistics().isna().all()
+    with pytest.warns(UndefinedMetricWarning, match="pooled AUC needs rows of both classes"):
+        assert np.isnan(got.pooled)
+    with pytest.warns(UndefinedMetricWarning) as caught:
+        assert np.isnan(got.average("macro"))
+    assert any("2 of 2 groups, with 100.00%" in str(w.message) for w in caught)
+    assert "nan" in repr(got)
+
+
+def test_no_rows():
+    got = GroupAUC.from_predictions([], [], groups=[], undefined="ignore")
+    assert got.statistics().isna().all()
+    assert got.by_group.shape == (0, 3)
+    assert "0 groups" in repr(got)
+
+
+@pytest.mark.parametrize("undefined", [True, None, "drop", 1.5, -0.1, np.nan, [0.5]])
+def test_undefined_must_be_one_of_its_values(undefined):
+    partial = AUCPartial.from_predictions([0, 1], [0.2, 0.6], groups=[1, 1])
+    message = "undefined must be 'skip', 'ignore', 'raise' or a number from 0 to 1"
+    with pytest.raises(ValueError, match=message):
+        GroupAUC(partial, undefined=undefined)
+    with pytest.raises(ValueError, match=message):
+        GroupAUC.from_predictions([0, 1], [0.2, 0.6], groups=[1, 1], undefined=undefined)
+
+
+# Names and tables --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        *((name, ", ".join(map(repr, STATISTICS[:6]))) for name in ("auc mean", "", None, 3)),
+        ("micro", "'micro' corresponds to 'pooled'"),
+        ("weighted", "'weighted' corresponds to 'positives'"),
+        ("within", "'within' corresponds to 'pairs'"),
+        ("gauc", "'gauc' corresponds to 'samples'.*'positives'.*'macro'"),
+        ("neg_difference", "use 'difference'"),
+        ("neg_cross_difference", "use 'cross_difference'"),
+    ],
+)
+def test_a_wrong_name_is_answered_with_the_right_ones(small, name, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        small.statistic(name)
+    assert all(repr(statistic) in str(caught.value) for statistic in STATISTICS)
+
+
+def test_attributes_are_the_statistics(small):
+    for name in ("pooled", "worst", "difference", "ratio", "cross_difference"):
+        assert getattr(small, name) == small.statistic(name)
+    for name in AVERAGES:
+        assert small.average(name) == small.statistic(name)
+    assert small.statistics().to_dict() == {name: small.statistic(name) for name in STATISTICS}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_tables_are_indexed_by_label(kind):
+    case = random_case(1, labels=kind, weights="unit")
+    got, truth = report_of(case), all_pairs(case)
+    for index in (got.by_group.index, got.cross_matrix.index, got.cross_matrix.columns):
+        assert isinstance(index, pd.MultiIndex) == (kind in ("pair", "triple"))
+        assert list(index) == truth.labels
+    first = truth.labels[0]
+    assert got.by_group.loc[first, "n_positives"] == truth.n_positives[0]
+    assert got.by_group.columns.tolist() == ["auc", "n_positives", "n_negatives"]
+
+
+def test_rows_without_groups_are_one_group():
+    got = GroupAUC(AUCPartial.from_predictions([0, 1, 1], [0.2, 0.6, 0.1]))
+    assert got.by_group.index.tolist() == ["all"]
+    assert got.pooled == got.average("macro") == 0.5
+
+
+def test_repr_tells_everything(small):
+    lines = repr(small).splitlines()
+    assert lines[0] == "GroupAUC of 2 groups, 3 positives and 2 negatives"
+    told = {line.split()[0]: line.split()[1:] for line in lines[1:]}
+    for name, value in small.statistics().items():
+        assert told[name] == [f"{value:.4f}"]
+    assert told["lowest"] == ["0.5000", "b"]
+    assert told["highest"] == ["1.0000", "a"]
+
+
+def test_html_escapes_labels():
+    label = "<script>alert('x & y')</script>"
+    html = GroupAUC.from_predictions([0, 1], [0.2, 0.6], groups=[label, label])._repr_html_()
+    assert "<script>" not in html
+    assert "&lt;script&gt;alert(&#x27;x &amp; y&#x27;)&lt;/script&gt;" in html
+    pairs = GroupAUC.from_predictions([0, 1], [0.2, 0.6], groups=[("<b>", 1)] * 2)
+    assert "<b>" not in pairs._repr_html_()
+
+
+def test_html_tells_every_statistic(small):
+    html = small._repr_html_()
+    for name, value in small.statistics().items():
+        assert re.search(rf">{name}</th><td>{value:.4f}<", html)
+    assert html.count("<table>") == html.count("</table>") == 1
+
+
+@pytest.mark.parametrize(
+    "read", [repr, lambda g: g._repr_html_(), lambda g: g.by_group, lambda g: g.n_undefined]
+)
+@pytest.mark.parametrize("undefined", ["skip", "raise"])
+def test_looking_at_a_report_neither_warns_nor_raises(read, undefined):
+    assert read(GroupAUC.from_predictions(**ONE_CLASS, undefined=undefined)) is not None
+
+
+@pytest.mark.parametrize("partial", [None, [0.1, 0.2], "partial"])
+def test_a_report_reads_partials_only(partial):
+    with pytest.raises(TypeError, match=r"GroupAUC reads an AUCPartial.*from_predictions"):
+        GroupAUC(partial)
+
+
+def test_groups_are_needed():
+    with pytest.raises(TypeError, match=r"groups must tell the group of each row.*roc_auc_score"):
+        GroupAUC.from_predictions([0, 1], [0.2, 0.6], groups=None)
+
+
+def test_threads_do_not_change_a_report():
+    case = random_case(2, weights="unit")
+    one, two = (
+        GroupAUC.from_predictions(**case.arguments, undefined="ignore", n_jobs=n) for n in (1, 2)
+    )
+    assert one.partial == two.partial
+
+
+# Fitted estimators -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """A pipeline that takes the column `age` alone, its X, y and scores."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {
+            "age": rng.normal(size=90),
+            "site": rng.choice(["oslo", "va"], 90),
+            "sex": rng.choice(["f", "m"], 90),
+        },
+        index=rng.permutation(90) + 1000,
+    )
+    y = np.where(X["age"] + rng.normal(size=90) > 0, "sick", "healthy")
+    model = make_pipeline(
+        make_column_transformer(("passthrough", ["age"])), LogisticRegression()
+    ).fit(X, y)
+    return model, X, y, model.decision_function(X)
+
+
+def test_from_estimator_with_groups_of_every_kind(fitted):
+    model, X, y, scores = fitted
+    expected = GroupAUC.from_predictions(
+        y, scores, groups=X["site"].tolist(), pos_label="sick"
+    ).partial
+    for groups in (
+        "site",
+        ["site"],
+        X["site"].to_numpy(),
+        X["site"].tolist(),
+        X["site"],
+        X["site"].sample(frac=1, random_state=0),
+        pl.Series(X["site"].tolist()),
+    ):
+        assert GroupAUC.from_estimator(model, X, y, groups=groups).partial == expected
+
+
+def test_from_estimator_with_several_columns(fitted):
+    model, X, y, scores = fitted
+    pairs = list(zip(X["site"], X["sex"], strict=True))
+    expected = GroupAUC.from_predictions(y, scores, groups=pairs, pos_label="sick").partial
+    for groups in (["site", "sex"], X[["site", "sex"]], pairs, X[["site", "sex"]].to_numpy()):
+        assert GroupAUC.from_estimator(model, X, y, groups=groups).partial == expected
+
+
+def test_from_estimator_reads_polars():
+    rng = np.random.default_rng(0)
+    X = pl.DataFrame({"a": rng.normal(size=50), "site": rng.integers(0, 3, 50)})
+    y = rng.integers(0, 2, 50)
+    model = LogisticRegression().fit(X, y)
+    expected = GroupAUC.from_predictions(
+        y, model.decision_function(X), groups=X["site"].to_numpy()
+    ).partial
+    for groups in ("site", X["site"], X["site"].to_list()):
+        assert GroupAUC.from_estimator(model, X, y, groups=groups).partial == expected
+
+
+def test_from_estimator_for_the_other_class(fitted):
+    model, X, y, scores = fitted
+    other = GroupAUC.from_estimator(model, X, y, groups="site", pos_label="healthy")
+    expected = GroupAUC.from_predictions(y, -scores, groups=X["site"], pos_label="healthy")
+    assert other.partial == expected.partial
+    same = GroupAUC.from_estimator(model, X, y, groups="site", pos_label="sick")
+    assert same.pooled == pytest.approx(other.pooled, abs=1e-12)
+
+
+def test_from_estimator_weights_and_response_method(fitted):
+    model, X, y, _ = fitted
+    weights = np.arange(90) / 10
+    got = GroupAUC.from_estimator(
+        model, X, y, groups="site", sample_weight=weights, response_method="predict_proba"
+    )
+    expected = roc_auc_score(y, model.predict_proba(X)[:, 1], sample_weight=weights)
+    assert got.pooled == pytest.approx(expected, abs=1e-12)
+    assert got.partial.n_positives.sum() + got.partial.n_negatives.sum() == 89
+
+
+def test_from_estimator_takes_sure_probabilities_as_they_are():
+    """A grown tree is sure of every row; its probabilities are not hard labels."""
+    X, y = np.arange(8.0)[:, None], [0, 1] * 4
+    tree = DecisionTreeClassifier(random_state=0).fit(X, y)
+    assert GroupAUC.from_estimator(tree, X, y, groups=[1, 1, 1, 1, 2, 2, 2, 2]).worst == 1.0
+
+
+def test_from_estimator_takes_a_regressor():
+    X, y = np.arange(6.0)[:, None], np.array([0, 1, 0, 1, 0, 1])
+    model = LinearRegression().fit(X, y)
+    got = GroupAUC.from_estimator(model, X, y, groups=[1, 1, 1, 2, 2, 2], response_method="predict")
+    assert got.pooled == pytest.approx(roc_auc_score(y, model.predict(X)), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"groups": None}, TypeError, "groups must tell the group of each row"),
+        ({"groups": "ward"}, ValueError, "'ward', not found in X.*'age', 'site', 'sex'"),
+        ({"groups": ["site", "ward"]}, ValueError, "'ward', not found in X"),
+        ({"groups": ["a", "b", "c"]}, ValueError, "not found in X"),
+        ({"groups": np.array(["a", "b", "c"])}, ValueError, "groups has 3 rows and y_true has 90"),
+        ({"groups": "site", "pos_label": "well"}, ValueError, "'well' is not among the classes"),
+        ({"groups": pd.Series(["a"] * 90)}, ValueError, "groups has no label for 90 of 90"),
+        (
+            {"groups": pd.Series(["a"] * 91, index=[1000, *range(1000, 1090)])},
+            ValueError,
+            "index of groups has 1 repeated labels",
+        ),
+        ({"groups": "site", "undefined": 2}, ValueError, "undefined must be"),
+    ],
+)
+def test_from_estimator_refuses(fitted, change, error, message):
+    model, X, y, _ = fitted
+    with pytest.raises(error, match=message):
+        GroupAUC.from_estimator(model, X, y, **change)
+
+
+def test_from_estimator_refuses_names_without_columns():
+    X, y = np.arange(6.0)[:, None], [0, 1, 0, 1, 0, 1]
+    model = LogisticRegression().fit(X, y)
+    with pytest.raises(TypeError, match="column 'site' of X, but X arrived as ndarray"):
+        GroupAUC.from_estimator(model, X, y, groups="site")
+
+
+def test_from_estimator_refuses_three_classes():
+    X, y = np.arange(6.0)[:, None], [0, 1, 2, 0, 1, 2]
+    model = LogisticRegression().fit(X, y)
+    with pytest.raises(ValueError, match="binary classifier; LogisticRegression has 3 classes"):
+        GroupAUC.from_estimator(model, X, y, groups=[1] * 6)

@@ -1,0 +1,512 @@
+"""Whatever users pass: every kind of column means the same, all else is a clear error."""
+
+import datetime
+import itertools
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from oracles import plain_label
+
+from skfedauc import AUCPartial, GroupAUC, group_roc_auc_score
+
+ROWS = {
+    "y_true": [0, 1, 0, 1],
+    "y_score": [0.1, 0.4, 0.35, 0.8],
+    "groups": ["b", "a", "a", "b"],
+}
+NUMBERS = [3, 1, 1, 2]
+STRINGS = ["oslo", "va", "va", "<é>"]
+BOOLEANS = [True, False, False, True]
+DATES = [datetime.datetime(2020, 1, day) for day in (3, 1, 1, 2)]
+LABELS = {"int": NUMBERS, "str": STRINGS, "bool": BOOLEANS, "date": DATES}
+
+
+def partial_of(**change):
+    return AUCPartial.from_predictions(**{**ROWS, **change})
+
+
+def index_with_gaps(values, **options):
+    """A Series whose index must play no part."""
+    return pd.Series(values, index=[7, 3, 3, 0][: len(values)], **options)
+
+
+# One kind of column each: of values that are labels, scores, classes or weights.
+COLUMNS = {
+    "list": list,
+    "tuple": tuple,
+    "numpy": np.array,
+    "numpy object": lambda values: np.array(values, object),
+    "numpy not contiguous": lambda values: np.repeat(np.array(values), 2)[::2],
+    "numpy column": lambda values: np.array(values)[:, None],
+    "numpy read-only": lambda values: np.broadcast_to(np.array(values), (len(values),)),
+    "pandas": index_with_gaps,
+    "pandas object": lambda values: index_with_gaps(values, dtype=object),
+    "pandas nullable": lambda values: index_with_gaps(values).convert_dtypes(),
+    "pandas nullable array": lambda values: pd.Series(values).convert_dtypes().array,
+    "pandas pyarrow": lambda values: index_with_gaps(values).convert_dtypes(
+        dtype_backend="pyarrow"
+    ),
+    "pandas frame": lambda values: index_with_gaps(values).to_frame("x"),
+    "pandas index": pd.Index,
+    "polars": pl.Series,
+    "polars frame": lambda values: pl.DataFrame({"x": values}),
+    "pyarrow": pa.array,
+    "pyarrow chunked": lambda values: pa.chunked_array([values[:1], values[1:]]),
+    "pyarrow table": lambda values: pa.table({"x": values}),
+}
+CATEGORICALS = {
+    "pandas": lambda values: index_with_gaps(values, dtype="category"),
+    "pandas array": pd.Categorical,
+    "pandas, unused category": lambda values: pd.Series(
+        pd.Categorical(values, categories=[*sorted(set(values), reverse=True), type(values[0])()])
+        if not isinstance(values[0], datetime.datetime | bool)
+        else pd.Categorical(values)
+    ),
+    "pandas ordered": lambda values: pd.Series(pd.Categorical(values, ordered=True)),
+    "pyarrow dictionary": lambda values: pa.array(values).dictionary_encode(),
+    "pyarrow chunked dictionary": lambda values: pa.chunked_array(
+        [pa.array(values)]
+    ).dictionary_encode(),
+    "pyarrow table of a dictionary": lambda values: pa.table(
+        {"x": pa.array(values).dictionary_encode()}
+    ),
+}
+STRING_COLUMNS = {
+    "polars categorical": lambda values: pl.Series(values, dtype=pl.Categorical),
+    "polars enum": lambda values: pl.Series(values, dtype=pl.Enum(["va", "oslo", "<é>", "none"])),
+    "pandas string": lambda values: pd.Series(values, dtype="string"),
+    "pandas string[pyarrow]": lambda values: pd.Series(values, dtype="string[pyarrow]"),
+    "numpy StringDType": lambda values: np.array(values, np.dtypes.StringDType()),
+    "pyarrow large string": lambda values: pa.array(values, pa.large_string()),
+}
+
+
+# Groups ------------------------------------------------------------------------------------
+
+
+def assert_groups(partial, labels):
+    """Whether these are the partial's groups, and rows are in the right ones."""
+    assert [plain_label(g) for g in partial.groups] == sorted(set(labels))
+    assert {type(plain_label(g)) for g in partial.groups} == {type(labels[0])}
+    expected = [
+        sum(y for y, mine in zip(ROWS["y_true"], labels, strict=True) if mine == label)
+        for label in sorted(set(labels))
+    ]
+    assert partial.n_positives.tolist() == expected
+
+
+@pytest.mark.parametrize("kind", LABELS)
+@pytest.mark.parametrize("column", [*COLUMNS, *(f"{name} (category)" for name in CATEGORICALS)])
+def test_one_column_of_groups(column, kind):
+    make = {**COLUMNS, **{f"{k} (category)": v for k, v in CATEGORICALS.items()}}[column]
+    partial = partial_of(groups=make(LABELS[kind]))
+    assert_groups(partial, LABELS[kind])
+    assert partial == partial_of(groups=LABELS[kind])
+
+
+@pytest.mark.parametrize("column", STRING_COLUMNS)
+def test_columns_of_strings(column):
+    assert partial_of(groups=STRING_COLUMNS[column](STRINGS)) == partial_of(groups=STRINGS)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i4", ">i8"])
+def test_integer_groups_of_every_width(dtype):
+    assert partial_of(groups=np.array(NUMBERS, dtype)) == partial_of(groups=NUMBERS)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [-(2**63), 2**63 - 1, 0, 0],
+        [2**63, 2**64 - 1, 5, 5],
+        [10**15, -(10**15), 3, 3],
+        [-128, 127, 0, 0],
+    ],
+    ids=str,
+)
+def test_integer_groups_far_apart(labels):
+    dtype = np.uint64 if max(labels) >= 2**63 else np.int64
+    assert_groups(partial_of(groups=np.array(labels, dtype)), labels)
+
+
+@pytest.mark.parametrize("unit", ["D", "h", "s", "ms", "us", "ns"])
+def test_dates_of_every_resolution(unit):
+    assert_groups(partial_of(groups=np.array(DATES, f"datetime64[{unit}]")), DATES)
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        [date.date() for date in DATES],
+        [pd.Timestamp(date) for date in DATES],
+        pd.Series(DATES, dtype="datetime64[ns]"),
+        pd.Series([date.date() for date in DATES], dtype="date32[pyarrow]"),
+        pl.Series([date.date() for date in DATES]),
+        pa.array([date.date() for date in DATES]),
+    ],
+    ids=["date", "Timestamp", "pandas ns", "pandas date32", "polars Date", "pyarrow date32"],
+)
+def test_days(groups):
+    assert_groups(partial_of(groups=groups), DATES)
+
+
+# Several columns, whose combinations are the groups.
+FRAMES = {
+    "list of tuples": lambda columns: list(zip(*columns, strict=True)),
+    "list of lists": lambda columns: [list(row) for row in zip(*columns, strict=True)],
+    "numpy object": lambda columns: np.array(columns, object).T,
+    "pandas": lambda columns: pd.DataFrame(dict(enumerate(columns)), index=[7, 3, 3, 0]).rename(
+        columns=str
+    ),
+    "pandas nullable": lambda columns: pd.DataFrame(
+        {str(k): column for k, column in enumerate(columns)}
+    ).convert_dtypes(),
+    "pandas pyarrow": lambda columns: pd.DataFrame(
+        {str(k): column for k, column in enumerate(columns)}
+    ).convert_dtypes(dtype_backend="pyarrow"),
+    "pandas categorical": lambda columns: pd.DataFrame(
+        {str(k): pd.Categorical(column) for k, column in enumerate(columns)}
+    ),
+    "pandas MultiIndex": pd.MultiIndex.from_arrays,
+    "polars": lambda columns: pl.DataFrame({str(k): column for k, column in enumerate(columns)}),
+    "pyarrow": lambda columns: pa.table({str(k): column for k, column in enumerate(columns)}),
+}
+
+
+@pytest.mark.parametrize("kinds", list(itertools.permutations(LABELS, 2)), ids="-".join)
+@pytest.mark.parametrize("frame", FRAMES)
+def test_several_columns_of_groups(frame, kinds):
+    columns = [LABELS[kind] for kind in kinds]
+    rows = list(zip(*columns, strict=True))
+    partial = partial_of(groups=FRAMES[frame](columns))
+    assert list(partial.groups) == sorted(set(rows))
+    for got, row in zip(partial.groups, sorted(set(rows)), strict=True):
+        assert [isinstance(part, type(of)) for part, of in zip(got, row, strict=True)] == [True] * 2
+    assert partial == partial_of(groups=rows)
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_dates_of_every_resolution_beside_another_column(unit):
+    frame = pd.DataFrame({"day": np.array(DATES, f"datetime64[{unit}]"), "site": STRINGS})
+    assert list(partial_of(groups=frame).groups) == sorted(set(zip(DATES, STRINGS, strict=True)))
+
+
+def test_numbers_in_two_dimensions_are_pairs():
+    groups = np.array([NUMBERS, NUMBERS[::-1]]).T
+    assert partial_of(groups=groups).groups == ((1, 1), (2, 3), (3, 2))
+
+
+def test_twelve_columns_of_many_labels():
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, 10**9, (50, 12))
+    partial = AUCPartial.from_predictions(
+        rng.integers(0, 2, 50), rng.random(50), groups=np.tile(groups[:25], (2, 1))
+    )
+    assert list(partial.groups) == sorted(map(tuple, groups[:25].tolist()))
+
+
+def test_one_column_of_tuples_is_what_its_parts_are():
+    pairs = pd.Series([("a", 1), ("b", 2), ("b", 2), ("a", 2)])
+    assert partial_of(groups=pairs).groups == (("a", 1), ("a", 2), ("b", 2))
+
+
+def test_labels_stay_what_they_are():
+    """Text that reads as a number or as missing is text."""
+    assert partial_of(groups=["007", "7", "NA", "nan"]).groups == ("007", "7", "NA", "nan")
+
+
+# Classes, scores and weights ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"y_true": [0, 1, 0, 1]},
+        {"y_true": [False, True, False, True]},
+        {"y_true": [-1, 1, -1, 1]},
+        {"y_true": [0.0, 1.0, 0.0, 1.0]},
+        {"y_true": ["no", "yes", "no", "yes"], "pos_label": "yes"},
+        {"y_true": ["no", "yes", "no", "yes"], "pos_label": "no"},
+        {"y_true": [2, 5, 2, 5], "pos_label": 5},
+        {"y_score": [0.1, 0.4, 0.35, 0.8]},
+        {"y_score": [3, 1, 4, 2]},
+        {"sample_weight": [1, 2, 0, 4]},
+        {"sample_weight": [0.5, 2.0, 1.0, 4.0]},
+    ],
+    ids=str,
+)
+def test_columns_of_classes_scores_and_weights(column, change):
+    name = next(iter(change))
+    given = {**change, name: COLUMNS[column](change[name])}
+    positive = np.equal(ROWS["y_true"], 0 if change.get("pos_label") == "no" else 1)
+    plain = {} if name == "y_true" else {name: np.array(change[name], float)}
+    expected = partial_of(**{**plain, "y_true": positive})
+    assert partial_of(**given) == expected
+
+
+@pytest.mark.parametrize("y_true", [[1, 1, 1, 1], [True] * 4, [1.0] * 4])
+def test_one_class_is_enough_for_a_partial(y_true):
+    assert partial_of(y_true=y_true).n_negatives.sum() == 0
+
+
+@pytest.mark.parametrize("y_true", [[0] * 4, [-1] * 4, [False] * 4])
+def test_the_other_class_is_enough_too(y_true):
+    assert partial_of(y_true=y_true).n_positives.sum() == 0
+
+
+@pytest.mark.parametrize(
+    ("y_true", "pos_label", "n_positives"),
+    [
+        (["no"] * 4, "yes", 0),
+        (["yes"] * 4, "yes", 4),
+        ([0, 1, 1, 1], 0, 1),
+        ([True, False, False, False], False, 3),
+        ([-1, 1, 1, 1], -1, 1),
+        ([0, 1, 1, 1], 1.0, 3),
+        (np.array(["a", "b", "b", "b"], "S1"), b"b", 3),
+    ],
+)
+def test_pos_label(y_true, pos_label, n_positives):
+    assert partial_of(y_true=y_true, pos_label=pos_label).n_positives.sum() == n_positives
+
+
+@pytest.mark.parametrize(
+    "y_score", [[0, 1, 0, 1], [False, True, False, True], [0.0, 1.0, 1.0, 0.0]]
+)
+@pytest.mark.parametrize(
+    "call",
+    [AUCPartial.from_predictions, GroupAUC.from_predictions, group_roc_auc_score],
+    ids=["partial", "report", "function"],
+)
+def test_hard_labels_warn(call, y_score):
+    with pytest.warns(UserWarning, match=r"only 0 and 1.*predict_proba\(X\)\[:, 1\]") as caught:
+        call(ROWS["y_true"], y_score, groups=["a"] * 4)
+    assert len(caught) == 1
+
+
+def test_hard_labels_of_minus_one_and_one_warn():
+    with pytest.warns(UserWarning, match="only -1 and 1"):
+        partial_of(y_true=[-1, 1, -1, 1], y_score=[-1, 1, 1, 1])
+
+
+@pytest.mark.parametrize(
+    "y_score",
+    [
+        [0.0, 1.0, 0.0, 0.5],
+        [0.0, 1.0, 1e-9, 1.0],
+        [0, 0, 0, 0],
+        [1, 1, 1, 1],
+        [0, 2, 0, 2],
+        [-1, 1, -1, 1],
+        [0.2, 0.7, 0.2, 0.7],
+    ],
+    ids=str,
+)
+def test_other_scores_do_not_warn(y_score):
+    assert len(partial_of(y_score=y_score)) == 2
+
+
+def test_one_row_is_not_taken_for_hard_labels():
+    assert len(AUCPartial.from_predictions([1], [1.0], groups=[1])) == 1
+
+
+# Errors ------------------------------------------------------------------------------------
+
+MASKED = np.ma.masked_array([0, 1, 0, 1], mask=[0, 0, 0, 1])
+SCORE_ERRORS = [
+    (
+        np.array([[0.9, 0.1], [0.6, 0.4], [0.65, 0.35], [0.2, 0.8]]),
+        ValueError,
+        r"y_score must be one-dimensional; got an array of shape \(4, 2\).*y_score\[:, 1\]",
+    ),
+    ([[0.9, 0.1], [0.6, 0.4], [0.6, 0.4], [0.2, 0.8]], ValueError, r"y_score\[:, 1\]"),
+    (np.zeros((4, 3)), ValueError, r"y_score must be one-dimensional.*\(4, 3\)"),
+    (np.zeros((4, 1, 1)), ValueError, r"y_score must be one-dimensional.*\(4, 1, 1\)"),
+    (np.array(0.5), ValueError, r"y_score must be one-dimensional.*\(\)"),
+    ([0.1, np.nan, 0.3, np.nan], ValueError, "y_score must be finite; got 2 NaN and 0 infinite"),
+    ([0.1, np.inf, 0.3, -np.inf], ValueError, "got 0 NaN and 2 infinite values of 4"),
+    ([0.1, None, 0.3, 0.4], ValueError, "got 1 NaN"),
+    (pd.array([0.1, None, 0.3, 0.4], "Float64"), ValueError, "got 1 NaN"),
+    (pd.Series([0.1, None, 0.3, 0.4], dtype="double[pyarrow]"), ValueError, "got 1 NaN"),
+    (pl.Series([0.1, None, 0.3, 0.4]), ValueError, "got 1 NaN"),
+    (pa.array([0.1, None, 0.3, 0.4]), ValueError, "got 1 NaN"),
+    ([0.1, 0.2], ValueError, "y_score has 2 rows and y_true has 4"),
+    ([], ValueError, "y_score has 0 rows and y_true has 4"),
+    (["0.1", "0.2", "0.3", "0.4"], TypeError, "y_score must hold numbers; got.*'0.1'"),
+    (np.array(["0.1"] * 4, object), TypeError, "y_score must hold numbers"),
+    (np.array([0.1j] * 4), TypeError, "y_score must hold numbers; got an array of complex128"),
+    (np.array([1, 2, 3, 4], "m8[s]"), TypeError, "y_score must hold numbers"),
+    (np.array([1, 2, 3, 4], "M8[s]"), TypeError, "y_score must hold numbers"),
+    (0.5, TypeError, "y_score must be a one-dimensional array with one value per row; got float"),
+    (None, TypeError, "y_score must be a one-dimensional array.*NoneType"),
+    ("0.5", TypeError, "y_score must be a one-dimensional array.*str"),
+    ({0: 0.5}, TypeError, "y_score must be.*got a dict, whose order"),
+    ({0.5, 0.6}, TypeError, "y_score must be.*got a set, whose order"),
+    ((s for s in (0.1, 0.2)), TypeError, "y_score must be a one-dimensional array.*generator"),
+    ([[0.1], [0.2, 0.3], [0.4], [0.5]], ValueError, "y_score must be a one-dimensional array"),
+    (MASKED, TypeError, r"y_score is a masked array; drop the masked rows and pass \.data"),
+    (pd.DataFrame({"a": [0.1] * 4, "b": [0.2] * 4}), ValueError, r"shape \(4, 2\).*\[:, 1\]"),
+]
+LABEL_ERRORS = [
+    ([0, 1, 2, 1], ValueError, "y_true must have two classes; got 3: 0, 1, 2.*== label"),
+    ([0, 1, 2, 3], ValueError, "got 4: 0, 1, 2, 3"),
+    (list("abca"), ValueError, "got 3: 'a', 'b', 'c'"),
+    ([1, 2, 1, 2], ValueError, r"y_true has the labels \[1, 2\]: pass pos_label="),
+    ([-1, 0, -1, 0], ValueError, r"\[-1, 0\]: pass pos_label="),
+    (["no", "yes", "no", "no"], ValueError, r"\['no', 'yes'\]: pass pos_label="),
+    (["yes"] * 4, ValueError, r"\['yes'\]: pass pos_label="),
+    ([0.0, 0.5, 0.0, 0.5], ValueError, r"\[0.0, 0.5\]: pass pos_label="),
+    ([0, 1, np.nan, 1], ValueError, "y_true has 1 missing labels of 4"),
+    ([0, 1, None, 1], ValueError, "y_true has 1 missing labels of 4"),
+    (["no", None, None, "yes"], ValueError, "y_true has 2 missing labels of 4"),
+    (pd.array([0, 1, None, 1], "Int64"), ValueError, "y_true has 1 missing"),
+    (pd.array(["a", "b", None, "a"], "string"), ValueError, "y_true has 1 missing"),
+    (pl.Series([0, 1, None, 1]), ValueError, "y_true has 1 missing"),
+    (np.array([0, "1", 0, "1"], object), TypeError, r"different kinds \(int, str\)"),
+    ([0, "1", 0, "1"], TypeError, r"different kinds \(int, str\)"),
+    (np.array(ROWS["y_true"], "M8[s]"), TypeError, "y_true must hold labels of two classes"),
+    (np.eye(4), ValueError, r"y_true must be one-dimensional; got an array of shape \(4, 4\)"),
+    ([[0, 1], [1, 0], [0, 1], [1, 0]], ValueError, r"y_true must be one-dimensional.*\(4, 2\)"),
+    (None, TypeError, "y_true must be a one-dimensional array"),
+    (MASKED, TypeError, "y_true is a masked array"),
+    ([0, 1], ValueError, "y_score has 4 rows and y_true has 2"),
+]
+WEIGHT_ERRORS = [
+    ([1, -1, 1, -2], ValueError, "sample_weight must be 0 or more; got 2 negative values"),
+    ([1, np.nan, 1, 1], ValueError, "sample_weight must be finite; got 1 NaN"),
+    ([1, np.inf, 1, 1], ValueError, "sample_weight must be finite.*1 infinite"),
+    ([1, 1, 1], ValueError, "sample_weight has 3 rows and y_true has 4"),
+    (["1"] * 4, TypeError, "sample_weight must hold numbers"),
+    (2.0, TypeError, "sample_weight must be a one-dimensional array"),
+    (np.ones((4, 2)), ValueError, r"sample_weight must be one-dimensional.*\(4, 2\)\.$"),
+    (MASKED, TypeError, "sample_weight is a masked array"),
+]
+GROUP_ERRORS = [
+    (["a", None, "b", "b"], ValueError, "groups has 1 missing labels of 4.*label of their own"),
+    (["a", None, np.nan, "b"], ValueError, "groups has 2 missing labels of 4"),
+    ([1, 2, np.nan, 2], ValueError, "groups has 1 missing labels of 4"),
+    (np.array([1, 2, np.nan, 2]), ValueError, "groups has 1 missing labels of 4"),
+    (np.array(["2020", "NaT", "NaT", "2021"], "M8[D]"), ValueError, "2 missing labels of 4"),
+    (pd.Series(["a", None, "b", "b"]), ValueError, "groups has 1 missing labels"),
+    (pd.Series(["a", None, "b", None], dtype="category"), ValueError, "2 missing labels"),
+    (pd.Categorical(["a", None, "b", None]), ValueError, "2 missing labels"),
+    (pd.Series([1, None, 2, 2], dtype="Int64"), ValueError, "groups has 1 missing labels"),
+    (pd.Series(["a", None, "b", "b"], dtype="string"), ValueError, "1 missing labels"),
+    (pd.Series(["a", None, "b", "b"], dtype="string[pyarrow]"), ValueError, "1 missing labels"),
+    (pl.Series(["a", None, "b", None]), ValueError, "groups has 2 missing labels"),
+    (pl.Series(["a", None, "b", "b"], dtype=pl.Categorical), ValueError, "1 missing labels"),
+    (pa.array(["a", None, "b", "b"]), ValueError, "groups has 1 missing labels"),
+    (pa.array([1, None, 2, 2]), ValueError, "groups has 1 missing labels"),
+    (pa.array(["a", None, "b", "b"]).dictionary_encode(), ValueError, "1 missing labels"),
+    (pa.chunked_array([["a", None, "b", "b"]]), ValueError, "groups has 1 missing labels"),
+    (pd.DataFrame({"a": list("xyxy"), "b": [1, 2, None, 2]}), ValueError, "1 missing labels"),
+    (pd.DataFrame({"a": list("xyxy"), "b": ["p", None, "q", "q"]}), ValueError, "1 missing"),
+    ([("x", "p"), ("y", None), ("x", "p"), ("x", "p")], ValueError, "1 missing labels"),
+    ([0.5, 1.5, 0.5, 2.5], TypeError, r"groups must hold.*float.*\.astype\(int\).*bands"),
+    ([1.0, 2.0, 1.0, 2.0], TypeError, r"\.astype\(int\)"),
+    (np.array([1.0, 2.0, 1.0, 2.0]), TypeError, r"got an array of float64: .*\.astype\(int\)"),
+    (pd.Series([1.0, 2.0, 1.0, 2.0]), TypeError, r"\.astype\(int\)"),
+    (pd.Categorical([1.0, 2.0, 1.0, 2.0]), TypeError, r"\.astype\(int\)"),
+    (pl.Series([1.0, 2.0, 1.0, 2.0]), TypeError, r"\.astype\(int\)"),
+    (pd.DataFrame({"a": list("xyxy"), "b": [1.0, 2.0, 2.0, 1.0]}), TypeError, r"astype\(int\)"),
+    (pd.cut([1, 50, 2, 60], [0, 20, 100]), TypeError, r"Interval.*\.astype\(str\)"),
+    (["a", 1, "b", "b"], TypeError, r"groups mixes labels of different kinds \(int, str\)"),
+    ([True, 1, 2, 2], TypeError, r"different kinds \(bool, int\)"),
+    ([True, "a", "a", False], TypeError, r"different kinds \(bool, str\)"),
+    ([1, 2.0, 1, 2.0], TypeError, r"different kinds \(float, int\)"),
+    (np.array(["a", 1, "b", "b"], object), TypeError, "different kinds"),
+    (pd.Series(["a", 1, "b", "b"], dtype=object), TypeError, "different kinds"),
+    (pd.Categorical(["a", 1, "b", "b"]), TypeError, "different kinds"),
+    ([("a", 1), ("a", 1), ("a", "1"), ("a", 1)], TypeError, "different kinds"),
+    ([("a", 1), ("a",), ("a", 1), ("a", 1)], ValueError, r"same number of labels.*\[1, 2\]"),
+    ([(), (), (), ()], ValueError, "same number of labels"),
+    (np.array([b"a", b"b", b"a", b"b"]), TypeError, r"\.astype\(str\)"),
+    ([object()] * 4, TypeError, r"groups must hold booleans, integers, strings, dates"),
+    (np.array([1, 2, 1, 2], "m8[s]"), TypeError, "groups must hold"),
+    (np.array([1j] * 4), TypeError, "groups must hold"),
+    (
+        pd.Series(pd.to_datetime(["2020-01-01"] * 4).tz_localize("UTC")),
+        TypeError,
+        "time zone.*tz_localize",
+    ),
+    (
+        [datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)] * 4,
+        TypeError,
+        "time zone",
+    ),
+    (["a", "b"], ValueError, "groups has 2 rows and y_true has 4"),
+    (pd.DataFrame({"a": ["x"], "b": ["y"]}), ValueError, "groups has 1 rows and y_true has 4"),
+    ("site", TypeError, "groups must hold one label per row.*str 'site'"),
+    (3, TypeError, "groups must hold one label per row.*int 3"),
+    ({"a": 1}, TypeError, "groups must hold one label per row.*dict"),
+    ({"a", "b"}, TypeError, "groups must hold one label per row.*set"),
+    ((g for g in "abab"), TypeError, "groups must hold one label per row.*generator"),
+    (np.zeros((4, 2, 2), int), ValueError, r"groups must be one-dimensional.*\(4, 2, 2\)"),
+    (np.array("a"), ValueError, r"groups must be one-dimensional.*\(\)"),
+    (pd.DataFrame(index=range(4)), ValueError, "groups is a DataFrame without columns"),
+    (MASKED, TypeError, "groups is a masked array"),
+    (np.ma.masked_array(np.eye(4, 2, dtype=int), mask=False), TypeError, "masked array"),
+]
+
+
+def rows_of(name, errors):
+    return [
+        pytest.param(name, *error, id=f"{name} {k}: {re.sub(r'[^a-z ]', '', error[2])[:40]}")
+        for k, error in enumerate(errors)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error", "message"),
+    [
+        *rows_of("y_score", SCORE_ERRORS),
+        *rows_of("y_true", LABEL_ERRORS),
+        *rows_of("sample_weight", WEIGHT_ERRORS),
+        *rows_of("groups", GROUP_ERRORS),
+    ],
+)
+def test_errors_name_the_argument_and_the_mend(name, value, error, message):
+    with pytest.raises(error, match=message):
+        partial_of(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("y_true", "pos_label", "message"),
+    [
+        ([0, 1, 0, 1], 2, r"pos_label=2 is not among the labels of y_true, \[0, 1\]"),
+        ([0, 1, 0, 1], "1", r"pos_label='1' is not among"),
+        ([True, False, False, True], "yes", "pos_label='yes' is not among"),
+        (["no", "yes", "no", "no"], "Yes", r"pos_label='Yes' is not among.*\['no', 'yes'\]"),
+        (["no", "yes", "no", "no"], 1, "pos_label=1 is not among"),
+        ([0, 1, 2, 2], 1, "y_true must have two classes; got 3"),
+    ],
+)
+def test_pos_label_must_be_a_label(y_true, pos_label, message):
+    with pytest.raises(ValueError, match=message):
+        partial_of(y_true=y_true, pos_label=pos_label)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [AUCPartial.from_predictions, GroupAUC.from_predictions, group_roc_auc_score],
+    ids=["partial", "report", "function"],
+)
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"y_score": np.eye(4, 2)}, r"y_score\[:, 1\]"),
+        ({"y_score": [0.1, np.nan, 0.3, 0.4]}, "1 NaN"),
+        ({"y_true": [0, 1, 2, 1]}, "two classes"),
+        ({"groups": ["a", None, "b", "b"]}, "1 missing labels"),
+        ({"sample_weight": [1, -1, 1, 1]}, "1 negative"),
+    ],
+    ids=str,
+)
+def test_every_way_in_checks(call, change, message):
+    with pytest.raises(ValueError, match=message):
+        call(**{**ROWS, **change})
