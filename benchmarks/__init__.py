@@ -1,0 +1,1 @@
+"""Speed and memory of skfedauc next to its peers: ``python -m benchmarks``."""

@@ -1,0 +1,210 @@
+"""What users do besides one large call: small calls, searches, merging, memory."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.data import Case, make_rows
+from benchmarks.measure import time_interleaved
+from skfedauc import AUCPartial, GroupAUC, group_auc_scoring, group_roc_auc_score
+
+
+def all_scenarios(most_rows: int) -> list[dict[str, Any]]:
+    """Each as name, ours in seconds (or bytes), the peer's, and what the peer is."""
+    found = [*small_calls(), *merging(), search(), cross_matrix()]
+    found += memory(min(most_rows, 10_000_000))
+    if most_rows >= 100_000_000:
+        found.append(batches())
+    return found
+
+
+def markdown(found: list[dict[str, Any]]) -> str:
+    lines = ["### Scenarios", "", "| what | ours | next to | peer / ours |", "|---|---|---|---|"]
+    for row in found:
+        ratio = f"{row['peer'] / row['ours']:.2f}" if row.get("peer") else ""
+        peer = f"{row['peer']:.4g} {row['unit']}: {row['peer_is']}" if row.get("peer") else ""
+        lines.append(f"| {row['what']} | {row['ours']:.4g} {row['unit']} | {peer} | {ratio} |")
+    return "\n".join(lines)
+
+
+def _row(what: str, unit: str, ours: float, peer: float | None = None, peer_is: str = "") -> Any:
+    return {"what": what, "unit": unit, "ours": ours, "peer": peer, "peer_is": peer_is}
+
+
+def _pair(what: str, ways: dict[str, Callable[[], Any]], repeats: int = 7) -> dict[str, Any]:
+    times = time_interleaved(ways, lambda name, result: None, repeats=repeats)
+    (_, ours), *rest = times.items()
+    return _row(what, "s", ours, rest[0][1], rest[0][0]) if rest else _row(what, "s", ours)
+
+
+def small_calls() -> list[dict[str, Any]]:
+    """Time a thousand small calls, since searches make as many."""
+    from sklearn.metrics import roc_auc_score
+
+    found = []
+    for n, calls in ((1_000, 200), (100_000, 10)):
+        y, score, group, _ = make_rows(Case(n, 10))
+
+        def ours(y=y, score=score, group=group, calls=calls) -> None:  # type: ignore[no-untyped-def]
+            for _ in range(calls):
+                group_roc_auc_score(y, score, groups=group)
+
+        def peer(y=y, score=score, calls=calls) -> None:  # type: ignore[no-untyped-def]
+            for _ in range(calls):
+                roc_auc_score(y, score)
+
+        row = _pair("", {"ours": ours, "roc_auc_score, pooled": peer})
+        name = f"one call, {n:,} rows, 10 groups"
+        found.append(_row(name, "s", row["ours"] / calls, row["peer"] / calls, row["peer_is"]))
+    return found
+
+
+def merging() -> list[dict[str, Any]]:
+    """Merge states next to building one from the same rows."""
+    found = []
+    for ties, n_groups in (("none", 1), ("none", 1_000), ("3 digits", 1_000)):
+        y, score, group, _ = make_rows(Case(2_000_000, n_groups, ties))
+        half = 1_000_000
+        parts = [
+            AUCPartial.from_predictions(y[s], score[s], groups=group[s])
+            for s in (slice(half), slice(half, None))
+        ]
+        found.append(
+            _pair(
+                f"merge two states of 1e6 rows, {n_groups:,} groups, ties {ties}",
+                {
+                    "ours": lambda parts=parts: AUCPartial.merge(parts),
+                    "build from the 2e6 rows": lambda y=y, score=score, group=group: (
+                        AUCPartial.from_predictions(y, score, groups=group)
+                    ),
+                },
+            )
+        )
+    y, score, group, _ = make_rows(Case(2_000_000, 100))
+    parts = [
+        AUCPartial.from_predictions(y[i::200], score[i::200], groups=group[i::200])
+        for i in range(200)
+    ]
+    found.append(
+        _pair(
+            "merge 200 states of 1e4 rows, 100 groups",
+            {
+                "ours": lambda: AUCPartial.merge(parts),
+                "build from the 2e6 rows": lambda: AUCPartial.from_predictions(
+                    y, score, groups=group
+                ),
+            },
+        )
+    )
+    return found
+
+
+def search() -> dict[str, Any]:
+    """Time four group statistics in GridSearchCV next to scoring="roc_auc"."""
+    import pandas as pd
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import GridSearchCV
+
+    y, score, group, _ = make_rows(Case(1_000_000, 1_000))
+    X = pd.DataFrame({"x": score, "site": group})
+
+    def scoring_seconds(scoring: Any, refit: Any) -> float:
+        grid = GridSearchCV(
+            LogisticRegression(max_iter=5, tol=1.0), {"C": [0.1, 1.0]}, scoring=scoring, cv=3
+        ).set_params(refit=refit)
+        grid.fit(X, y)
+        return float(np.sum(grid.cv_results_["mean_score_time"]) * 3)
+
+    statistics = ["pooled", "positives", "worst", "neg_difference"]
+    ours, theirs = [], []
+    for _ in range(3):
+        ours.append(scoring_seconds(group_auc_scoring(statistics, groups="site"), False))
+        theirs.append(scoring_seconds("roc_auc", False))
+    return _row(
+        "scoring time of GridSearchCV, 1e6 rows, 4 statistics, 1,000 groups",
+        "s",
+        float(np.median(ours)),
+        float(np.median(theirs)),
+        'the same search with scoring="roc_auc"',
+    )
+
+
+def cross_matrix() -> dict[str, Any]:
+    y, score, group, _ = make_rows(Case(1_000_000, 200))
+    partial = AUCPartial.from_predictions(y, score, groups=group)
+    return _pair(
+        "cross_matrix, 1e6 rows, 200 groups",
+        {"ours": lambda: GroupAUC(partial, undefined="ignore").cross_matrix},
+        repeats=3,
+    )
+
+
+_PEAK = """
+import resource, sys
+import numpy as np
+from skfedauc import AUCPartial
+n, n_groups, weighted = {n}, {n_groups}, {weighted}
+rng = np.random.default_rng(0)
+y = np.zeros(n, bool); y[: n // 3] = True
+score = rng.random(n); group = rng.integers(0, n_groups, n)
+weight = rng.random(n) + 0.5 if weighted else None
+AUCPartial.from_predictions(y[:1000], score[:1000], groups=group[:1000])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+partial = AUCPartial.from_predictions(y, score, groups=group, sample_weight=weight)
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+arrays = [a for a in partial._cells if a is not None]
+print((after - before) * 1024 / n, sum(a.nbytes for a in arrays) / partial._cells.scores.size)
+"""
+
+
+def memory(n: int) -> list[dict[str, Any]]:
+    """Peak memory beyond the input, in a process of its own, and the size of the state."""
+    found = []
+    for n_groups in (1, 10, 1_000, n // 10):
+        for weighted in (False, True):
+            code = _PEAK.format(n=n, n_groups=n_groups, weighted=weighted)
+            run = subprocess.run(
+                [sys.executable, "-c", code], capture_output=True, text=True, check=True
+            )
+            peak, state = map(float, run.stdout.split())
+            name = f"{n:.0e} rows, {n_groups:,} groups{', weighted' * weighted}"
+            found.append(_row(f"peak extra memory per row: {name}", "bytes", peak))
+            found.append(_row(f"state per distinct score and group: {name}", "bytes", state))
+    return found
+
+
+_BATCHES = """
+import resource, time
+import numpy as np
+from skfedauc import AUCPartial, GroupAUC
+rng = np.random.default_rng(0)
+began = time.perf_counter()
+state, at_hand = None, []
+for batch in range(100):
+    score = rng.random(1_000_000).round(4)
+    y = rng.random(1_000_000) < score
+    at_hand.append(AUCPartial.from_predictions(y, score, groups=rng.integers(0, 1000, 1_000_000)))
+    if len(at_hand) == 10:
+        state = AUCPartial.merge(at_hand if state is None else [state, *at_hand])
+        at_hand = []
+GroupAUC(state).pooled
+seconds = time.perf_counter() - began
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, seconds)
+"""
+
+
+def batches() -> dict[str, Any]:
+    """1e8 rows of 4 digits in 1,000 groups, made and added batch by batch."""
+    began = time.perf_counter()
+    run = subprocess.run(
+        [sys.executable, "-c", _BATCHES], capture_output=True, text=True, check=True
+    )
+    peak = float(run.stdout.split()[0])
+    seconds = time.perf_counter() - began
+    return _row(f"peak memory: 1e8 rows in 100 batches ({seconds:.0f} s)", "GB", peak / 1e9)
