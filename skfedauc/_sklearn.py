@@ -101,7 +101,12 @@ def shared_scores(method_caller: Any, estimator: Any, X: Any, response_method: A
 def _are_of_default_class(scores: Any, estimator: Any, X: Any, name: str) -> bool:
     few = np.arange(min(len(scores), 8))
     expected = response_values(estimator, rows_of(X, few), name)
-    other = 1 - expected if name == "predict_proba" else -expected
+    if name == "decision_function":
+        other = -expected
+    elif name == "predict_proba":
+        other = 1 - expected
+    else:
+        other = np.log1p(-np.exp(expected))
     return bool(np.abs(scores[few] - expected).sum() < np.abs(scores[few] - other).sum())
 
 

@@ -88,14 +88,19 @@ def make_group_auc_scorer(
     TunedThresholdClassifierCV        no [b]_      no [b]_         no [b]_
     ================================  ===========  ==============  ==============
 
-    .. [a] It turns X into a numpy array before it scores; the error says so.
+    .. [a] It turns X into a numpy array before it scores. The error says so, or, with
+       SequentialFeatureSelector, the warning; unless X holds text, which the tool refuses.
     .. [b] It scores predicted labels, which do not rank; the error says so.
 
     A polars or pyarrow X has no index, so a Series cannot be aligned with it.
 
-    Scorers of a dict share the predictions that scikit-learn caches by method only. Next
-    to a scorer that scikit-learn made with ``pos_label=`` the other class, put the group
-    scorers first: the first one decides which column of ``predict_proba`` is cached.
+    Scorers of a dict share the predictions that scikit-learn caches, by method only. The
+    group scorers are right in any order, but a scorer that scikit-learn made with
+    ``pos_label=`` the other class is given the scores of the class that was asked for first:
+    put it before the group scorers, or give these another `response_method`.
+
+    ``permutation_importance`` permutes the group column as well if `groups` names one, and
+    then gives it an importance; pass a Series there.
 
     Leaving one-class groups out selects on prevalence and size of groups; compare
     candidates on the same folds.
@@ -117,6 +122,7 @@ def make_group_auc_scorer(
     array([0.64, 0.86, 0.87, 0.86, 0.82])
     """
     check_statistic(statistic, scorer=True)
+    _check_response_method(response_method)
     return GroupAUCScorer(
         statistic,
         _checked_groups(groups),
@@ -192,21 +198,21 @@ def group_auc_scoring(
     >>> sorted(key for key in search.cv_results_ if key.startswith("mean_test"))
     ['mean_test_auc_1', 'mean_test_auc_2', 'mean_test_neg_difference', 'mean_test_pooled']
     """
-    if isinstance(statistics, str):
+    if isinstance(statistics, str) or not isinstance(statistics, Iterable):
         raise TypeError(
-            f"statistics must be a list of names; got the str {statistics!r}. Use "
+            f"statistics must be a list of names; got {statistics!r}. Use "
             f"[{statistics!r}], or make_group_auc_scorer for a single scorer."
         )
-    if isinstance(each_group, str):
+    if isinstance(each_group, str) or not isinstance(each_group, Iterable):
         raise TypeError(
-            f"each_group must be a list of group labels; got the str {each_group!r}. Use "
-            f"[{each_group!r}]."
+            f"each_group must be a list of group labels; got {each_group!r}. Use [{each_group!r}]."
         )
     checked, undefined = _checked_groups(groups), check_undefined(undefined)
+    _check_response_method(response_method)
     named: list[tuple[str, str, Any]] = [
         (check_statistic(name, scorer=True), name, None) for name in statistics
     ]
-    for label in each_group:
+    for label in map(validation.plain_label, each_group):
         parts = label if isinstance(label, tuple) else (label,)
         named.append(("auc_" + "_".join(map(str, parts)), "group", label))
     repeated = {name for name, *_ in named if sum(name == other[0] for other in named) > 1}
@@ -220,6 +226,16 @@ def group_auc_scoring(
         name: GroupAUCScorer(statistic, checked, undefined, pos_label, response_method, label)
         for name, statistic, label in named
     }
+
+
+def _check_response_method(response_method: Any) -> None:
+    methods = ("decision_function", "predict_proba", "predict_log_proba", "predict")
+    given = (response_method,) if isinstance(response_method, str) else response_method
+    if not isinstance(given, tuple | list) or not given or not set(given) <= set(methods):
+        raise ValueError(
+            f"response_method must be one or several of {', '.join(map(repr, methods))}; got "
+            f"{response_method!r}."
+        )
 
 
 def _checked_groups(groups: Any) -> Any:
@@ -255,7 +271,7 @@ def _hard_labels(
     """
     raise TypeError(
         "group AUC scorers rank scores, and this tool scores predicted labels at a "
-        "threshold (as TunedThresholdClassifierCV and FixedThresholdClassifier do). Select "
+        "threshold (as TunedThresholdClassifierCV does). Select "
         "the model with this scorer in a search first; then tune its threshold with a "
         "metric of labels, such as scoring='balanced_accuracy'."
     )

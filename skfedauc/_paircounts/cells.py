@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +16,16 @@ from skfedauc._paircounts.keys import (
     ScoreCode,
     is_new_key,
     pack,
+    stable_order,
 )
 
 Integers = NDArray[np.integer[Any]]
+T = TypeVar("T")
 
 # Rows that a block holds if its groups are small: keys and index stay in a core's cache.
 BLOCK_ROWS = 1 << 16
+# Rows whose index by group is sorted at once.
+PART_ROWS = 1 << 19
 # Below this many rows a global sort is cheaper than cutting the rows into blocks.
 UNCUT_ROWS = 1 << 18
 
@@ -66,7 +71,7 @@ def group_of_cell(starts: NDArray[np.int64]) -> NDArray[np.intp]:
 
 def compact_counts(counts: Integers) -> Integers:
     """Counts in 32 bits where they fit, so that equal states have equal arrays."""
-    small = counts.size == 0 or int(counts.max()) < 1 << 32
+    small = counts.dtype == np.uint32 or counts.size == 0 or int(counts.max()) < 1 << 32
     return counts.astype(np.uint32 if small else np.uint64, copy=False)
 
 
@@ -111,7 +116,8 @@ def count_rows(
         if is_new.all():
             positives, negatives = labels, np.uint32(1) - labels
         else:
-            first, keys = np.flatnonzero(is_new), keys[is_new]
+            first = np.flatnonzero(is_new)
+            keys = keys.take(first)
             # positives up to the end of each run of rows with equal keys
             up_to = np.cumsum(labels, dtype=np.int64)[np.append(first[1:], labels.size) - 1]
             positives = np.diff(up_to, prepend=0)
@@ -143,9 +149,13 @@ def weigh_rows(
     # One array to gather instead of two: the weight, negative for the negatives.
     signed = np.where(positive, weights, -weights)
 
+    # The order is stable, so that the weights of a cell are added in the order of its rows,
+    # whatever rows other groups have.
+
     def weigh_block(rows: NDArray[np.int64] | None, groups: Keys | None, n_groups: int) -> Cells:
         packed = pack(_taken(scores, rows), groups, n_groups, spare=0)
-        order, keys, is_new = _order(packed.keys)
+        order, keys = stable_order(packed.keys, packed.width)
+        is_new = is_new_key(keys)
         row_weights = _taken(signed, rows)[order]
         first, keys = np.flatnonzero(is_new), keys[is_new]
         of_positives = np.maximum(row_weights, 0.0)
@@ -166,7 +176,7 @@ def weigh_rows(
         )
 
     cut = scores.size > UNCUT_ROWS and n_groups > 1
-    return _by_blocks(weigh_block, groups, n_groups, cut=cut, n_jobs=n_jobs)
+    return _by_blocks(weigh_block, groups, n_groups, cut=cut, weighted=True, n_jobs=n_jobs)
 
 
 def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: int = 1) -> Cells:
@@ -200,7 +210,8 @@ def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: in
 
     def add_block(rows: NDArray[np.int64] | None, groups: Keys | None, n_groups: int) -> Cells:
         packed = pack(_taken(scores, rows), groups, n_groups, spare=0)
-        order, keys, is_new = _order(packed.keys)
+        order, keys = stable_order(packed.keys, packed.width)
+        is_new = is_new_key(keys)
         first, keys = np.flatnonzero(is_new), keys[is_new]
 
         def added(amounts: NDArray[Any], dtype: type) -> NDArray[Any]:
@@ -215,27 +226,10 @@ def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: in
         )
 
     cut = scores.size > UNCUT_ROWS and n_groups > 1
-    return _by_blocks(add_block, groups, n_groups, cut=cut)
-
-
-def _order(keys: Keys) -> tuple[NDArray[np.int64], Keys, Booleans]:
-    """Stable order of the keys, the keys in that order, and which differ from the last.
-
-    Stable, so that the weights of a cell are added in the order of its rows, whatever rows
-    other groups have. Sorting (run, row) by value costs far less than a stable argsort.
-    """
-    order = np.argsort(keys)
-    ordered = keys[order]
-    is_new = is_new_key(ordered)
-    if not is_new.all():
-        row_bits = np.uint64((keys.size - 1).bit_length())
-        in_run = np.cumsum(is_new, dtype=np.uint64)
-        in_run <<= row_bits
-        in_run |= order.view(np.uint64)
-        in_run.sort()
-        in_run &= np.uint64((1 << int(row_bits)) - 1)
-        order = in_run.view(np.int64)
-    return order, ordered, is_new
+    total = float(negatives.sum(dtype=np.float64) + positives.sum(dtype=np.float64))
+    large = total >= 1 << 32
+    weighted = weights is not None
+    return _by_blocks(add_block, groups, n_groups, cut=cut, weighted=weighted, large=large)
 
 
 def _repeated(counts: Integers) -> NDArray[np.intp]:
@@ -255,40 +249,118 @@ def _by_blocks(
     n_groups: int,
     *,
     cut: bool,
+    weighted: bool = False,
+    large: bool = False,
     n_jobs: int | None = None,
 ) -> Cells:
     """Cells of all rows, from `block` called on blocks of whole groups.
 
     `block(rows, groups, n_groups)` gets the index of its rows (None for all) and their
     groups, numbered from 0. Where blocks are cut depends on the sizes of the groups alone.
+    `large` is said where a cell may count 2**32 rows.
     """
     if groups is None or n_groups == 1:
         return block(None, None, 1)
     if not cut:
         return block(None, groups.astype(np.uint64), n_groups)
-    # Sorted values of (group, row) are an index of the rows by group, without argsort.
-    row_bits = np.uint64((groups.size - 1).bit_length())
-    by_group = groups.astype(np.uint64)
-    by_group <<= row_bits
-    by_group |= np.arange(groups.size, dtype=np.uint64)
-    by_group.sort()
-    ends = np.cumsum(np.bincount(groups, minlength=n_groups))
-    bounds = group_blocks(np.append(0, ends), BLOCK_ROWS)
+    n_rows = groups.size
+    row_bits = np.uint64((n_rows - 1).bit_length())
+    row_mask = np.uint64((1 << int(row_bits)) - 1)
+    starts = np.append(0, np.cumsum(np.bincount(groups, minlength=n_groups)))
+    bounds = group_blocks(starts, BLOCK_ROWS)
+    first_keys = bounds.astype(np.uint64) << row_bits
 
-    def run(first: int, last: int) -> Cells:
-        rows = by_group[ends[first - 1] if first else 0 : ends[last - 1]]
+    def sort_part(first: int) -> list[Keys]:
+        """Rows of a stretch of the input, by block."""
+        # Sorted values of (group, row) are an index of rows by group, without argsort.
+        rows = np.arange(first, min(first + PART_ROWS, n_rows), dtype=np.uint64)
+        by_group = groups[first : first + PART_ROWS].astype(np.uint64)
+        by_group <<= row_bits
+        by_group |= rows
+        by_group.sort()
+        return np.split(by_group, np.searchsorted(by_group, first_keys[1:-1]))
+
+    out = _empty_cells(n_rows, n_groups, weighted=weighted, large=large)
+
+    def run(number: int) -> int:
+        """Write the cells of a block where its rows would be; their number."""
+        rows = np.concatenate([part[number] for part in parts])
+        first, end = bounds[number : number + 2].tolist()
         block_groups = rows >> row_bits
         block_groups -= np.uint64(first)
-        rows &= np.uint64((1 << int(row_bits)) - 1)
-        return block(rows.view(np.int64), block_groups, last - first)
+        rows &= row_mask
+        found = block(rows.view(np.int64), block_groups, end - first)
+        size = found.scores.size
+        here = slice(int(starts[first]), int(starts[first]) + size)
+        out.starts[first:end] = found.starts[:-1]
+        out.scores[here] = found.scores
+        out.negatives[here] = found.negatives
+        out.positives[here] = found.positives
+        if out.weights is not None and found.weights is not None:
+            out.weights[:, here] = found.weights
+        return size
 
-    pairs = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
-    if n_jobs in (None, 1) or len(pairs) == 1:
-        return _concatenated([run(*pair) for pair in pairs])
-    from joblib import Parallel, delayed
+    parts = _in_threads(sort_part, range(0, n_rows, PART_ROWS), n_jobs)
+    sizes = _in_threads(run, range(bounds.size - 1), n_jobs)
+    return _closed_up(out, bounds, starts[bounds], np.append(0, np.cumsum(sizes)))
 
-    in_threads = Parallel(n_jobs=n_jobs, prefer="threads")
-    return _concatenated(list(in_threads(delayed(run)(*pair) for pair in pairs)))
+
+def _empty_cells(n_cells: int, n_groups: int, *, weighted: bool, large: bool) -> Cells:
+    dtype = np.uint64 if large else np.uint32
+    return Cells(
+        np.empty(n_groups + 1, np.int64),
+        np.empty(n_cells),
+        np.empty(n_cells, dtype),
+        np.empty(n_cells, dtype),
+        np.empty((4, n_cells)) if weighted else None,
+    )
+
+
+def _closed_up(
+    cells: Cells,
+    bounds: NDArray[np.intp],
+    places: NDArray[np.int64],
+    new_places: NDArray[np.int64],
+) -> Cells:
+    """The cells of blocks that leave room between them, moved together.
+
+    Block i has the groups ``bounds[i]:bounds[i + 1]`` and its cells at ``places[i]``; they are
+    to be at ``new_places[i]``.
+    """
+    cells.starts[:-1] += np.repeat(new_places[:-1], np.diff(bounds))
+    cells.starts[-1] = total = int(new_places[-1])
+    if total == places[-1] and cells.negatives.dtype == np.uint32:
+        return cells
+    columns: list[NDArray[Any]] = [c for c in cells[1:] if c is not None]
+    sizes = np.diff(new_places).tolist()
+    for old, new, size in zip(places.tolist(), new_places.tolist(), sizes, strict=False):
+        if old > new:
+            for column in columns:
+                column[..., new : new + size] = column[..., old : old + size]
+
+    def cut_off(column: NDArray[Any]) -> NDArray[Any]:
+        # Memory of cells that are not there is given back unless it is little.
+        kept = column[..., :total]
+        return kept if 4 * total > 3 * places[-1] else kept.copy()
+
+    return Cells(
+        cells.starts,
+        cut_off(cells.scores),
+        compact_counts(cut_off(cells.negatives)),
+        compact_counts(cut_off(cells.positives)),
+        None if cells.weights is None else cut_off(cells.weights),
+    )
+
+
+def _in_threads(function: Callable[[int], T], numbers: range, n_jobs: int | None) -> list[T]:
+    """Results of the function, in order; a block is too short for processes."""
+    if n_jobs is None or n_jobs == 1 or len(numbers) == 1:
+        return [function(number) for number in numbers]
+    from joblib import effective_n_jobs
+
+    # joblib.Parallel looks for results every 10 ms, longer than many calls take in all.
+    with ThreadPoolExecutor(effective_n_jobs(n_jobs)) as threads:
+        return list(threads.map(function, numbers))
 
 
 def group_blocks(starts: NDArray[np.int64], size: int) -> NDArray[np.intp]:
@@ -298,17 +370,3 @@ def group_blocks(starts: NDArray[np.int64], size: int) -> NDArray[np.intp]:
     processor's cache. A group larger than `size` ends its block.
     """
     return np.append(np.flatnonzero(is_new_key(starts[:-1] // size)), starts.size - 1)
-
-
-def _concatenated(blocks: list[Cells]) -> Cells:
-    """The cells of consecutive blocks as one; the blocks are used up."""
-    sizes = np.cumsum([0] + [block.scores.size for block in blocks])
-    starts = [b.starts[:-1] + n for b, n in zip(blocks, sizes[:-1], strict=True)]
-    weights = [block.weights for block in blocks if block.weights is not None]
-    return Cells(
-        np.append(np.concatenate(starts), sizes[-1]),
-        np.concatenate([block.scores for block in blocks]),
-        np.concatenate([block.negatives for block in blocks]),
-        np.concatenate([block.positives for block in blocks]),
-        np.concatenate(weights, axis=1) if weights else None,
-    )

@@ -91,6 +91,10 @@ class Packed(NamedTuple):
     distinct: Floats | None
     score_bits: int
 
+    @property
+    def width(self) -> int:
+        return self.score_bits + (self.n_groups - 1).bit_length()
+
     def scores(self, keys: Keys) -> Floats:
         score_keys = keys & np.uint64((1 << self.score_bits) - 1)
         if self.distinct is None:
@@ -115,8 +119,7 @@ def pack(scores: Floats, groups: Keys | None, n_groups: int, spare: int) -> Pack
     code = ScoreCode.of(scores, group_bits + spare)
     keys, distinct, score_bits = code.encode(scores), None, code.width
     if score_bits + group_bits + spare > 64:
-        order = np.argsort(keys)
-        ordered = keys[order]
+        order, ordered = stable_order(keys, code.width)
         is_new = is_new_key(ordered)
         distinct = code.decode(ordered[is_new])
         ranks = np.cumsum(is_new, dtype=np.uint64)
@@ -127,6 +130,33 @@ def pack(scores: Floats, groups: Keys | None, n_groups: int, spare: int) -> Pack
         groups <<= np.uint64(score_bits)
         keys |= groups
     return Packed(keys, n_groups, code, distinct, score_bits)
+
+
+def stable_order(keys: Keys, width: int) -> tuple[NDArray[np.int64], Keys]:
+    """Stable order of keys of `width` bits, and the keys in that order.
+
+    Key and row number are packed into one integer and sorted by value, which is several
+    times faster than an argsort. Where they do not fit, the lowest bits of the key are left
+    out, and what that leaves in the wrong order, hardly ever anything, is put right.
+    """
+    row_bits = (keys.size - 1).bit_length()
+    left_out = np.uint64(max(width + row_bits - 64, 0))
+    packed = keys >> left_out
+    packed <<= np.uint64(row_bits)
+    packed |= np.arange(keys.size, dtype=np.uint64)
+    packed.sort()
+    packed &= np.uint64((1 << row_bits) - 1)
+    order = packed.view(np.int64)
+    ordered = keys.take(order)
+    is_wrong = ordered[1:] < ordered[:-1]
+    if is_wrong.any():
+        run = np.cumsum(is_new_key(ordered >> left_out)) - 1
+        to_sort = np.zeros(run[-1] + 1, np.bool_)
+        to_sort[run[1:][is_wrong]] = True
+        places = np.flatnonzero(to_sort[run])
+        order[places] = order[places][np.lexsort((ordered[places], run[places]))]
+        ordered = keys.take(order)
+    return order, ordered
 
 
 def is_new_key(ordered: NDArray[Any]) -> Booleans:

@@ -23,6 +23,7 @@ from skfedauc._validation.groups import (
     drop_unused,
     encode_groups,
     map_labels,
+    plain_label,
     unite_labels,
 )
 from skfedauc._validation.rows import Rows, check_rows
@@ -44,6 +45,7 @@ __all__ = [
     "groups_of_rows",
     "is_column_names",
     "map_labels",
+    "plain_label",
     "unite_labels",
     "warn",
 ]

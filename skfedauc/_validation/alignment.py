@@ -62,6 +62,12 @@ def columns_of(X: Any, names: list[str]) -> Any:
 def aligned(groups: Any, X: Any) -> Any:
     """The values of a pandas Series for the index labels of X, in the order of X."""
     if not hasattr(X, "index") or not hasattr(X, "columns"):
+        if hasattr(X, "columns") or hasattr(X, "column_names"):
+            raise TypeError(
+                "groups is a pandas Series, to be aligned with the index of X, but X is a "
+                f"{type(X).__module__.split('.')[0]} {type(X).__name__}, which has no index. "
+                "Make the labels a column of X and pass its name, groups='site'."
+            )
         raise TypeError(
             "groups is a pandas Series, to be aligned with the index of X, but X arrived as "
             f"{type(X).__name__} without an index. Some tools turn X into a numpy array "

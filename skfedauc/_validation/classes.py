@@ -81,7 +81,8 @@ def _classes(y: NDArray[Any]) -> list[Any]:
 
 def warn_if_hard_labels(y: NDArray[Any], scores: NDArray[np.float64]) -> None:
     """Warn where scores are nothing but the two class labels."""
-    if scores.size < 2 or y.dtype.kind not in "biuf":
+    # The first rows decide almost always.
+    if scores.size < 2 or y.dtype.kind not in "biuf" or len(set(scores[:16].tolist())) > 2:
         return
     low, high = float(scores.min()), float(scores.max())
     if low == high or (low, high) != (float(y.min()), float(y.max())):

@@ -296,6 +296,12 @@ def _inverse(order: NDArray[np.intp]) -> NDArray[np.intp]:
     return inverse
 
 
+def plain_label(label: Any, name: str = "each_group") -> Any:
+    """One label as `encode_groups` has it; a TypeError if it can be none."""
+    _, labels = encode_groups([label], name)
+    return labels.tolist()[0]
+
+
 def unite_labels(
     tables: list[Labels], name: str = "groups"
 ) -> tuple[list[NDArray[np.intp]], Labels]:
