@@ -6,6 +6,7 @@ Errors name the argument, what arrived and what to pass instead.
 from skfedauc._validation.alignment import (
     aligned,
     check_unique_index,
+    column_named,
     columns_of,
     groups_of_rows,
     is_column_names,
@@ -38,6 +39,7 @@ __all__ = [
     "check_scores",
     "check_unique_index",
     "check_weights",
+    "column_named",
     "column_of",
     "columns_of",
     "drop_unused",

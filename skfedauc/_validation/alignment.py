@@ -59,6 +59,14 @@ def columns_of(X: Any, names: list[str]) -> Any:
     return nw.to_native(frame.select(names))
 
 
+def column_named(X: Any, name: str | None) -> Any:
+    """One column of a DataFrame, as a series of its own kind."""
+    import narwhals.stable.v1 as nw
+
+    frame = nw.from_native(columns_of(X, [str(name)]), eager_only=True)
+    return nw.to_native(frame[str(name)])
+
+
 def aligned(groups: Any, X: Any) -> Any:
     """The values of a pandas Series for the index labels of X, in the order of X."""
     if not hasattr(X, "index") or not hasattr(X, "columns"):

@@ -455,7 +455,7 @@ class GroupAUC:
         import pandas as pd
 
         return pd.DataFrame(
-            self._cross_auc,
+            self._cross_auc.copy(),
             index=self._index("positives"),
             columns=self._index("negatives"),
         )

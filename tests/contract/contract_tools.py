@@ -5,6 +5,7 @@ Each tool is run twice: by scikit-learn with a scorer of ours, and as a plain lo
 
 from dataclasses import dataclass, field, replace
 from inspect import signature
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from sklearn.model_selection import (
     validation_curve,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils import resample
 
 FEATURES = ["dose", "level", "noise"]
@@ -80,6 +81,12 @@ def dropping_model(columns=FEATURES):
     return make_pipeline(keep, LogisticRegression())
 
 
+def dropping_polars_model(columns=FEATURES):
+    """The same for polars; ColumnTransformer takes names of its columns from 1.9 on."""
+    keep = FunctionTransformer(itemgetter(columns))
+    return make_pipeline(keep, StandardScaler(), LogisticRegression())
+
+
 def make_way(name):
     X, y, site = make_data()
     if name == "routed":
@@ -91,7 +98,7 @@ def make_way(name):
         return Way(X.assign(site=site), y, site, dropping_model(), "site")
     if name == "polars column":
         frame = pl.from_pandas(X.assign(site=site))
-        return Way(frame, y, site, dropping_model(), "site")
+        return Way(frame, y, site, dropping_polars_model(), "site")
     if name == "two columns":
         ward = np.where(np.arange(y.size) % 2, "day", "night")
         both = np.char.add(np.char.add(site, "_"), ward)

@@ -18,6 +18,7 @@ from contract_tools import (
     by_candidate,
     cross_validation,
     dropping_model,
+    dropping_polars_model,
     grid_search,
     make_way,
     penalised,
@@ -223,10 +224,12 @@ def test_groups_of_every_kind(data, kind):
     frame = X.assign(site=columns.get(kind, columns["str"]).to_numpy())
     if kind == "category":
         frame["site"] = frame["site"].astype(columns["category"].dtype)
+    model = dropping_model()
     if kind == "polars categorical":
+        model = dropping_polars_model()
         frame = pl.from_pandas(frame).with_columns(pl.col("site").cast(pl.Categorical))
     known = codes > 1 if kind == "bool" else codes
-    way = Way(frame, y, known, dropping_model(), "site")
+    way = Way(frame, y, known, model, "site")
     result = cross_validation(way, group_auc_scoring(["macro", "neg_difference"], groups="site"))
     for name in ("macro", "neg_difference"):
         assert_same(result[f"test_{name}"], fold_scores(way, name, CV))

@@ -209,6 +209,75 @@ class AUCPartial:
         return cls._added(cells, codes, labels)
 
     @classmethod
+    def from_batches(
+        cls,
+        batches: Iterable[Any],
+        *,
+        label: str | None = None,
+        score: str | None = None,
+        group: str | list[str] | None = None,
+        weight: str | None = None,
+        pos_label: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> AUCPartial:
+        """Count rows that come in batches, of which few are in memory at a time.
+
+        Batches are read one after the other, counted by joblib workers under whatever joblib
+        backend is chosen, and merged as they come. Memory holds the merged counts (up to
+        three times while merging) and the batches in flight, about twice `n_jobs`.
+
+        Parameters
+        ----------
+        batches : iterable of tuples or of DataFrames
+            Tuples ``(y_true, y_score[, groups[, sample_weight]])`` of arrays as in
+            `from_predictions`; or pandas, polars or pyarrow DataFrames, or pyarrow record
+            batches, with the columns named below.
+        label, score : str, default=None
+            Columns of the labels and of the scores. Required for DataFrames.
+        group : str or list of str, default=None
+            Column or columns of the groups.
+        weight : str, default=None
+            Column of the sample weights.
+        pos_label : int, float, bool or str, default=None
+            The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
+        n_jobs : int, default=None
+            Workers; None means 1 unless in a `joblib.parallel_config` context, -1 all
+            processors. Processes pay where making a partial takes longer than sending the
+            batch; ``joblib.parallel_config("threading")`` sends nothing.
+        verbose : int, default=0
+            From 1 up joblib prints how many batches are done, with the time taken.
+
+        Returns
+        -------
+        AUCPartial
+            The same as from all rows at once.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If there is no batch, or a batch is not as described; tells which and why.
+        RuntimeError
+            If reading a batch fails otherwise; tells which and why.
+
+        Examples
+        --------
+        >>> from skfedauc import AUCPartial
+        >>> def days():
+        ...     yield [0, 1], [0.1, 0.4], ["va", "oslo"]
+        ...     yield [1, 0], [0.8, 0.3], ["va", "oslo"]
+        >>> AUCPartial.from_batches(days())
+        AUCPartial(2 groups, 4 rows: 2 positives and 2 negatives, 4 distinct scores)
+        """
+        # joblib is imported with it, which counting rows alone does not need.
+        from skfedauc.partials.batches import Columns, check_columns, merged_batches
+
+        columns = Columns(label, score, group, weight)
+        check_columns(columns)
+        count = functools.partial(_count_batch, columns=columns, pos_label=pos_label)
+        return merged_batches(batches, count, cls.merge, n_jobs=n_jobs, verbose=verbose)
+
+    @classmethod
     def _added(
         cls, cells: Cells, codes: NDArray[np.intp] | None, labels: NDArray[Any] | None
     ) -> AUCPartial:
@@ -397,6 +466,11 @@ class AUCPartial:
             array.flags.writeable = False
         return found
 
+    @property
+    def _n_cells(self) -> int:
+        """Number of distinct scores, summed over groups."""
+        return self._cells.scores.size
+
     def __len__(self) -> int:
         """Number of groups; 1 for rows that came without, 0 if there are no rows."""
         return self._cells.starts.size - 1
@@ -432,6 +506,14 @@ class AUCPartial:
 def counted(number: int, what: str) -> str:
     """A number of things, in words."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _count_batch(batch: Any, columns: Any, pos_label: Any) -> AUCPartial:
+    from skfedauc.partials.batches import arguments_of
+
+    arguments = arguments_of(batch, columns)
+    rows = validation.check_rows(**arguments, pos_label=pos_label, warn_hard_labels=False)
+    return AUCPartial._of_rows(rows)
 
 
 def _weights_of(cells: Cells) -> NDArray[np.float64]:
