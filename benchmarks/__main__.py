@@ -35,7 +35,7 @@ PACKAGES = [
 ]
 LIMIT = "limit: numpy.sort(scores)"
 # A way that would need longer than this, judged by its last time, is left out.
-PATIENCE = 25.0
+PATIENCE = 10.0
 
 
 def cases(most_rows: int) -> Iterator[Case]:

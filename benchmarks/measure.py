@@ -14,7 +14,7 @@ def time_interleaved(
     check: Callable[[str, Any], None],
     *,
     repeats: int = 5,
-    slow: float = 4.0,
+    slow: float = 2.5,
 ) -> dict[str, float]:
     """Median seconds of each way, after its result has passed `check`.
 

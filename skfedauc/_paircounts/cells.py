@@ -109,18 +109,16 @@ def count_rows(
         keys |= _taken(positive, rows)
         keys.sort()
         # The lowest bit is the label again, the others are group and score.
-        labels = keys.astype(np.uint32)
+        labels: Integers = keys.astype(np.uint32)
         labels &= np.uint32(1)
         keys >>= np.uint64(1)
         is_new = is_new_key(keys)
         if is_new.all():
-            positives, negatives = labels, np.uint32(1) - labels
+            positives, negatives = labels, 1 - labels
         else:
             first = np.flatnonzero(is_new)
             keys = keys.take(first)
-            # positives up to the end of each run of rows with equal keys
-            up_to = np.cumsum(labels, dtype=np.int64)[np.append(first[1:], labels.size) - 1]
-            positives = np.diff(up_to, prepend=0)
+            positives = _run_sums(labels, first)
             negatives = np.diff(first, append=labels.size) - positives
         return Cells(
             packed.starts(keys),
@@ -146,8 +144,6 @@ def weigh_rows(
     """Cells of rows with weights above 0; otherwise as `count_rows`."""
     if scores.size == 0:
         return no_cells(weighted=True)
-    # One array to gather instead of two: the weight, negative for the negatives.
-    signed = np.where(positive, weights, -weights)
 
     # The order is stable, so that the weights of a cell are added in the order of its rows,
     # whatever rows other groups have.
@@ -156,21 +152,25 @@ def weigh_rows(
         packed = pack(_taken(scores, rows), groups, n_groups, spare=0)
         order, keys = stable_order(packed.keys, packed.width)
         is_new = is_new_key(keys)
-        row_weights = _taken(signed, rows)[order]
-        first, keys = np.flatnonzero(is_new), keys[is_new]
-        of_positives = np.maximum(row_weights, 0.0)
-        of_negatives = np.maximum(-row_weights, 0.0)
-        rows_of = np.diff(first, append=row_weights.size)
-        positives = np.add.reduceat(row_weights > 0, first, dtype=np.int64)
-        sums = np.empty((4, first.size))
-        np.add.reduceat(of_negatives, first, out=sums[0])
-        np.add.reduceat(of_positives, first, out=sums[1])
-        np.add.reduceat(np.square(of_negatives, out=of_negatives), first, out=sums[2])
-        np.add.reduceat(np.square(of_positives, out=of_positives), first, out=sums[3])
+        # One array to put in order instead of two: the weight, below 0 for negatives.
+        row_weights = np.where(_taken(positive, rows), 1.0, -1.0)
+        row_weights *= _taken(weights, rows)
+        row_weights = row_weights.take(order)
+        positives: Integers = (row_weights > 0).astype(np.uint32)
+        negatives: Integers = np.uint32(1) - positives
+        sums = np.empty((4, order.size))
+        np.maximum(row_weights, 0.0, out=sums[1])
+        np.subtract(sums[1], row_weights, out=sums[0])
+        np.square(sums[:2], out=sums[2:])
+        if not is_new.all():
+            first = np.flatnonzero(is_new)
+            keys = keys.take(first)
+            positives, negatives = (_run_sums(c, first) for c in (positives, negatives))
+            sums = np.stack([np.add.reduceat(amounts, first) for amounts in sums])
         return Cells(
             packed.starts(keys),
             packed.scores(keys),
-            compact_counts(rows_of - positives),
+            compact_counts(negatives),
             compact_counts(positives),
             sums,
         )
@@ -230,6 +230,16 @@ def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: in
     large = total >= 1 << 32
     weighted = weights is not None
     return _by_blocks(add_block, groups, n_groups, cut=cut, weighted=weighted, large=large)
+
+
+def _run_sums(counts: Integers, first: NDArray[np.intp]) -> NDArray[np.int64]:
+    """Sum of each run of counts, of which `first` tells the beginnings.
+
+    A difference of running sums, since adding up integers run by run is slower.
+    """
+    up_to = np.cumsum(counts, dtype=np.int64)
+    at_end: NDArray[np.int64] = up_to[np.append(first[1:], counts.size) - 1]
+    return np.diff(at_end, prepend=0)
 
 
 def _repeated(counts: Integers) -> NDArray[np.intp]:

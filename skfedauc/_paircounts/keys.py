@@ -154,8 +154,8 @@ def stable_order(keys: Keys, width: int) -> tuple[NDArray[np.int64], Keys]:
         to_sort = np.zeros(run[-1] + 1, np.bool_)
         to_sort[run[1:][is_wrong]] = True
         places = np.flatnonzero(to_sort[run])
-        order[places] = order[places][np.lexsort((ordered[places], run[places]))]
-        ordered = keys.take(order)
+        right = places[np.lexsort((ordered[places], run[places]))]
+        order[places], ordered[places] = order[right], ordered[right]
     return order, ordered
 
 

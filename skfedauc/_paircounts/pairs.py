@@ -117,8 +117,13 @@ def _weighted_concordance(
     """
     sizes = np.diff(starts)
     twice = np.zeros(sizes.size)
+    for g in np.flatnonzero(sizes > BLOCK_ROWS):
+        alone = slice(starts[g], starts[g + 1])
+        up_to = np.cumsum(negatives[alone])
+        up_to[1:] += up_to[:-1].copy()
+        twice[g] = np.dot(up_to, positives[alone])
     exponents = np.frexp(sizes.astype(np.float64) - 0.5)[1]
-    for exponent in np.unique(exponents):
+    for exponent in np.unique(exponents[sizes <= BLOCK_ROWS]):
         width = 1 << int(exponent)
         members = np.flatnonzero(exponents == exponent)
         step = max(BLOCK_ROWS // width, 1)
@@ -162,7 +167,7 @@ def cross_concordance(cells: Cells) -> Floats:
         negatives, positives = cells.weights[0][order], cells.weights[1][order]
     # Blocks of about `length` cells balance the product against the pairs within. A tie of
     # more cells is a block of its own.
-    length = max(8, n_groups // 30)
+    length = max(32, n_groups // 16)
     new_score = np.r_[True, scores[1:] != scores[:-1]]
     tie = np.cumsum(new_score) - 1
     first_of_tie = np.flatnonzero(new_score)

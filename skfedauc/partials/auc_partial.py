@@ -48,8 +48,8 @@ class AUCPartial:
 
     Notes
     -----
-    Without weights it takes 16 bytes per distinct score and group. With weights it also
-    carries, for each class, the sum of the weights and of their squares (48 bytes).
+    It takes 16 bytes per distinct score and group, or 48 with weights, since it then carries
+    the sums of the weights and of their squares as well.
 
     That the area adds up over any split of the rows, when counts are kept by score and
     not the areas themselves, follows from the area being a count of pairs [1]_.

@@ -1,0 +1,492 @@
+"""WithinGroupStratifiedKFold: every fold has its share of every group's classes."""
+
+import copy
+import itertools
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV
+
+from skfedauc import WithinGroupStratifiedKFold
+
+
+def fold_of_row(splits, n_rows):
+    """The fold whose test set a row is in; each row must be in exactly one."""
+    fold = np.full(n_rows, -1)
+    for number, (train, test) in enumerate(splits):
+        assert train.dtype.kind == test.dtype.kind == "i"
+        assert np.array_equal(test, np.unique(test))
+        assert np.array_equal(train, np.setdiff1d(np.arange(n_rows), test))
+        assert (fold[test] == -1).all()
+        fold[test] = number
+    assert (fold >= 0).all()
+    return fold
+
+
+def folds(splitter, y, groups, X=None):
+    X = np.zeros((len(y), 1)) if X is None else X
+    return fold_of_row(splitter.split(X, y, groups), len(y))
+
+
+def spread(*codes, fold, n_splits):
+    """Largest difference, over the cells of these codes, between the folds' counts."""
+    table = np.zeros((*(code.max() + 1 for code in codes), n_splits), int)
+    np.add.at(table, (*codes, fold), 1)
+    return int((table.max(axis=-1) - table.min(axis=-1)).max())
+
+
+def check_balance(y, codes, fold, n_splits):
+    assert np.unique(fold).size == n_splits
+    assert spread(fold=fold, n_splits=n_splits) <= 1
+    assert spread(y, fold=fold, n_splits=n_splits) <= 1
+    assert spread(codes, y, fold=fold, n_splits=n_splits) <= 1
+    for group in np.unique(codes):
+        rows = codes == group
+        if np.bincount(y[rows], minlength=2).min() >= n_splits:
+            for number in range(n_splits):
+                assert set(y[rows & (fold == number)]) == {0, 1}
+
+
+def check_consecutive(y, codes, fold):
+    for group, label in itertools.product(np.unique(codes), np.unique(y)):
+        in_order = fold[(codes == group) & (y == label)]
+        assert (np.diff(in_order) >= 0).all()
+
+
+def random_rows(rng, n_groups, largest, n_classes=2):
+    """Groups and classes of random sizes, some empty, in random order."""
+    counts = rng.integers(0, largest + 1, (n_groups, n_classes))
+    counts[rng.random(counts.shape) < 0.2] = 0
+    codes = np.repeat(np.arange(n_groups), counts.sum(axis=1))
+    y = np.repeat(np.tile(np.arange(n_classes), n_groups), counts.ravel())
+    order = rng.permutation(y.size)
+    return y[order], codes[order]
+
+
+# Balance -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_splits", [2, 3])
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_every_small_table_of_two_groups(n_splits, shuffle):
+    splitter = WithinGroupStratifiedKFold(
+        n_splits, shuffle=shuffle, random_state=0 if shuffle else None
+    )
+    rng = np.random.default_rng(0)
+    checked = 0
+    for counts in itertools.product(range(5), repeat=4):
+        if counts[0] + counts[2] < n_splits or counts[1] + counts[3] < n_splits:
+            continue
+        y = rng.permutation(np.repeat([0, 1, 2, 3], counts))
+        y, codes = y % 2, y // 2
+        fold = folds(splitter, y, codes)
+        check_balance(y, codes, fold, n_splits)
+        if not shuffle:
+            check_consecutive(y, codes, fold)
+        checked += 1
+    assert checked > 300
+
+
+@pytest.mark.parametrize("seeds", [range(k, k + 50) for k in range(0, 200, 50)], ids=str)
+def test_random_groups_and_class_sizes(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        n_splits = int(rng.integers(2, 12))
+        y, codes = random_rows(rng, int(rng.integers(1, 30)), int(rng.integers(1, 40)))
+        if np.bincount(y, minlength=2).min() < n_splits:
+            y, codes = np.tile([0, 1], n_splits), np.repeat(np.arange(n_splits), 2)
+        plain = folds(WithinGroupStratifiedKFold(n_splits), y, codes)
+        check_balance(y, codes, plain, n_splits)
+        check_consecutive(y, codes, plain)
+        shuffled = WithinGroupStratifiedKFold(n_splits, shuffle=True, random_state=seed)
+        check_balance(y, codes, folds(shuffled, y, codes), n_splits)
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.parametrize("largest", [1, 2, 5])
+def test_thousands_of_tiny_groups(shuffle, largest):
+    rng = np.random.default_rng(largest)
+    y, codes = random_rows(rng, 6000, largest)
+    splitter = WithinGroupStratifiedKFold(7, shuffle=shuffle, random_state=1 if shuffle else None)
+    fold = folds(splitter, y, codes)
+    assert spread(fold=fold, n_splits=7) <= 1
+    assert spread(y, fold=fold, n_splits=7) <= 1
+    assert spread(codes, y, fold=fold, n_splits=7) <= 1
+
+
+def test_several_classes():
+    for seed in range(20):
+        y, codes = random_rows(np.random.default_rng(seed), 8, 12, n_classes=4)
+        fold = folds(WithinGroupStratifiedKFold(3), y, codes)
+        assert spread(fold=fold, n_splits=3) <= 1
+        assert spread(y, fold=fold, n_splits=3) <= 1
+        assert spread(codes, y, fold=fold, n_splits=3) <= 1
+
+
+def test_group_auc_is_defined_in_every_fold_that_the_counts_allow():
+    """As scikit-learn's AUC, which warns where a class is absent, and warnings are errors."""
+    rng = np.random.default_rng(2)
+    counts = np.array([[4, 4], [4, 30], [17, 5], [9, 9]])
+    codes = rng.permutation(np.repeat(np.arange(8), counts.ravel()))
+    y, codes = codes % 2, codes // 2
+    score = rng.normal(size=y.size)
+    for shuffle in (False, True):
+        splitter = WithinGroupStratifiedKFold(4, shuffle=shuffle)
+        for _, test in splitter.split(score, y, codes):
+            for group in range(4):
+                rows = test[codes[test] == group]
+                assert 0 <= roc_auc_score(y[rows], score[rows]) <= 1
+
+
+def test_folds_of_a_small_example():
+    y = np.array([0, 0, 0, 0, 1, 1, 0, 0, 1, 1, 1, 1])
+    site = list("aaaaaabbbbbb")
+    fold = folds(WithinGroupStratifiedKFold(2), y, site)
+    assert fold.tolist() == [0, 0, 1, 1, 0, 1, 0, 1, 0, 0, 1, 1]
+
+
+# Shuffling ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def rows():
+    return random_rows(np.random.default_rng(5), 12, 20)
+
+
+def shuffled_folds(rows, random_state):
+    return folds(WithinGroupStratifiedKFold(4, shuffle=True, random_state=random_state), *rows)
+
+
+def test_unshuffled_splits_repeat(rows):
+    splitter = WithinGroupStratifiedKFold(4)
+    assert np.array_equal(folds(splitter, *rows), folds(splitter, *rows))
+
+
+def test_shuffling_is_determined_by_random_state(rows):
+    splitter = WithinGroupStratifiedKFold(4, shuffle=True, random_state=3)
+    first = folds(splitter, *rows)
+    assert np.array_equal(first, folds(splitter, *rows))
+    assert np.array_equal(first, shuffled_folds(rows, 3))
+    assert np.array_equal(first, shuffled_folds(rows, np.random.RandomState(3)))
+    assert not np.array_equal(first, shuffled_folds(rows, 4))
+    assert not np.array_equal(first, folds(WithinGroupStratifiedKFold(4), *rows))
+
+
+@pytest.mark.parametrize("random_state", [None, np.random.RandomState(0)], ids=["None", "state"])
+def test_each_split_is_another_without_a_seed(rows, random_state):
+    splitter = WithinGroupStratifiedKFold(4, shuffle=True, random_state=random_state)
+    assert not np.array_equal(folds(splitter, *rows), folds(splitter, *rows))
+
+
+def test_shuffling_leaves_the_order_of_numpy_alone(rows):
+    np.random.seed(0)  # noqa: NPY002
+    expected = np.random.RandomState(0).rand()
+    shuffled_folds(rows, 1)
+    assert np.random.rand() == expected  # noqa: NPY002
+
+
+def test_shuffling_puts_every_row_in_every_fold_alike(rows):
+    """No row, not even the first of its group, belongs to one fold."""
+    y, _ = rows
+    times = np.zeros((y.size, 4), int)
+    for seed in range(200):
+        times[np.arange(y.size), shuffled_folds(rows, seed)] += 1
+    assert times.min() > 15  # 50 expected; 35 is 5.7 standard deviations away
+    assert times.max() < 90
+
+
+def test_shuffling_breaks_up_neighbours():
+    y, codes = np.tile([0, 1], 60), np.zeros(120, int)
+    together = np.array([shuffled_folds((y, codes), seed)[[0, 2]].tolist() for seed in range(200)])
+    assert 20 < (together[:, 0] == together[:, 1]).sum() < 80  # 47 expected
+
+
+# What groups and X may be --------------------------------------------------------------------
+
+
+@pytest.fixture
+def sites():
+    """y, the codes of 6 sites, and the folds that integer codes give."""
+    y, codes = random_rows(np.random.default_rng(8), 6, 15)
+    return y, codes, folds(WithinGroupStratifiedKFold(3), y, codes)
+
+
+LABELS = {
+    "list of str": lambda codes: [f"site {code}" for code in codes],
+    "array of str": lambda codes: np.array([f"site {code}" for code in codes]),
+    "objects": lambda codes: np.array([f"site {code}" for code in codes], object),
+    "far apart": lambda codes: codes * 10**12 - 5,
+    "categorical": lambda codes: pd.Categorical([f"site {code}" for code in codes]),
+    "categories in another order": lambda codes: pd.Series(
+        pd.Categorical([f"{code}" for code in codes], categories=list("5432109"))
+    ),
+    "dates": lambda codes: pd.Series(pd.Timestamp(2020, 1, 1) + pd.to_timedelta(codes, "D")),
+    "two columns": lambda codes: np.column_stack([codes // 2, codes % 2]),
+    "list of tuples": lambda codes: [("ab"[code // 3], int(code % 3)) for code in codes],
+    "pandas frame": lambda codes: pd.DataFrame({"a": codes // 2, "b": codes % 2 == 1}),
+    "pandas series": lambda codes: pd.Series(codes, index=np.arange(codes.size)[::-1]),
+    "polars series": lambda codes: pl.Series([f"site {code}" for code in codes]),
+    "polars frame": lambda codes: pl.DataFrame({"a": codes // 4, "b": codes % 4}),
+    "pyarrow array": lambda codes: pa.chunked_array([codes[:4], codes[4:]]),
+}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_labels_of_every_kind_give_the_same_folds(sites, kind):
+    y, codes, expected = sites
+    assert np.array_equal(folds(WithinGroupStratifiedKFold(3), y, LABELS[kind](codes)), expected)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda y: y.tolist(),
+        lambda y: y == 1,
+        lambda y: y[:, None],
+        lambda y: np.where(y == 1, "yes", "no"),
+        lambda y: np.where(y == 1, "yes", "no").astype(object),
+        lambda y: pd.Series(np.where(y == 1, "yes", "no"), index=np.arange(y.size)[::-1]),
+        lambda y: pd.Categorical(np.where(y == 1, "yes", "no")),
+        lambda y: pl.Series(np.where(y == 1, "yes", "no")),
+        lambda y: pa.array(y),
+        lambda y: y * 2.0 - 1.0,
+    ],
+    ids=["list", "bool", "2d", "str", "object", "series", "categorical", "polars", "pa", "float"],
+)
+def test_y_of_every_kind_gives_the_same_folds(sites, make):
+    y, codes, expected = sites
+    assert np.array_equal(folds(WithinGroupStratifiedKFold(3), make(y), codes), expected)
+
+
+FRAMES = {
+    "pandas": lambda columns: pd.DataFrame(columns, index=np.arange(len(columns["x"])) * 3 + 1),
+    "polars": pl.DataFrame,
+    "pyarrow": pa.table,
+}
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("names", ["site", ["site"], ["region", "ward"]], ids=str)
+def test_groups_from_columns(sites, frame, names):
+    y, codes, expected = sites
+    columns = {
+        "x": np.zeros(y.size),
+        "site": [f"site {code}" for code in codes],
+        "region": codes // 2,
+        "ward": codes % 2,
+    }
+    splitter = WithinGroupStratifiedKFold(3, groups=names)
+    X = FRAMES[frame](columns)
+    assert np.array_equal(folds(splitter, y, None, X), expected)
+    # Groups that are passed along for others do not matter.
+    assert np.array_equal(folds(splitter, y, np.arange(y.size), X), expected)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        lambda n: np.zeros(n),
+        lambda n: np.zeros((n, 2)),
+        lambda n: [[0.0]] * n,
+        lambda n: ["text"] * n,
+        lambda n: sparse.csr_array((n, 3)),
+        lambda n: pd.DataFrame({"x": range(n)}),
+        lambda n: pl.DataFrame({"x": range(n)}),
+        lambda n: pa.table({"x": range(n)}),
+    ],
+    ids=["1d", "2d", "list", "text", "sparse", "pandas", "polars", "pyarrow"],
+)
+def test_x_of_every_kind(sites, X):
+    y, codes, expected = sites
+    assert np.array_equal(folds(WithinGroupStratifiedKFold(3), y, codes, X(y.size)), expected)
+
+
+def test_arguments_are_left_as_they_were(sites):
+    y, codes, _ = sites
+    X = pd.DataFrame({"site": codes})
+    before = X.copy(), y.copy()
+    list(WithinGroupStratifiedKFold(3, groups="site", shuffle=True).split(X, y))
+    pd.testing.assert_frame_equal(X, before[0])
+    assert np.array_equal(y, before[1])
+
+
+# Errors --------------------------------------------------------------------------------------
+
+Y = np.tile([0, 1], 6)
+SITE = np.repeat(["a", "b", "c"], 4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"n_splits": 1}, ValueError, r"n_splits must be at least 2; got 1"),
+        ({"n_splits": 0}, ValueError, r"n_splits must be at least 2; got 0"),
+        ({"n_splits": -3}, ValueError, r"n_splits must be at least 2; got -3"),
+        ({"n_splits": 2.0}, TypeError, r"n_splits must be a whole number; got 2\.0"),
+        ({"n_splits": "5"}, TypeError, r"n_splits must be a whole number; got '5'"),
+        ({"n_splits": True}, TypeError, r"n_splits must be a whole number; got True"),
+        ({"n_splits": None}, TypeError, r"n_splits must be a whole number; got None"),
+        ({"shuffle": 1}, TypeError, r"shuffle must be True or False; got 1"),
+        ({"shuffle": None}, TypeError, r"shuffle must be True or False; got None"),
+        ({"random_state": 0}, ValueError, r"random_state=0 has no effect .* shuffle=True"),
+        ({"groups": 3}, TypeError, r"groups must be the name of a column of X.*; got int"),
+        ({"groups": SITE}, TypeError, r"groups must be the name of a column.*; got ndarray"),
+        ({"groups": []}, TypeError, r"groups must be the name of a column.*; got list"),
+        ({"groups": ["a", 1]}, TypeError, r"groups must be the name of a column.*; got list"),
+    ],
+)
+def test_parameters_that_cannot_be(arguments, error, message):
+    with pytest.raises(error, match=message):
+        WithinGroupStratifiedKFold(**arguments)
+
+
+def test_parameters_but_the_first_are_by_keyword():
+    with pytest.raises(TypeError):
+        WithinGroupStratifiedKFold(5, "site")
+
+
+def test_n_splits_of_numpy():
+    assert WithinGroupStratifiedKFold(np.int64(3)).get_n_splits() == 3
+
+
+FRAME = pd.DataFrame({"x": np.zeros(12), "site": SITE})
+HOLES = pd.Series(SITE, dtype=object).where(np.arange(12) != 5)
+
+
+@pytest.mark.parametrize(
+    ("names", "X", "y", "groups", "error", "message"),
+    [
+        (None, FRAME, Y, None, ValueError, r"got no groups\. .*groups='site'.*groups=labels"),
+        (None, FRAME, None, SITE, ValueError, r"needs y"),
+        ("ward", FRAME, Y, None, ValueError, r"'ward', not found in X\. .*'x', 'site'"),
+        (["site", "ward"], FRAME, Y, None, ValueError, r"column 'ward', not found in X"),
+        ("site", np.zeros((12, 2)), Y, None, TypeError, r"'site' of X, but X arrived as ndarray"),
+        (None, FRAME, Y, SITE[:9], ValueError, r"groups has 9 rows and y has 12"),
+        (None, FRAME, Y, HOLES, ValueError, r"groups has 1 missing labels of 12"),
+        ("site", FRAME.assign(site=HOLES), Y, None, ValueError, r"1 missing labels of 12"),
+        (None, FRAME, Y, np.where(Y, 1.0, np.nan), ValueError, r"groups has 6 missing labels"),
+        (None, FRAME, Y, np.arange(12) / 7, TypeError, r"groups must hold booleans, integers"),
+        (None, FRAME, Y + np.arange(12) / 7, SITE, ValueError, r"y is 'continuous'.*y > thres"),
+        (None, FRAME, np.where(Y, 1, np.nan), SITE, ValueError, r"y has 6 missing labels"),
+        (None, FRAME, np.ones((12, 2)), SITE, ValueError, r"y must be one-dimensional"),
+        (None, FRAME.iloc[:9], Y, SITE, ValueError, r"inconsistent numbers of samples"),
+    ],
+)
+def test_rows_that_cannot_be_split(names, X, y, groups, error, message):
+    with pytest.raises(error, match=message):
+        list(WithinGroupStratifiedKFold(2, groups=names).split(X, y, groups))
+
+
+@pytest.mark.parametrize("n_splits", [4, 7, 100])
+def test_more_folds_than_rows_of_a_class(n_splits):
+    y = np.array(["ill"] * 3 + ["well"] * 9)
+    message = rf"n_splits={n_splits} is more than the 3 rows of class .*'ill'.*use fewer folds"
+    with pytest.raises(ValueError, match=message):
+        list(WithinGroupStratifiedKFold(n_splits).split(y, y, SITE))
+    assert len(list(WithinGroupStratifiedKFold(3).split(y, y, SITE))) == 3
+
+
+def test_missing_labels_of_text_are_told():
+    y = np.where(Y, "yes", "no").astype(object)
+    y[3] = None
+    with pytest.raises(ValueError, match=r"y has 1 missing"):
+        list(WithinGroupStratifiedKFold(2).split(FRAME, y, SITE))
+
+
+# As scikit-learn checks its own ----------------------------------------------------------------
+
+
+def test_default_parameters():
+    X = np.array([[1, 2], [3, 4], [5, 6], [7, 8]])
+    y, groups = np.array([1, 1, 2, 2]), np.array([1, 2, 1, 2])
+    cv = WithinGroupStratifiedKFold(2)
+    assert cv.get_n_splits(X, y, groups) == cv.get_n_splits() == 2
+    np.testing.assert_equal(
+        list(cv.split(X, y, groups)), list(cv.split(np.array([1, 2, 3, 4]), y, groups))
+    )
+    default = WithinGroupStratifiedKFold()
+    parameters = default.n_splits, default.groups, default.shuffle, default.random_state
+    assert parameters == (5, None, False, None)
+
+
+@pytest.mark.parametrize(
+    ("cv", "text"),
+    [
+        (
+            WithinGroupStratifiedKFold(2),
+            "WithinGroupStratifiedKFold(groups=None, n_splits=2, random_state=None, "
+            "shuffle=False)",
+        ),
+        (
+            WithinGroupStratifiedKFold(groups=["a", "b"], shuffle=True, random_state=7),
+            "WithinGroupStratifiedKFold(groups=['a', 'b'], n_splits=5, random_state=7, "
+            "shuffle=True)",
+        ),
+    ],
+    ids=["default", "all"],
+)
+def test_repr(cv, text):
+    assert repr(cv).split() == text.split()  # scikit-learn breaks long lines
+
+
+def test_two_dimensional_y():
+    rng = np.random.RandomState(1)
+    X, y = rng.randint(0, 3, size=(30, 2)), rng.randint(0, 3, size=30)
+    groups = rng.randint(0, 3, size=30)
+    splitter = WithinGroupStratifiedKFold(3)
+    np.testing.assert_equal(
+        list(splitter.split(X, y, groups)), list(splitter.split(X, y.reshape(-1, 1), groups))
+    )
+    with pytest.raises(ValueError, match="y must be one-dimensional"):
+        list(splitter.split(X, rng.randint(0, 2, size=(30, 3)), groups))
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.parametrize("k", [4, 6, 7])
+def test_class_ratios_are_kept(k, shuffle):
+    rng = np.random.default_rng(0)
+    n = 1000
+    y = rng.permutation(np.repeat([4, 0, 1], [int(0.10 * n), int(0.89 * n), int(0.01 * n)]))
+    distribution = np.bincount(y) / y.size
+    splitter = WithinGroupStratifiedKFold(k, shuffle=shuffle, random_state=0 if shuffle else None)
+    for train, test in splitter.split(np.ones(y.size), y, rng.integers(0, 5, y.size)):
+        for rows in (train, test):
+            np.testing.assert_allclose(np.bincount(y[rows]) / rows.size, distribution, atol=0.02)
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        lambda s: pickle.loads(pickle.dumps(s)),
+        copy.copy,
+        copy.deepcopy,
+        lambda s: clone(s, safe=False),
+    ],
+    ids=["pickle", "copy", "deepcopy", "clone"],
+)
+def test_copies_split_alike(rows, copied):
+    splitter = WithinGroupStratifiedKFold(4, shuffle=True, random_state=3)
+    other = copied(splitter)
+    assert repr(other) == repr(splitter)
+    assert np.array_equal(folds(other, *rows), folds(splitter, *rows))
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [clone, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))],
+    ids=["clone", "deepcopy", "pickle"],
+)
+def test_searches_that_hold_it_are_copied(copied):
+    cv = WithinGroupStratifiedKFold(3, groups="site", shuffle=True, random_state=1)
+    search = copied(GridSearchCV(LogisticRegression(), {"C": [1, 2]}, cv=cv))
+    assert repr(search.cv) == repr(cv)
+    X = FRAME.assign(site=pd.Categorical(SITE).codes)
+    np.testing.assert_equal(list(search.cv.split(X, Y)), list(cv.split(X, Y)))
