@@ -34,6 +34,7 @@ PACKAGES = [
     "torchmetrics",
 ]
 LIMIT = "limit: numpy.sort(scores)"
+RESULTS = Path("benchmarks/results")
 # A way that would need longer than this, judged by its last time, is left out.
 PATIENCE = 10.0
 
@@ -176,6 +177,22 @@ def machine() -> dict[str, Any]:
     }
 
 
+def describe(about: dict[str, Any]) -> str:
+    versions = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
+    return (
+        f"Measured on {about['cores']} cores of {about['processor']}, Python {about['python']}, "
+        f"{versions}."
+    )
+
+
+def put_into_readme(tables: str) -> None:
+    """Replace the tables of benchmarks/README.md."""
+    readme = Path("benchmarks/README.md")
+    before, rest = readme.read_text().split("<!-- tables -->")
+    after = rest.split("<!-- end of tables -->")[1]
+    readme.write_text(f"{before}<!-- tables -->\n\n{tables}\n\n<!-- end of tables -->{after}")
+
+
 def _processor() -> str:
     info = Path("/proc/cpuinfo")
     if info.exists():
@@ -189,7 +206,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--rows", type=float, default=1e7, help="most rows (1e5 to 1e8)")
     parser.add_argument("--repeats", type=int, default=5, help="timed runs of each way")
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
+    parser.add_argument("--out", type=Path, default=RESULTS)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     results = measure(int(arguments.rows), arguments.repeats)
@@ -199,9 +216,10 @@ def main() -> None:
     document = {"machine": about, "results": results, "scenarios": others}
     (arguments.out / "latest.json").write_text(json.dumps(document, indent=1))
     tables = "\n\n".join([markdown(results), scenarios.markdown(others)])
-    (arguments.out / "latest.md").write_text(tables + "\n")
     plot(results, arguments.out / "rows.png")
-    print(f"\n{tables}\n\n{json.dumps(about)}")
+    if arguments.out == RESULTS:
+        put_into_readme(f"{describe(about)}\n\n{tables}")
+    print(f"\n{tables}\n\n{describe(about)}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """AUC over groups for scikit-learn: devices, hospitals, shops, folds, people.
 
-Names are loaded when first used: counting rows on a device needs numpy alone, not
-scikit-learn and pandas.
+Names are loaded when first used: counting rows on a device needs numpy alone, and pandas
+for labels that are not integers or booleans, but not scikit-learn.
 """
 
 from importlib import import_module

@@ -12,19 +12,20 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import skfedauc
 from skfedauc._predictions_file import (
     ENDINGS,
+    STDIN,
     CommandError,
-    groups_of,
-    labels_of,
-    numbers_of,
+    Rows,
+    listed,
+    name_of,
     read_columns,
-    weights_of,
+    rows_of,
 )
 
 if TYPE_CHECKING:
@@ -98,7 +99,12 @@ def _parser() -> argparse.ArgumentParser:
     about = "Report the AUC over groups of the predictions in a file."
     audit = commands.add_parser("audit", help=about, description=about, **layout)
     add = audit.add_argument
-    add("file", metavar="FILE", help=f"predictions, one per row: {', '.join(ENDINGS)}")
+    add(
+        "file",
+        metavar="FILE",
+        help=f"predictions, one per row: {', '.join(ENDINGS)}; {STDIN} reads CSV from standard "
+        "input; CSV may be separated by commas, semicolons or tabs",
+    )
     add("--label", metavar="COL", required=True, help="column of the true labels")
     add("--score", metavar="COL", required=True, help="column of the scores")
     add(
@@ -119,10 +125,15 @@ def _parser() -> argparse.ArgumentParser:
         "--missing",
         choices=["error", "drop", "group"],
         default="error",
-        help="rows whose group is empty: an error, left out, or a group of their own "
-        "(default: %(default)s)",
+        help="rows whose group is empty: an error, left out (by each column only the rows "
+        "where it is empty), or a group of their own (default: %(default)s)",
     )
-    add("--json", action="store_true", help="print one JSON document")
+    add(
+        "--json",
+        action="store_true",
+        help="print one JSON document; what is undefined is null, and cross_difference is "
+        "left out above 500 groups",
+    )
     return parser
 
 
@@ -225,6 +236,14 @@ def _meaning(report: GroupAUC) -> list[str]:
 # The audit -----------------------------------------------------------------------------
 
 
+class _Grouping(NamedTuple):
+    """One of the reports: by a column, or by a combination of columns."""
+
+    names: tuple[str, ...]
+    report: GroupAUC
+    n_dropped: int
+
+
 def audit(arguments: argparse.Namespace) -> list[str]:
     """Report on a file of predictions, as text or JSON."""
     from skfedauc import GroupAUC
@@ -234,78 +253,112 @@ def audit(arguments: argparse.Namespace) -> list[str]:
     if arguments.weight is not None:
         needed.append(arguments.weight)
     table = read_columns(arguments.file, list(dict.fromkeys(needed)))
-    groups = groups_of(table, columns, arguments.missing)
-    partial = _count(table.loc[groups.index], groups, arguments)
-    reports = {
-        names: GroupAUC(part, undefined="ignore")
-        for names, part in _groupings(partial, columns).items()
-    }
-    n_dropped = len(table) - len(groups)
+    rows = rows_of(table, columns, arguments)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        partials = _partials(rows, arguments)
+    _tell((str(warning.message) for warning in caught), arguments)
+    groupings = [
+        _Grouping(names, GroupAUC(partial, undefined="ignore"), rows.n_without(names))
+        for names, partial in partials.items()
+    ]
     if arguments.json:
-        return [json.dumps(_document(arguments, reports, n_dropped), indent=2, allow_nan=False)]
-    lines = [_headline(arguments, partial, n_dropped)]
-    for names, report in reports.items():
-        lines += ["", *_report_lines(report, names)]
+        return [json.dumps(_document(arguments, rows, groupings), indent=2, allow_nan=False)]
+    lines = [_headline(arguments, rows)]
+    for names, report, n_dropped in groupings:
+        lines += ["", *_report_lines(report, names, n_dropped)]
     return lines
 
 
-def _groupings(partial: AUCPartial, columns: list[str]) -> dict[tuple[str, ...], AUCPartial]:
+def _partials(rows: Rows, arguments: argparse.Namespace) -> dict[tuple[str, ...], AUCPartial]:
     """Each column by itself, then all combined."""
-    parts: dict[tuple[str, ...], AUCPartial] = {}
-    if len(columns) > 1:
-        parts = {(name,): partial.regroup(itemgetter(i)) for i, name in enumerate(columns)}
-    return {**parts, tuple(columns): partial}
+    columns = tuple(rows.groups.columns)
+    alone: list[tuple[str, ...]] = [(name,) for name in columns] if len(columns) > 1 else []
+    if rows.n_with(columns) < len(rows.groups):
+        return {names: _count(rows.having(names), arguments) for names in [*alone, columns]}
+    combined = _count(rows, arguments)
+    parts = {names: combined.regroup(itemgetter(i)) for i, names in enumerate(alone)}
+    return {**parts, columns: combined}
 
 
-def _count(table: pd.DataFrame, groups: pd.DataFrame, arguments: argparse.Namespace) -> AUCPartial:
+def _count(rows: Rows, arguments: argparse.Namespace) -> AUCPartial:
     from skfedauc import AUCPartial
 
-    labels, positive = labels_of(table[arguments.label], arguments.pos_label)
-    scores = numbers_of(table[arguments.score])
-    weights = None if arguments.weight is None else weights_of(table[arguments.weight])
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        partial = AUCPartial.from_predictions(
-            labels, scores, groups=groups, sample_weight=weights, pos_label=positive
-        )
-    for warning in caught:
-        message = str(warning.message).replace("y_score", f"column {arguments.score!r}")
-        print(f"{PROG}: warning: {message}", file=sys.stderr)
-    for what, n_rows in (("positive", partial.n_positives), ("negative", partial.n_negatives)):
-        if n_rows.sum() == 0:
-            counted = "" if weights is None else " with a weight above 0"
+    for what, n_rows in zip(("positive", "negative"), rows.n_by_class(), strict=True):
+        if n_rows == 0:
             raise CommandError(
-                f"column {arguments.label!r} has no {what} label among the {len(table)} rows"
-                f"{counted}; an AUC needs both classes"
+                f"column {arguments.label!r} has no {what} label among the {_described(rows)}; "
+                "an AUC needs both classes"
             )
-    return partial
+    return AUCPartial.from_predictions(
+        rows.labels,
+        rows.scores,
+        groups=rows.groups,
+        sample_weight=rows.weights,
+        pos_label=rows.positive,
+    )
+
+
+def _described(rows: Rows) -> str:
+    from skfedauc.partials import counted
+
+    conditions = [] if rows.weights is None else ["a weight above 0"]
+    if rows.n_without(rows.groups.columns):
+        conditions.append(f"a group in {listed(rows.groups.columns, ' and ')}")
+    number = counted(sum(rows.n_by_class()), "row")
+    return f"{number} with {' and '.join(conditions)}" if conditions else number
+
+
+def _tell(messages: Iterable[str], arguments: argparse.Namespace) -> None:
+    """Print each warning once, in the words of the command line."""
+    for message in dict.fromkeys(messages):
+        text = message.replace("y_score", f"column {arguments.score!r}")
+        print(f"{PROG}: warning: {text}", file=sys.stderr)
 
 
 # What is printed -------------------------------------------------------------------------
 
 
-def _headline(arguments: argparse.Namespace, partial: AUCPartial, n_dropped: int) -> str:
-    positives, negatives = int(partial.n_positives.sum()), int(partial.n_negatives.sum())
+def _headline(arguments: argparse.Namespace, rows: Rows) -> str:
+    from skfedauc.partials import counted
+
+    positives, negatives = rows.n_by_class()
     weighted = f", weighted by {arguments.weight!r}" if arguments.weight is not None else ""
-    dropped = f"; {n_dropped:,} rows without a group left out" if n_dropped else ""
     return (
-        f"{arguments.file}: {positives + negatives:,} rows, {positives:,} positives and "
-        f"{negatives:,} negatives{weighted}{dropped}"
+        f"{name_of(arguments.file)}: {counted(positives + negatives, 'row')}, "
+        f"{counted(positives, 'positive')} and {counted(negatives, 'negative')}{weighted}"
     )
 
 
-def _report_lines(report: GroupAUC, names: Sequence[str]) -> list[str]:
-    rows = int(report.partial.n_positives.sum() + report.partial.n_negatives.sum())
-    undefined = (
-        f", {report.n_undefined:,} of them undefined (one class only)" if report.n_undefined else ""
-    )
+def _report_lines(report: GroupAUC, names: Sequence[str], n_dropped: int = 0) -> list[str]:
     statistics = report.statistics()
     return [
-        f"By {' x '.join(names)}: {rows:,} rows, {report.n_groups:,} groups{undefined}",
+        _grouping_line(report, names, n_dropped),
         *_aligned([[str(name), _shown(value)] for name, value in statistics.items()]),
+        *_left_out_lines(statistics),
         _decomposition_line(report),
         *_group_lines(report, names),
     ]
+
+
+def _grouping_line(report: GroupAUC, names: Sequence[str], n_dropped: int) -> str:
+    from skfedauc.partials import counted
+
+    rows = int(report.partial.n_positives.sum() + report.partial.n_negatives.sum())
+    line = f"By {' x '.join(names)}: {counted(rows, 'row')}, {counted(report.n_groups, 'group')}"
+    if report.n_undefined:
+        line += f", {report.n_undefined:,} of them undefined (one class only)"
+    if n_dropped:
+        line += f"; {counted(n_dropped, 'row')} without {listed(names, ' or ')} left out"
+    return line
+
+
+def _left_out_lines(statistics: pd.Series[float]) -> list[str]:
+    from skfedauc.report import STATISTICS
+    from skfedauc.report.group_auc import MATRIX_GROUPS
+
+    left_out = (name for name in STATISTICS if name not in statistics.index)
+    return [f"{name} is left out above {MATRIX_GROUPS} groups." for name in left_out]
 
 
 def _decomposition_line(report: GroupAUC) -> str:
@@ -319,6 +372,8 @@ def _decomposition_line(report: GroupAUC) -> str:
 
 def _group_lines(report: GroupAUC, names: Sequence[str]) -> list[str]:
     """The groups by AUC; of many, the lowest and the highest."""
+    from skfedauc.partials import counted
+
     table = report.by_group.sort_values("auc", kind="stable")
     n_left_out = 0
     if len(table) > 2 * N_ENDS:
@@ -334,8 +389,8 @@ def _group_lines(report: GroupAUC, names: Sequence[str]) -> list[str]:
     lines = _aligned(rows, n_text=len(names))
     if n_left_out:
         lines.append(
-            f"Shown are the lowest and highest {N_ENDS}; {n_left_out:,} more groups are left out "
-            "(--json has all)."
+            f"Shown are the lowest and highest {N_ENDS}; left out: "
+            f"{counted(n_left_out, 'more group')} (--json has all)."
         )
     return lines
 
@@ -362,24 +417,27 @@ def _printable(label: str) -> str:
 
 
 def _document(
-    arguments: argparse.Namespace, reports: dict[tuple[str, ...], GroupAUC], n_dropped: int
+    arguments: argparse.Namespace, rows: Rows, groupings: list[_Grouping]
 ) -> dict[str, Any]:
-    partial = next(iter(reports.values())).partial
+    n_positives, n_negatives = rows.n_by_class()
     return {
         "file": arguments.file,
         "label": arguments.label,
         "score": arguments.score,
         "weight": arguments.weight,
-        "n_positives": int(partial.n_positives.sum()),
-        "n_negatives": int(partial.n_negatives.sum()),
-        "n_dropped": n_dropped,
-        "groupings": [_grouping(names, report) for names, report in reports.items()],
+        "n_positives": n_positives,
+        "n_negatives": n_negatives,
+        "groupings": [_entry(grouping) for grouping in groupings],
     }
 
 
-def _grouping(names: tuple[str, ...], report: GroupAUC) -> dict[str, Any]:
+def _entry(grouping: _Grouping) -> dict[str, Any]:
+    names, report, n_dropped = grouping
     return {
         "by": list(names),
+        "n_positives": int(report.partial.n_positives.sum()),
+        "n_negatives": int(report.partial.n_negatives.sum()),
+        "n_dropped": n_dropped,
         "n_groups": report.n_groups,
         "n_undefined": report.n_undefined,
         "statistics": {str(k): _or_null(v) for k, v in report.statistics().items()},

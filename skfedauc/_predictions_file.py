@@ -7,19 +7,25 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import io
 import math
 import os
+import sys
 import warnings
 import zlib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    import argparse
+
     import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
 
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".parquet")
+SEPARATORS = (",", ";", "\t")
+STDIN = "-"
 MISSING = "(missing)"
 
 
@@ -27,13 +33,17 @@ class CommandError(Exception):
     """What the user can mend, told in one line."""
 
 
+# Reading -------------------------------------------------------------------------------
+
+
+def name_of(path: str) -> str:
+    return "standard input" if path == STDIN else path
+
+
 def read_columns(path: str, needed: list[str]) -> pd.DataFrame:
     """These columns of a file, of which empty cells alone are missing."""
-    ending = next((end for end in ENDINGS if path.lower().endswith(end)), None)
-    if ending is None:
-        raise CommandError(f"{path}: the name must end in one of {', '.join(ENDINGS)}")
-    if not os.path.isfile(path):
-        raise CommandError(f"{path}: no such file")
+    name = name_of(path)
+    ending = _ending(path)
     try:
         if ending == ".parquet":
             table = _read_parquet(path, needed)
@@ -41,26 +51,40 @@ def read_columns(path: str, needed: list[str]) -> pd.DataFrame:
             table = _read_text(path, needed, "\t" if ending == ".tsv" else ",")
     except ImportError:
         raise CommandError("reading Parquet needs pyarrow: pip install pyarrow") from None
+    except UnicodeError:
+        raise CommandError(f"{name}: is not UTF-8 text; save it as UTF-8") from None
     except (OSError, EOFError, ValueError, Warning, zlib.error) as error:
-        raise CommandError(f"{path}: cannot be read: {' '.join(str(error).split())}") from None
+        raise CommandError(f"{name}: cannot be read: {' '.join(str(error).split())}") from None
     if table.empty:
-        raise CommandError(f"{path}: there are no rows")
+        raise CommandError(f"{name}: there are no rows")
     return table
 
 
-def _read_text(path: str, needed: list[str], separator: str) -> pd.DataFrame:
+def _ending(path: str) -> str:
+    """What the file is, told by its name; standard input is CSV."""
+    if path == STDIN:
+        return ".csv"
+    ending = next((end for end in ENDINGS if path.lower().endswith(end)), None)
+    if ending is None:
+        raise CommandError(f"{path}: the name must end in one of {', '.join(ENDINGS)}")
+    if not os.path.isfile(path):
+        raise CommandError(f"{path}: no such file")
+    return ending
+
+
+def _read_text(path: str, needed: list[str], usual: str) -> pd.DataFrame:
     """Read cells as they are written: "007" and "NA" are text, scores keep every digit."""
     import pandas as pd
 
-    # The raw header, since pandas renames repeated columns.
-    header = pd.read_csv(path, sep=separator, header=None, nrows=1, dtype=str, na_filter=False)
-    _check_columns(path, header.iloc[0].tolist(), needed)
+    source = _standard_input() if path == STDIN else path
+    separator, columns = _header(source, usual)
+    _check_columns(path, columns, needed)
     with warnings.catch_warnings():
         # Pandas would cut rows that are longer than the header, and shift their cells.
         warnings.simplefilter("error", pd.errors.ParserWarning)
         # With usecols it would not even notice, so needed columns are picked by chunk.
         chunks = pd.read_csv(
-            path,
+            _opened(source),
             sep=separator,
             dtype=str,
             keep_default_na=False,
@@ -69,6 +93,35 @@ def _read_text(path: str, needed: list[str], separator: str) -> pd.DataFrame:
             chunksize=100_000,
         )
         return pd.concat([chunk[needed] for chunk in chunks], ignore_index=True)
+
+
+def _standard_input() -> bytes:
+    """All of it, since the header is read before the rows."""
+    if sys.stdin is None:
+        raise CommandError("standard input is closed")
+    return sys.stdin.buffer.read()
+
+
+def _header(source: str | bytes, usual: str) -> tuple[str, list[str]]:
+    """The separator and the names of the columns, which pandas would rename if repeated.
+
+    A header that the usual separator does not split is split by another that does.
+    """
+    import pandas as pd
+
+    headers = {}
+    for separator in (usual, *SEPARATORS):
+        header = pd.read_csv(
+            _opened(source), sep=separator, header=None, nrows=1, dtype=str, na_filter=False
+        )
+        headers[separator] = header.iloc[0].tolist()
+        if len(headers[separator]) > 1:
+            return separator, headers[separator]
+    return usual, headers[usual]
+
+
+def _opened(source: str | bytes) -> str | io.BytesIO:
+    return io.BytesIO(source) if isinstance(source, bytes) else source
 
 
 def _read_parquet(path: str, needed: list[str]) -> pd.DataFrame:
@@ -93,23 +146,74 @@ def _read_parquet(path: str, needed: list[str]) -> pd.DataFrame:
 def _check_columns(path: str, columns: list[str], needed: list[str]) -> None:
     for name in needed:
         if columns.count(name) > 1:
-            raise CommandError(f"{path}: {columns.count(name)} columns are named {name!r}")
+            raise CommandError(f"{name_of(path)}: {columns.count(name)} columns are named {name!r}")
         if name not in columns:
             by_lower = {column.lower(): column for column in columns}
             near = difflib.get_close_matches(name.lower(), by_lower, n=3)
-            hint = f"; did you mean {_listed(by_lower[key] for key in near)}?" if near else ""
+            hint = f"; did you mean {listed(by_lower[key] for key in near)}?" if near else ""
             raise CommandError(
-                f"{path}: no column {name!r} among its columns {_listed(columns)}{hint}"
+                f"{name_of(path)}: no column {name!r} among its columns {listed(columns)}{hint}"
             )
 
 
-def _listed(items: Iterable[Any]) -> str:
+def listed(items: Iterable[Any], between: str = ", ") -> str:
     shown = [repr(str(item)) for item in items]
-    return ", ".join(shown[:20]) + (f", ... ({len(shown)} in all)" if len(shown) > 20 else "")
+    return between.join(shown[:20]) + (f", ... ({len(shown)} in all)" if len(shown) > 20 else "")
+
+
+# Arguments of the library ----------------------------------------------------------------
+
+
+class Rows(NamedTuple):
+    """Rows that are counted: those with a group in one column at least."""
+
+    labels: NDArray[Any]
+    positive: Any
+    scores: NDArray[np.float64]
+    weights: NDArray[np.float64] | None
+    groups: pd.DataFrame
+    n_read: int
+
+    def having(self, names: Iterable[str]) -> Rows:
+        """Rows with a group in each of these columns, and these columns only."""
+        groups = self.groups[list(names)]
+        has = groups.notna().all(axis=1).to_numpy()
+        weights = None if self.weights is None else self.weights[has]
+        return self._replace(
+            labels=self.labels[has], scores=self.scores[has], weights=weights, groups=groups[has]
+        )
+
+    def n_with(self, names: Iterable[str]) -> int:
+        """Number of rows with a group in each of these columns."""
+        return int(self.groups[list(names)].notna().all(axis=1).sum())
+
+    def n_without(self, names: Iterable[str]) -> int:
+        """Number of rows read that lack a group in one of these columns."""
+        return self.n_read - self.n_with(names)
+
+    def n_by_class(self) -> tuple[int, int]:
+        """Number of positives and of negatives; rows of weight 0 do not count."""
+        positive = self.labels == self.positive
+        if self.weights is not None:
+            positive = positive[self.weights > 0]
+        n_positives = int(positive.sum())
+        return n_positives, positive.size - n_positives
+
+
+def rows_of(table: pd.DataFrame, columns: list[str], arguments: argparse.Namespace) -> Rows:
+    groups = groups_of(table, columns, arguments.missing)
+    n_read, table = len(table), table.loc[groups.index]
+    labels, positive = labels_of(table[arguments.label], arguments.pos_label)
+    scores = numbers_of(table[arguments.score])
+    weights = None if arguments.weight is None else weights_of(table[arguments.weight])
+    return Rows(labels, positive, scores, weights, groups, n_read)
 
 
 def groups_of(table: pd.DataFrame, columns: list[str], missing: str) -> pd.DataFrame:
-    """Group labels as text, with missing ones treated as asked."""
+    """Group labels as text, with missing ones treated as asked.
+
+    If they are to be dropped, rows without any go, and the others keep their gaps.
+    """
     import pandas as pd
 
     groups = pd.DataFrame({name: _as_text(table[name]) for name in columns})
@@ -118,12 +222,12 @@ def groups_of(table: pd.DataFrame, columns: list[str], missing: str) -> pd.DataF
     if not n_empty:
         return groups
     if missing == "drop":
-        return groups[~empty.any(axis=1)]
+        return groups[~empty.all(axis=1)]
     if missing == "error":
-        counts = ", ".join(f"{n} of column {name!r}" for name, n in n_empty.items())
+        counts = (f"{n:,} of {len(table):,} in column {name!r}" for name, n in n_empty.items())
         raise CommandError(
-            f"the group is empty in some of the {len(table)} rows: {counts}; pass --missing drop "
-            "to leave these rows out, or --missing group to make them a group of their own"
+            f"the group is empty in some rows: {', '.join(counts)}; pass --missing drop to leave "
+            "these rows out, or --missing group to make them a group of their own"
         )
     for name in n_empty:
         if groups[name].eq(MISSING).any():
@@ -151,7 +255,7 @@ def labels_of(column: pd.Series[Any], pos_label: str | None) -> tuple[NDArray[An
     codes, values = pd.factorize(column)
     labels = [_label(value) for value in values]
     classes = dict(zip(labels, map(str, values), strict=True))
-    found = f"column {column.name!r} has the labels {_listed(sorted(classes.values()))}"
+    found = f"column {column.name!r} has the labels {listed(sorted(classes.values()))}"
     if len(classes) > 2:
         raise CommandError(f"{found}; an AUC needs two classes")
     positive = 1.0 if pos_label is None else _label(pos_label)
@@ -181,16 +285,33 @@ def numbers_of(column: pd.Series[Any]) -> NDArray[np.float64]:
     if is_numeric_dtype(column) and not is_bool_dtype(column):
         numbers = column.to_numpy(np.float64)
     else:
-        numbers = np.array([_number(value) for value in column], np.float64)
+        numbers = _numbers(np.array([str(value) for value in column], object))
     _refuse(column, ~np.isfinite(numbers), "not a finite number")
     return numbers
 
 
-def _number(value: Any) -> float:
+def _numbers(cells: NDArray[np.object_]) -> NDArray[np.float64]:
+    """The numbers nearest to what is written; NaN where it is not one."""
+    import numpy as np
+
+    if _is_plain("".join(cells)):
+        try:
+            return cells.astype(np.float64)
+        except ValueError:
+            pass
+    return np.array([_number(cell) for cell in cells], np.float64)
+
+
+def _number(text: str) -> float:
     try:
-        return float(str(value))
+        return float(text) if _is_plain(text) else math.nan
     except ValueError:
         return math.nan
+
+
+def _is_plain(text: str) -> bool:
+    """Whether it is free of what Python alone takes for numbers: 1_0, digits of all scripts."""
+    return text.isascii() and "_" not in text
 
 
 def weights_of(column: pd.Series[Any]) -> NDArray[np.float64]:
@@ -200,10 +321,13 @@ def weights_of(column: pd.Series[Any]) -> NDArray[np.float64]:
 
 
 def _refuse(column: pd.Series[Any], bad: Any, what: str) -> None:
+    from skfedauc.partials import counted
+
     if bad.any():
         first = int(bad.argmax())
         value = "" if what == "empty" else f" ({str(column.iloc[first])!r})"
         raise CommandError(
-            f"column {column.name!r} is {what} in {int(bad.sum())} of {len(column)} rows, the "
-            f"first being data row {column.index[first] + 1}{value}"
+            f"column {column.name!r} is {what} in {int(bad.sum()):,} of "
+            f"{counted(len(column), 'row')}, the first being data row "
+            f"{column.index[first] + 1}{value}"
         )

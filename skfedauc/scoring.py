@@ -154,8 +154,8 @@ def group_auc_scoring(
         How the scorers find the group of each row; see `make_group_auc_scorer`.
     each_group : iterable of labels, default=()
         Groups whose own AUC is to be a score as well, named "auc_" and the label (parts
-        of a tuple joined by "_"). It is NaN, with a warning, in a fold where the group
-        lacks a class or is absent, as `undefined` says.
+        of a tuple joined by "_"). In a fold where the group lacks a class, it is what
+        `undefined` says; where it is absent, NaN with a warning.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
         What to do with groups that lack a class in a fold; see `make_group_auc_scorer`.
     pos_label : int, float, bool or str, default=None
@@ -175,6 +175,11 @@ def group_auc_scoring(
     See Also
     --------
     make_group_auc_scorer : One scorer, and the table of what works in which tool.
+
+    Notes
+    -----
+    Routed under another name: ``{name: scorer.set_score_request(groups="site") for name, scorer
+    in group_auc_scoring([...], groups=None).items()}``.
 
     Examples
     --------
@@ -212,7 +217,9 @@ def group_auc_scoring(
     named: list[tuple[str, str, Any]] = [
         (check_statistic(name, scorer=True), name, None) for name in statistics
     ]
-    for label in map(validation.plain_label, each_group):
+    labels = [validation.check_label(label, "each_group") for label in each_group]
+    _check_each_group(labels, checked)
+    for label in labels:
         parts = label if isinstance(label, tuple) else (label,)
         named.append(("auc_" + "_".join(map(str, parts)), "group", label))
     repeated = {name for name, *_ in named if sum(name == other[0] for other in named) > 1}
@@ -226,6 +233,26 @@ def group_auc_scoring(
         name: GroupAUCScorer(statistic, checked, undefined, pos_label, response_method, label)
         for name, statistic, label in named
     }
+
+
+def _check_each_group(labels: list[Any], groups: Any) -> None:
+    """Refuse labels that no row can have, where that is known before a search."""
+    n_columns = len(groups) if isinstance(groups, list) else 1
+    if validation.is_column_names(groups) and n_columns > 1:
+        odd = [g for g in labels if not isinstance(g, tuple) or len(g) != n_columns]
+        if odd:
+            raise ValueError(
+                f"each_group must hold tuples of {n_columns} labels, one for each of the columns "
+                f"{groups}; got {odd[0]!r}."
+            )
+    elif hasattr(groups, "dropna"):
+        known = {validation.as_label(label) for label in groups.dropna().unique()}
+        unknown = [label for label in labels if label not in known]
+        if unknown:
+            raise ValueError(
+                f"each_group names {unknown[:3]!r}, which no row has; the groups are "
+                f"{', '.join(map(repr, list(known)[:10]))}."
+            )
 
 
 def _check_response_method(response_method: Any) -> None:
@@ -254,11 +281,13 @@ def _checked_groups(groups: Any) -> Any:
     if hasattr(groups, "get_indexer") or not hasattr(groups, "iloc") or hasattr(groups, "columns"):
         raise TypeError(
             "groups must be the name of a column of X, a list of names, a pandas Series with "
-            f"the index of X, or None (routed by scikit-learn); got {type(groups).__name__}. "
+            "the index of X, or None (routed by scikit-learn); got "
+            f"{type(groups).__module__.split('.')[0]} {type(groups).__name__}. "
             "Positions of columns, and arrays, which cannot follow the rows into folds, are "
             "not supported."
         )
     validation.check_unique_index(groups, "groups")
+    validation.encode_groups(groups.dropna())  # rows without a label may be of no search
     return groups
 
 
@@ -384,9 +413,11 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         auc = float(report._auc[known.index(self._label)]) if self._label in known else np.nan
         if not np.isnan(auc):
             return auc
-        if isinstance(self._undefined, float):
+        is_absent = self._label not in known
+        # A number may stand in for an undefined AUC, but not for a group that is misspelt.
+        if isinstance(self._undefined, float) and not is_absent:
             return self._undefined
-        state = "lacks a class" if self._label in known else "is absent"
+        state = "is absent" if is_absent else "lacks a class"
         message = (
             f"group {self._label!r} {state} among the rows to be scored, so its AUC is "
             f"undefined; groups there: {', '.join(map(repr, known[:10]))}"
@@ -394,7 +425,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         )
         if self._undefined == "raise":
             raise ValueError(message)
-        if self._undefined == "skip":
+        if self._undefined != "ignore":
             validation.warn(message, UndefinedMetricWarning)
         return auc
 

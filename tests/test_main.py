@@ -1,6 +1,7 @@
 """The command line, judged by scikit-learn on the rows that the test has written."""
 
 import gzip
+import io
 import json
 import math
 import subprocess
@@ -15,6 +16,7 @@ import skfedauc
 from skfedauc import __main__ as command_line
 from skfedauc.__main__ import main
 from skfedauc.report import STATISTICS
+from skfedauc.report.group_auc import MATRIX_GROUPS
 
 COLUMNS = ["--label", "y", "--score", "s", "--group", "g"]
 
@@ -148,6 +150,17 @@ def test_scores_are_read_to_the_last_digit(tmp_path, audit):
     assert document["groupings"][0]["statistics"]["pooled"] == expected
 
 
+@pytest.mark.parametrize("cell", ["1_0", "\u0661", "1\u00a0", "0x1", "1,5", "1e", ""])
+@pytest.mark.parametrize("column", ["s", "w"])
+def test_what_python_alone_takes_for_a_number_is_refused(tmp_path, error_of, cell, column):
+    rows = pd.DataFrame({"y": ["0", "1"], "s": ["0.5", " .5e0 "], "g": "a", "w": ["1", "+2"]})
+    rows.loc[1, column] = cell
+    rows.to_csv(tmp_path / "p.csv", index=False)
+    message = error_of(["audit", tmp_path / "p.csv", *COLUMNS, "--weight", "w"])
+    what = f"not a finite number in 1 of 2 rows, the first being data row 2 ({cell!r})"
+    assert f"column {column!r} is {what if cell else 'empty in 1 of 2 rows'}" in message
+
+
 def test_one_class_groups_are_null_and_counted(tmp_path, audit, capsys):
     path = save(tmp_path / "p.csv", "y,s,g\n0,0.1,a\n1,0.4,a\n1,0.3,b\n")
     (grouping,) = audit(path, *COLUMNS)["groupings"]
@@ -191,6 +204,40 @@ def test_gzip_is_read_as_gzip(tmp_path, audit):
     assert aucs_of(audit(path, *COLUMNS)["groupings"][0]) == {"a": 1.0}
 
 
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_separators_are_told_by_the_header(frame, written, tmp_path, audit, ending, separator):
+    path = tmp_path / f"other.{ending}"
+    frame.to_csv(path, index=False, sep=separator)
+    assert audit(path, *COLUMNS)["groupings"] == audit(written, *COLUMNS)["groupings"]
+
+
+@pytest.mark.parametrize("separator", [",", ";"])
+def test_standard_input(frame, written, audit, monkeypatch, capsys, separator):
+    expected = audit(written, *COLUMNS)
+    text = frame.to_csv(index=False, sep=separator).encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    assert audit("-", *COLUMNS) == {**expected, "file": "-"}
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    assert main(["audit", "-", *COLUMNS]) == 0
+    assert capsys.readouterr().out.startswith("standard input: 400 rows, ")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "standard input: cannot be read: No columns"),
+        (b"y,s,h\n", "standard input: no column 'g'"),
+        (b"\xff", "standard input: is not UTF-8"),
+        (None, "standard input is closed"),
+    ],
+)
+def test_what_is_wrong_with_standard_input(monkeypatch, error_of, content, message):
+    stream = None if content is None else io.TextIOWrapper(io.BytesIO(content))
+    monkeypatch.setattr(sys, "stdin", stream)
+    assert message in error_of(["audit", "-", *COLUMNS])
+
+
 @pytest.mark.parametrize(
     ("values", "labels"),
     [
@@ -210,7 +257,7 @@ def test_groups_in_parquet_become_text(tmp_path, audit, values, labels):
     pd.concat([half.assign(y=0), half.assign(y=1)]).to_parquet(path)
     document = audit(path, *COLUMNS, "--missing", "drop")
     assert list(aucs_of(document["groupings"][0])) == labels
-    assert document["n_dropped"] == 2
+    assert document["groupings"][0]["n_dropped"] == 2
 
 
 def test_parquet_columns_may_be_the_index_of_pandas(frame, tmp_path, audit):
@@ -241,21 +288,52 @@ def with_gaps(frame, tmp_path):
 
 def test_missing_groups_are_an_error(with_gaps, error_of):
     message = error_of(["audit", with_gaps, *COLUMNS, "--group", "sex"])
-    assert "400 rows: 40 of column 'g', 16 of column 'sex'; pass --missing drop" in message
+    assert "40 of 400 in column 'g', 16 of 400 in column 'sex'; pass --missing drop" in message
 
 
-def test_missing_groups_are_dropped(frame, with_gaps, audit, capsys):
-    arguments = [*COLUMNS, "--group", "sex", "--missing", "drop"]
-    document = audit(with_gaps, *arguments)
-    kept = frame.dropna(subset=["g", "sex"])
-    by_g, by_sex, combined = document["groupings"]
-    assert document["n_dropped"] == len(frame) - len(kept) == 48
-    assert aucs_of(by_g) == pytest.approx(expected_aucs(kept, "g"), abs=1e-12)
-    assert aucs_of(by_sex) == pytest.approx(expected_aucs(kept, "sex"), abs=1e-12)
-    assert aucs_of(combined) == pytest.approx(expected_aucs(kept, ["g", "sex"]), abs=1e-12)
-    assert main(["audit", str(with_gaps), *arguments]) == 0
-    assert "352 rows" in (out := capsys.readouterr().out)
-    assert "48 rows without a group left out" in out
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_missing_groups_are_dropped_by_grouping(frame, with_gaps, audit, weight):
+    weighted = [] if weight is None else ["--weight", weight]
+    used = frame if weight is None else frame[frame[weight] > 0]
+    document = audit(with_gaps, *COLUMNS, "--group", "sex", "--missing", "drop", *weighted)
+    for grouping, by in zip(document["groupings"], ["g", "sex", ["g", "sex"]], strict=True):
+        kept = used.dropna(subset=by)
+        assert aucs_of(grouping) == pytest.approx(expected_aucs(kept, by, weight), abs=1e-12)
+        pooled = roc_auc_score(kept["y"], kept["s"], sample_weight=weight and kept[weight])
+        assert grouping["statistics"]["pooled"] == pytest.approx(pooled, abs=1e-12)
+        assert grouping["n_positives"] == (kept["y"] == 1).sum()
+        assert grouping["n_negatives"] == (kept["y"] == 0).sum()
+    assert [grouping["n_dropped"] for grouping in document["groupings"]] == [40, 16, 48]
+    kept = used.dropna(subset=["g", "sex"], how="all")
+    assert len(kept) < len(used)
+    assert document["n_positives"] == (kept["y"] == 1).sum()
+    assert document["n_negatives"] == (kept["y"] == 0).sum()
+
+
+def test_missing_groups_that_are_dropped_are_told(with_gaps, capsys):
+    assert main(["audit", str(with_gaps), *COLUMNS, "--group", "sex", "--missing", "drop"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(f"{with_gaps}: 392 rows, ")
+    assert [line for line in lines if line.startswith("By ")] == [
+        "By g: 360 rows, 6 groups; 40 rows without 'g' left out",
+        "By sex: 384 rows, 2 groups; 16 rows without 'sex' left out",
+        "By g x sex: 352 rows, 12 groups; 48 rows without 'g' or 'sex' left out",
+    ]
+
+
+def test_a_warning_about_several_groupings_is_told_once(tmp_path, capsys):
+    path = save(tmp_path / "p.csv", "y,s,g,h\n0,0,a,\n1,1,a,b\n0,1,,b\n1,1,a,b\n0,0,a,b\n")
+    assert main(["audit", path, *COLUMNS, "--group", "h", "--missing", "drop"]) == 0
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_grouping_without_a_class_is_named(tmp_path, error_of):
+    path = save(tmp_path / "p.csv", "y,s,g,h\n0,1,a,\n1,2,a,\n0,1,,b\n1,2,,b\n")
+    arguments = ["--group", "h", "--missing", "drop"]
+    assert (
+        "no positive label among the 0 rows with a group in 'g' and 'h'; an AUC needs both"
+        in error_of(["audit", path, *COLUMNS, *arguments])
+    )
 
 
 def test_missing_groups_are_a_group(frame, with_gaps, audit):
@@ -347,7 +425,28 @@ def test_many_groups_are_cut_to_the_lowest_and_highest(tmp_path, capsys):
     assert len(table) == 20
     shown = [float(auc) for _, auc, *_ in table]
     assert shown == pytest.approx([*expected[:10], *expected[-10:]], abs=1e-4)
-    assert "40 more groups are left out" in lines.splitlines()[-1]
+    assert "left out: 40 more groups (" in lines.splitlines()[-1]
+
+
+@pytest.mark.parametrize("n_groups", [MATRIX_GROUPS, MATRIX_GROUPS + 1])
+def test_what_needs_a_matrix_is_left_out_above_many_groups(tmp_path, audit, capsys, n_groups):
+    groups = np.arange(n_groups).repeat(2)
+    frame = pd.DataFrame({"y": [0, 1] * n_groups, "s": groups % 7, "g": groups})
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    (grouping,) = audit(tmp_path / "p.csv", *COLUMNS)["groupings"]
+    assert main(["audit", str(tmp_path / "p.csv"), *COLUMNS]) == 0
+    line = f"cross_difference is left out above {MATRIX_GROUPS} groups."
+    is_left_out = n_groups > MATRIX_GROUPS
+    assert (line in capsys.readouterr().out.splitlines()) == is_left_out
+    assert ("cross_difference" not in grouping["statistics"]) == is_left_out
+
+
+def test_one_of_a_kind_is_told_in_the_singular(tmp_path, capsys):
+    path = save(tmp_path / "p.csv", "y,s,g\n0,0.1,a\n1,0.4,a\n1,0.4,\n")
+    assert main(["audit", path, *COLUMNS, "--missing", "drop"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"{path}: 2 rows, 1 positive and 1 negative"
+    assert lines[2] == "By g: 2 rows, 1 group; 1 row without 'g' left out"
 
 
 def test_labels_that_would_break_the_table_are_quoted(tmp_path, capsys):
@@ -377,7 +476,8 @@ def test_main_job(capsys):
         ("yy,s,g\n0,1,a\n", COLUMNS, "did you mean 'yy'?"),
         ("Y,s,g\n0,1,a\n", COLUMNS, "did you mean 'Y'?"),
         ("y,s,g,g\n0,1,a,b\n", COLUMNS, "2 columns are named 'g'"),
-        ("y;s;g\n0;1;a\n", COLUMNS, "among its columns 'y;s;g'"),
+        ("y s g\n0 1 a\n", COLUMNS, "no column 'y' among its columns 'y s g'"),
+        ("y;s;g\n0;1,5;a\n1;2;a\n", COLUMNS, "first being data row 1 ('1,5')"),
         ("", COLUMNS, "cannot be read: No columns to parse"),
         ("y,s,g\n", COLUMNS, "there are no rows"),
         ("y,s,g\n0,1,a,b\n1,2,a,c\n", COLUMNS, "cannot be read: Length of header"),
@@ -410,7 +510,11 @@ def test_main_job(capsys):
         ("y,s,g\n0,1,a\n1,inf,a\n", COLUMNS, "first being data row 2 ('inf')"),
         ("y,s,g\n0,1,a\n1,True,a\n", COLUMNS, "first being data row 2 ('True')"),
         ("y,s,g\n0,1,a\n1,,\n1,x,a\n", [*COLUMNS, "--missing", "drop"], "data row 3 ('x')"),
-        ("y,s,g\n0,1,\n1,2,\n", [*COLUMNS, "--missing", "drop"], "among the 0 rows"),
+        (
+            "y,s,g\n0,1,\n1,2,\n",
+            [*COLUMNS, "--missing", "drop"],
+            "among the 0 rows with a group in 'g'",
+        ),
         (
             "y,s,g\n0,1,\n1,2,(missing)\n",
             [*COLUMNS, "--missing", "group"],
@@ -420,7 +524,7 @@ def test_main_job(capsys):
         (
             "y,s,g,w\n0,1,a,0\n1,2,a,1\n",
             [*COLUMNS, "--weight", "w"],
-            "no negative label among the 2 rows with a weight above 0",
+            "no negative label among the 1 row with a weight above 0; an AUC",
         ),
     ],
 )
@@ -440,7 +544,8 @@ def test_what_is_wrong_with_a_file_is_told(tmp_path, error_of, text, arguments, 
             gzip.compress(b"y,s,g\n0,1,a\n" * 99, mtime=0)[:-20],
             "p.csv.gz: cannot be read",
         ),
-        ("p.csv", b"y,s,g\n0,1,\xff\xfe\n", "p.csv: cannot be read: 'utf-8' codec"),
+        ("p.csv", "y,s,g\n0,1,caf\xe9\n".encode("latin-1"), "p.csv: is not UTF-8 text; save it as"),
+        ("p.csv", "y,s,g\n0,1,a\n".encode("utf-16"), "p.csv: is not UTF-8 text; save it as UTF-8"),
     ],
 )
 def test_files_that_cannot_be_read(tmp_path, error_of, name, content, message):
@@ -474,6 +579,7 @@ def test_usage_errors(error_of, arguments, message):
         (["--version"], f"skfedauc {skfedauc.__version__}"),
         (["--help"], "skfedauc audit predictions.csv"),
         (["audit", "--help"], "--missing {error,drop,group}"),
+        (["audit", "--help"], f"above {MATRIX_GROUPS} groups"),
     ],
 )
 def test_help_and_version(capsys, arguments, shown):
@@ -504,6 +610,18 @@ def test_main_job_as_a_program():
     )
     assert (run.returncode, run.stderr) == (0, "")
     assert "What it means:" in run.stdout
+
+
+def test_a_pipe_is_read():
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "skfedauc", "audit", "-", *COLUMNS],
+        input="y,s,g\n0,0.1,a\n1,0.4,a\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "By g: 2 rows, 1 group" in run.stdout
 
 
 def test_a_reader_that_stops_is_no_error(tmp_path):

@@ -463,7 +463,7 @@ def test_regroup_names_a_device(name):
         ({}, ValueError, "regroup has no entry for 2 of 2 groups"),
         (3, TypeError, "mapping from labels to labels or a function"),
         (["x", "y"], TypeError, "mapping from labels to labels or a function"),
-        (lambda label: None, ValueError, "2 missing labels"),
+        (lambda label: None, ValueError, "gave None for 2 of 2 groups"),
         (lambda label: 0.5, TypeError, "got 0.5 of type float"),
         (lambda label: [label], TypeError, "give a tuple"),
         ({"a": 1, "b": "one"}, TypeError, "different kinds"),

@@ -1,22 +1,87 @@
-"""Every Python block of the README runs, in order, as a reader would type it."""
+"""What the README shows is run as a reader would type it, and gives what is written there."""
 
 import re
+import shlex
+import sys
+from numbers import Real
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from skfedauc.__main__ import main
+
 README = Path(__file__).parents[1] / "README.md"
+TEXT = README.read_text(encoding="utf-8")
 
 
-def python_blocks():
+def blocks(language):
     """Code of each block, behind as many empty lines as stand before it in the file."""
-    text = README.read_text(encoding="utf-8")
-    for block in re.finditer(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE):
-        yield "\n" * text.count("\n", 0, block.start(1)) + block.group(1)
+    for block in re.finditer(rf"^```{language}\n(.*?)^```", TEXT, flags=re.DOTALL | re.MULTILINE):
+        yield "\n" * TEXT.count("\n", 0, block.start(1)) + block.group(1)
 
 
-def test_every_python_block_runs(monkeypatch, tmp_path, capsys):
-    blocks = list(python_blocks())
-    assert blocks
+def shell_lines():
+    return [line for block in blocks("sh") for line in block.splitlines() if line]
+
+
+def promised_numbers():
+    """By line of the README, the number in a comment such as ``print(x)  # 0.70: ...``."""
+    comments = (re.match(r"print\(.+\)  # (-?\d+(\.\d+)?)\b", line) for line in TEXT.splitlines())
+    return {number: found[1] for number, found in enumerate(comments, 1) if found}
+
+
+@pytest.fixture
+def printed(monkeypatch, tmp_path):
+    """What the Python blocks print, by line of the README."""
+    values = {}
+
+    def record(value):
+        values[sys._getframe(1).f_lineno] = value
+
     monkeypatch.chdir(tmp_path)
-    namespace = {"__name__": "readme"}
-    for block in blocks:
+    namespace = {"__name__": "readme", "print": record}
+    for block in blocks("python"):
         exec(compile(block, str(README), "exec"), namespace)
+    return values
+
+
+def test_python_blocks_print_the_numbers_of_their_comments(printed):
+    promised = promised_numbers()
+    numbers = {line: value for line, value in printed.items() if isinstance(value, Real)}
+    assert numbers
+    digits = {line: len(number.partition(".")[2]) for line, number in promised.items()}
+    assert promised == {line: f"{value:.{digits[line]}f}" for line, value in numbers.items()}
+
+
+def test_the_audit_runs_as_written(monkeypatch, tmp_path, capsys):
+    (line,) = (line for line in shell_lines() if line.startswith("skfedauc "))
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"outcome": np.tile([0, 1], 100), "risk": rng.random(200).round(2)})
+    rows["site"] = rng.choice(["bern", "oslo"], 200)
+    rows["sex"] = rng.choice(["f", "m"], 200)
+    rows.to_csv(tmp_path / "predictions.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    assert main(shlex.split(line)[1:]) == 0
+    out = capsys.readouterr().out
+    headings = [line.partition(":")[0] for line in out.splitlines() if line.startswith("By ")]
+    assert headings == ["By site", "By sex", "By site x sex"]
+    assert f"  pooled            {roc_auc_score(rows['outcome'], rows['risk']):.4f}\n" in out
+
+
+@pytest.mark.parametrize(
+    "command", ["pip install . && python -m skfedauc", 'pip install -e ".[test]" && pytest']
+)
+def test_each_command_stands_there_once(command):
+    assert shell_lines().count(command) == 1
+    assert TEXT.count(command) == 1
+
+
+def test_relative_links_lead_to_files():
+    links = re.findall(r"\]\(([^)\s]+)\)", TEXT)
+    relative = [link for link in links if not re.match(r"[a-z]+:|#", link)]
+    assert relative
+    missing = [link for link in relative if not (README.parent / link.split("#")[0]).is_file()]
+    assert missing == []

@@ -729,3 +729,18 @@ def test_from_estimator_refuses_three_classes():
     model = LogisticRegression().fit(X, y)
     with pytest.raises(ValueError, match="binary classifier; LogisticRegression has 3 classes"):
         GroupAUC.from_estimator(model, X, y, groups=[1] * 6)
+
+
+def test_weights_of_hardly_any_weight_count_in_the_cross_auc():
+    """Not lost in the difference of pooled and within."""
+    rng = np.random.default_rng(0)
+    y, score, site = rng.integers(0, 2, 60), rng.random(60), np.arange(60) % 2
+    weight = rng.random(60) + 0.1
+    by_eps = []
+    for eps in (1.0, 1e-5, 1e-9, 1e-13):
+        report = GroupAUC.from_predictions(
+            y, score, groups=site, sample_weight=weight * np.where(site == 1, eps, 1.0)
+        )
+        by_eps.append(report.decomposition().cross)
+    # Both directions of two groups scale alike with the weight of one of them.
+    np.testing.assert_allclose(by_eps, by_eps[0], rtol=0, atol=1e-12)

@@ -422,8 +422,7 @@ def test_default_parameters():
     [
         (
             WithinGroupStratifiedKFold(2),
-            "WithinGroupStratifiedKFold(groups=None, n_splits=2, random_state=None, "
-            "shuffle=False)",
+            "WithinGroupStratifiedKFold(groups=None, n_splits=2, random_state=None, shuffle=False)",
         ),
         (
             WithinGroupStratifiedKFold(groups=["a", "b"], shuffle=True, random_state=7),

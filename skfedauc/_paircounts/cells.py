@@ -118,7 +118,7 @@ def count_rows(
         else:
             first = np.flatnonzero(is_new)
             keys = keys.take(first)
-            positives = _run_sums(labels, first)
+            positives = np.add.reduceat(labels, first)
             negatives = np.diff(first, append=labels.size) - positives
         return Cells(
             packed.starts(keys),
@@ -165,7 +165,8 @@ def weigh_rows(
         if not is_new.all():
             first = np.flatnonzero(is_new)
             keys = keys.take(first)
-            positives, negatives = (_run_sums(c, first) for c in (positives, negatives))
+            positives = np.add.reduceat(positives, first)
+            negatives = np.add.reduceat(negatives, first)
             sums = np.stack([np.add.reduceat(amounts, first) for amounts in sums])
         return Cells(
             packed.starts(keys),
@@ -230,16 +231,6 @@ def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: in
     large = total >= 1 << 32
     weighted = weights is not None
     return _by_blocks(add_block, groups, n_groups, cut=cut, weighted=weighted, large=large)
-
-
-def _run_sums(counts: Integers, first: NDArray[np.intp]) -> NDArray[np.int64]:
-    """Sum of each run of counts, of which `first` tells the beginnings.
-
-    A difference of running sums, since adding up integers run by run is slower.
-    """
-    up_to = np.cumsum(counts, dtype=np.int64)
-    at_end: NDArray[np.int64] = up_to[np.append(first[1:], counts.size) - 1]
-    return np.diff(at_end, prepend=0)
 
 
 def _repeated(counts: Integers) -> NDArray[np.intp]:

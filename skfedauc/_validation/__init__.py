@@ -17,14 +17,17 @@ from skfedauc._validation.arrays import (
     check_scores,
     check_weights,
     column_of,
+    count_missing,
     warn,
 )
 from skfedauc._validation.groups import (
+    as_label,
     check_groups_given,
+    check_label,
     drop_unused,
     encode_groups,
     map_labels,
-    plain_label,
+    names_of,
     unite_labels,
 )
 from skfedauc._validation.rows import Rows, check_rows
@@ -32,8 +35,10 @@ from skfedauc._validation.rows import Rows, check_rows
 __all__ = [
     "Rows",
     "aligned",
+    "as_label",
     "check_counts",
     "check_groups_given",
+    "check_label",
     "check_length",
     "check_rows",
     "check_scores",
@@ -42,12 +47,13 @@ __all__ = [
     "column_named",
     "column_of",
     "columns_of",
+    "count_missing",
     "drop_unused",
     "encode_groups",
     "groups_of_rows",
     "is_column_names",
     "map_labels",
-    "plain_label",
+    "names_of",
     "unite_labels",
     "warn",
 ]

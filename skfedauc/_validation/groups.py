@@ -296,10 +296,36 @@ def _inverse(order: NDArray[np.intp]) -> NDArray[np.intp]:
     return inverse
 
 
-def plain_label(label: Any, name: str = "each_group") -> Any:
-    """One label as `encode_groups` has it; a TypeError if it can be none."""
-    _, labels = encode_groups([label], name)
-    return labels.tolist()[0]
+def as_label(label: Any) -> Any:
+    """The label as `encode_groups` has it: in Python's own types, dates with a time."""
+    if isinstance(label, tuple):
+        return tuple(as_label(part) for part in label)
+    if isinstance(label, np.datetime64):
+        label = label.astype("datetime64[us]").item()
+    if isinstance(label, np.generic):
+        return label.item()
+    if isinstance(label, datetime.date) and not isinstance(label, datetime.datetime):
+        return datetime.datetime(label.year, label.month, label.day)
+    return label
+
+
+def check_label(label: Any, name: str) -> Any:
+    """One label as `encode_groups` has it; a TypeError if it cannot be one."""
+    label = as_label(label)
+    if _kind(label) is None:
+        raise TypeError(f"{name} must hold {_KINDS}; got {label!r} of type {type(label).__name__}.")
+    return label
+
+
+def names_of(groups: Any) -> tuple[str, ...]:
+    """Names of the columns that groups come from, none where they have no names."""
+    if isinstance(groups, str):
+        return (groups,)
+    names = getattr(groups, "column_names", getattr(groups, "columns", None))
+    if names is None:
+        name = getattr(groups, "name", None)
+        return (name,) if isinstance(name, str) else ()
+    return tuple(map(str, names))
 
 
 def unite_labels(
@@ -314,9 +340,6 @@ def unite_labels(
     labels : ndarray
         Sorted labels of all tables.
     """
-    first = tables[0]
-    if all(table is first or np.array_equal(table, first) for table in tables[1:]):
-        return [np.arange(first.size)] * len(tables), first
     kinds = {_kind(table[:1].tolist()[0]) for table in tables if table.size}
     if len(kinds) > 1:
         found = ", ".join(sorted(str(kind) for kind in kinds))
@@ -324,6 +347,9 @@ def unite_labels(
             f"{name} are of different kinds in the states to be merged ({found}), so equal "
             "groups cannot be told; use .regroup(str) to make them alike."
         )
+    first = tables[0]
+    if all(table is first or np.array_equal(table, first) for table in tables[1:]):
+        return [np.arange(first.size)] * len(tables), first
     codes, labels = _encode_column(np.concatenate(tables), name)
     return np.split(codes, np.cumsum([table.size for table in tables])[:-1]), labels
 
@@ -334,6 +360,7 @@ def map_labels(
     """Numbers and labels of the groups that a mapping or function sends labels to."""
     listed = list(labels)
     if isinstance(to, Mapping):
+        to = {as_label(old): new for old, new in to.items()}
         absent = [label for label in listed if label not in to]
         if absent:
             raise ValueError(
@@ -350,6 +377,11 @@ def map_labels(
         )
     if any(isinstance(label, list) for label in sent):
         raise TypeError(f"{name} gave a list as a label; give a tuple.")
+    without = sum(label is None for label in sent)
+    if without:
+        raise ValueError(
+            f"{name} gave None for {without} of {len(listed)} groups; give each a label."
+        )
     return encode_groups(sent, name)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,9 +86,10 @@ class select_within_gap(str):
     at_most: float
 
     def __new__(cls, score: str, *, gap: str = "difference", at_most: float) -> select_within_gap:
+        """Check the arguments; a str is made whole."""
         if not isinstance(score, str):
             raise TypeError(f"score must be the name of a score; got {type(score).__name__}.")
-        if isinstance(at_most, bool) or not isinstance(at_most, int | float) or not at_most >= 0:
+        if isinstance(at_most, bool) or not isinstance(at_most, Real) or not at_most >= 0:
             raise ValueError(f"at_most must be a number of 0 or more; got {at_most!r}.")
         rule = super().__new__(cls, score)
         rule.gap = _checked_gap(gap)
@@ -110,7 +112,7 @@ class select_within_gap(str):
         return int(np.argmax(np.where(within, score, -np.inf)))
 
     def __repr__(self) -> str:
-        return f"select_within_gap({str(self)!r}, gap={self.gap!r}, at_most={self.at_most:g})"
+        return f"select_within_gap({str(self)!r}, gap={self.gap!r}, at_most={self.at_most!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _select_within_gap, (str(self), self.gap, self.at_most)
@@ -214,6 +216,7 @@ def _scores_and_gaps(
             "LeaveOneGroupOut make such folds). Use cv=WithinGroupStratifiedKFold(...), which "
             "spreads each group over the folds."
         )
+    gaps[np.isnan(scores)] = np.nan
     if np.isnan(scores).all():
         raise ValueError(
             f"the {score} of every candidate is NaN; see the warnings of the search, or run "

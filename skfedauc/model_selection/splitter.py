@@ -165,8 +165,9 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
         if y is None:
             raise ValueError("WithinGroupStratifiedKFold needs y, to stratify by class.")
         y = validation.column_of(y, "y")
-        if y.dtype.kind == "f" and np.isnan(y).any():
-            raise ValueError(f"y has {int(np.isnan(y).sum())} missing labels.")
+        missing = validation.count_missing(y)
+        if missing:
+            raise ValueError(f"y has {missing} missing labels of {y.size}; drop these rows first.")
         kind = type_of_target(y)
         if kind not in ("binary", "multiclass"):
             raise ValueError(

@@ -447,16 +447,19 @@ class AUCPartial:
 
     @functools.cached_property
     def groups(self) -> tuple[Any, ...] | None:
+        """Sorted labels of the groups; None if the rows came without groups."""
         if self._labels is None:
             return None
         return tuple(self._labels.tolist())
 
     @property
     def n_positives(self) -> NDArray[np.int64]:
+        """Rows of the positive class by group; an array of shape (n_groups,)."""
         return self._tally.n_positives
 
     @property
     def n_negatives(self) -> NDArray[np.int64]:
+        """Rows of the negative class by group; an array of shape (n_groups,)."""
         return self._tally.n_negatives
 
     @functools.cached_property
@@ -478,6 +481,9 @@ class AUCPartial:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, AUCPartial):
             return NotImplemented
+        kinds = {p._labels.dtype.kind for p in (self, other) if p._labels is not None}
+        if len(kinds) > 1:
+            return False  # True is no 1
         mine = (*self._cells, self._labels)
         yours = (*other._cells, other._labels)
         return all(
@@ -487,6 +493,9 @@ class AUCPartial:
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"AUCPartial is immutable; {name} cannot be set.")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"AUCPartial is immutable; {name} cannot be deleted.")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self._cells, self._labels)

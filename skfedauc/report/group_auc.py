@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 # `statistics()` leaves out what needs a groups by groups matrix above this many groups.
 MATRIX_GROUPS = 500
+# Below this share of weighted pairs across groups, their sum is not taken as a difference.
+_FEW_CROSS = 1e-3
 
 
 class Decomposition(NamedTuple):
@@ -113,8 +115,19 @@ class GroupAUC:
                 f"GroupAUC reads an AUCPartial; got {type(partial).__name__}. Use "
                 "GroupAUC.from_predictions(y_true, y_score, groups=...) for rows."
             )
-        self.partial = partial
-        self.undefined = check_undefined(undefined)
+        self._partial = partial
+        self._undefined = check_undefined(undefined)
+        self._names: tuple[str, ...] = ()
+
+    @property
+    def partial(self) -> AUCPartial:
+        """The counts that are read."""
+        return self._partial
+
+    @property
+    def undefined(self) -> Undefined:
+        """What averages and gaps do with groups that lack a class."""
+        return self._undefined
 
     @classmethod
     def from_predictions(
@@ -165,7 +178,9 @@ class GroupAUC:
         undefined = check_undefined(undefined)
         validation.check_groups_given(groups)
         rows = validation.check_rows(y_true, y_score, groups, sample_weight, pos_label)
-        return cls(AUCPartial._of_rows(rows, n_jobs), undefined=undefined)
+        report = cls(AUCPartial._of_rows(rows, n_jobs), undefined=undefined)
+        report._names = validation.names_of(groups)
+        return report
 
     @classmethod
     def from_estimator(
@@ -237,7 +252,9 @@ class GroupAUC:
             positive,
             warn_hard_labels=False,
         )
-        return cls(AUCPartial._of_rows(rows), undefined=undefined)
+        report = cls(AUCPartial._of_rows(rows), undefined=undefined)
+        report._names = validation.names_of(groups)
+        return report
 
     # Single numbers ------------------------------------------------------------------
 
@@ -256,8 +273,8 @@ class GroupAUC:
         ----------
         weights : {"macro", "samples", "positives", "negatives", "pairs"}, mapping or array
             How much each group counts: all alike; by its weight of rows, of positives or
-            of negatives; by its number of pairs. Or a weight for each label, or for each
-            group in the order of ``by_group``.
+            of negatives; by its number of pairs. Or a weight for each label, as a mapping
+            or a pandas Series; or an array of weights in the order of ``by_group``.
 
         Returns
         -------
@@ -410,7 +427,7 @@ class GroupAUC:
                 "n_positives": self.partial.n_positives,
                 "n_negatives": self.partial.n_negatives,
             },
-            index=self._index("group"),
+            index=self._index(),
         )
 
     def decomposition(self) -> Decomposition:
@@ -434,15 +451,20 @@ class GroupAUC:
         """
         twice, pairs = self._pooled_pairs
         twice_within, pairs_within = self._within_pairs
-        pairs_cross = pairs - pairs_within
-        # A remainder of rounding, where all weight is in one group, is no pair.
-        if self.n_groups < 2 or not pairs_cross > 1e-12 * pairs:
-            pairs_cross = 0
-        return Decomposition(
-            _ratio(twice_within, 2 * pairs_within),
-            _ratio(twice - twice_within, 2 * pairs_cross),
-            _ratio(pairs_within, pairs),
-        )
+        if not self._has_cross_pairs:
+            cross = float("nan")
+        elif (
+            self._twice.dtype.kind == "f"
+            and pairs - pairs_within < _FEW_CROSS * pairs
+            and self.n_groups <= 10 * MATRIX_GROUPS
+        ):
+            # So few pairs would be lost in the rounding of a difference.
+            twice_cross, pairs_cross = (_off_diagonal_sum(m) for m in self._cross_pairs())
+            cross = twice_cross / pairs_cross / 2
+        else:
+            cross = _ratio(twice - twice_within, 2 * (pairs - pairs_within))
+        within = _ratio(twice_within, 2 * pairs_within)
+        return Decomposition(within, cross, _ratio(pairs_within, pairs))
 
     @property
     def cross_matrix(self) -> pd.DataFrame:
@@ -512,6 +534,12 @@ class GroupAUC:
     def _within_pairs(self) -> tuple[Any, Any]:
         """The same, of the pairs within groups only."""
         return _exact_sum(self._twice), _exact_dot(self._positives, self._negatives)
+
+    @functools.cached_property
+    def _has_cross_pairs(self) -> bool:
+        """Whether some positive and some negative are of different groups."""
+        positives, negatives = self.partial.n_positives > 0, self.partial.n_negatives > 0
+        return bool((positives * (negatives.sum() - negatives)).any())
 
     def _cross_pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Twice the concordant weight, and the weight of all pairs, by pair of groups."""
@@ -589,8 +617,16 @@ class GroupAUC:
                     f"AUCs; the averages are {', '.join(AVERAGES)}."
                 )
             return AVERAGES[weights](self).astype(np.float64)
+        if hasattr(weights, "to_dict") and hasattr(weights, "index"):
+            by_label = {validation.as_label(k): v for k, v in weights.to_dict().items()}
+            # A Series that was never given labels is an array.
+            if by_label.keys() == set(self.partial.groups or ()) or any(
+                isinstance(label, str | tuple) for label in by_label
+            ):
+                weights = by_label
         if isinstance(weights, Mapping):
             groups = self.partial.groups or ()
+            weights = {validation.as_label(label): weight for label, weight in weights.items()}
             absent = [group for group in groups if group not in weights]
             known = set(groups)
             unknown = [label for label in weights if label not in known]
@@ -620,16 +656,19 @@ class GroupAUC:
 
     # How it looks ----------------------------------------------------------------------
 
-    def _index(self, name: str) -> Any:
+    def _index(self, name: str | None = None) -> Any:
+        """Group labels, called `name`, or by the columns they come from."""
         import pandas as pd
 
-        groups = self.partial.groups
-        if groups is None:
-            return pd.Index(["all"] * self.n_groups, name=name)
+        groups, labels = self.partial.groups, self.partial._labels
+        if groups is None or labels is None:
+            return pd.Index(["all"] * self.n_groups, name=name or "group")
         if groups and isinstance(groups[0], tuple):
-            return pd.MultiIndex.from_tuples(groups)
-        labels = self.partial._labels
-        return pd.Index(groups if labels is None else labels, name=name)
+            width = {len(group) for group in groups}
+            named = width == {len(self._names)}
+            return pd.MultiIndex.from_tuples(groups, names=self._names if named else None)
+        own_name = self._names[0] if len(self._names) == 1 else "group"
+        return pd.Index(labels, name=name or own_name)
 
     def _headline(self) -> str:
         partial = self.partial
@@ -672,6 +711,10 @@ class GroupAUC:
             f"<table><caption>{html.escape(self._headline())}</caption>"
             f"{statistics}{extremes}</table>"
         )
+
+
+def _off_diagonal_sum(matrix: NDArray[np.float64]) -> float:
+    return float(matrix.sum(where=~np.eye(len(matrix), dtype=np.bool_)))
 
 
 def _ratio(part: Any, whole: Any) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
@@ -84,12 +85,15 @@ def check_statistic(name: Any, *, scorer: bool = False) -> str:
         return name
     hint = ""
     if isinstance(name, str):
-        if name in _OTHER_NAMES:
-            hint = f" {name!r} corresponds to {_OTHER_NAMES[name]} here."
+        near = difflib.get_close_matches(name.lower(), names, n=1)
+        if name.lower() in _OTHER_NAMES:
+            hint = f" {name!r} corresponds to {_OTHER_NAMES[name.lower()]} here."
         elif scorer and f"neg_{name}" in names:
             hint = f" Greater must be better in a scorer: use 'neg_{name}'."
         elif not scorer and name.removeprefix("neg_") in names:
             hint = f" Only scorers have 'neg_' in front: use {name.removeprefix('neg_')!r}."
+        elif near:
+            hint = f" Did you mean {near[0]!r}?"
     raise ValueError(f"statistic must be one of {', '.join(map(repr, names))}; got {name!r}.{hint}")
 
 

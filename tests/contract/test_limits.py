@@ -374,12 +374,33 @@ def test_each_group_is_nan_where_the_group_lacks_a_class_or_is_absent(tiny):
     assert_as_expected(result, whole, ["auc_va", "pooled"])
 
 
-@pytest.mark.parametrize(("undefined", "filler"), [("ignore", np.nan), (0.25, 0.25)])
-def test_each_group_without_a_warning(tiny, undefined, filler):
-    scoring = group_auc_scoring([], groups=tiny.groups, each_group=["tiny"], undefined=undefined)
+def test_each_group_without_a_warning(tiny):
+    scoring = group_auc_scoring([], groups=tiny.groups, each_group=["tiny"], undefined="ignore")
     result = cross_validation(tiny, scoring)
     whole = expected_folds(tiny)[1]["auc_tiny"]
-    assert_allclose(result["test_auc_tiny"], [filler, whole, filler], atol=1e-12)
+    assert_allclose(result["test_auc_tiny"], [np.nan, whole, np.nan], atol=1e-12)
+
+
+def test_a_number_stands_in_for_a_group_that_lacks_a_class_not_for_an_absent_one(tiny):
+    scoring = group_auc_scoring([], groups=tiny.groups, each_group=["tiny"], undefined=0.25)
+    with pytest.warns(UndefinedMetricWarning, match="group 'tiny' is absent"):
+        result = cross_validation(tiny, scoring)
+    whole = expected_folds(tiny)[1]["auc_tiny"]
+    assert sorted(result["test_auc_tiny"][[0, 2]].tolist(), key=np.isnan)[0] == 0.25
+    assert np.isnan(result["test_auc_tiny"]).sum() == 1
+    assert result["test_auc_tiny"][1] == pytest.approx(whole, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("groups", "each_group", "message"),
+    [
+        (pd.Series(["va", "oslo"]), ["vaa"], r"names \['vaa'\], which no row has"),
+        (["sex", "band"], ["m"], r"tuples of 2 labels.*'sex', 'band'.*got 'm'"),
+    ],
+)
+def test_each_group_that_no_row_can_have_is_refused(groups, each_group, message):
+    with pytest.raises(ValueError, match=message):
+        group_auc_scoring([], groups=groups, each_group=each_group)
 
 
 def test_each_group_raises_where_asked_to(tiny):

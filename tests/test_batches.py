@@ -1,0 +1,474 @@
+"""AUCPartial.from_batches: the same as from all rows at once, a few batches at a time."""
+
+import gc
+import time
+import weakref
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from oracles import STATISTICS, all_pairs, random_case, same_number
+
+from skfedauc import AUCPartial, GroupAUC
+
+# Backends and numbers of workers under which everything must be the same.
+WORKERS = [("loky", 1), ("threading", 2), ("loky", 2)]
+every_backend = pytest.mark.parametrize(("backend", "n_jobs"), WORKERS, ids=str)
+
+
+def make_rows(n=5000, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    return {
+        "ill": y,
+        "risk": (rng.normal(size=n) + y).round(2),
+        "site": rng.choice(["va", "oslo", "bern", "rome"], n),
+        "ward": rng.integers(0, 3, n),
+        "weight": rng.integers(0, 4, n).astype(float),
+    }
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return make_rows()
+
+
+def cuts(n, n_batches, seed=0):
+    """Consecutive slices of unequal size."""
+    inner = np.sort(np.random.default_rng(seed).choice(np.arange(1, n), n_batches - 1, False))
+    ends = [0, *inner.tolist(), n]
+    return [slice(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+
+
+def tuples(rows, names, slices):
+    for rows_of_batch in slices:
+        yield tuple(rows[name][rows_of_batch] for name in names)
+
+
+def whole(rows, groups="site", weight=None):
+    by = rows[groups] if isinstance(groups, str) else None
+    if isinstance(groups, list):
+        by = list(zip(*(rows[name].tolist() for name in groups), strict=True))
+    return AUCPartial.from_predictions(
+        rows["ill"],
+        rows["risk"],
+        groups=by,
+        sample_weight=None if weight is None else rows[weight],
+    )
+
+
+# Equal to the whole --------------------------------------------------------------------------
+
+
+@every_backend
+def test_two_hundred_batches_are_the_whole(rows, backend, n_jobs):
+    batches = tuples(rows, ["ill", "risk", "site"], cuts(5000, 200))
+    with joblib.parallel_config(backend):
+        merged = AUCPartial.from_batches(batches, n_jobs=n_jobs)
+    assert merged == whole(rows)
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_workers_of_the_context(rows, backend):
+    batches = tuples(rows, ["ill", "risk", "site"], cuts(5000, 20))
+    with joblib.parallel_config(backend, n_jobs=2):
+        assert AUCPartial.from_batches(batches) == whole(rows)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_many_distinct_scores_are_merged_on_the_way(n_jobs):
+    """More cells than are kept waiting, so that the state is merged several times."""
+    rng = np.random.default_rng(1)
+    n = 300_000
+    rows = {
+        "ill": rng.integers(0, 2, n),
+        "risk": rng.normal(size=n),
+        "site": rng.integers(0, 50, n),
+    }
+    batches = tuples(rows, ["ill", "risk", "site"], cuts(n, 200))
+    with joblib.parallel_config("threading"):
+        assert AUCPartial.from_batches(batches, n_jobs=n_jobs) == whole(rows)
+
+
+def test_every_number_is_that_of_all_pairs():
+    for seed in range(8):
+        case = random_case(seed, most_groups=8)
+        names = ["y", "scores", "groups", "weights"]
+        columns = dict(zip(names, case, strict=True))
+        present = names if case.weights is not None else names[:3]
+        n_batches = int(min(7, case.y.size))
+        merged = AUCPartial.from_batches(
+            tuples(columns, present, cuts(case.y.size, n_batches, seed))
+        )
+        report, truth = GroupAUC(merged, undefined="ignore"), all_pairs(case)
+        assert list(merged.groups) == truth.labels
+        assert merged.n_positives.tolist() == truth.n_positives.tolist()
+        for name in STATISTICS:
+            assert same_number(report.statistic(name), truth.statistics[name]), name
+
+
+def test_tuples_of_two_three_and_four(rows):
+    slices = cuts(5000, 30)
+    two = AUCPartial.from_batches(tuples(rows, ["ill", "risk"], slices))
+    assert two == whole(rows, groups=None)
+    assert two.groups is None
+    three = AUCPartial.from_batches(tuples(rows, ["ill", "risk", "site"], slices))
+    assert three == whole(rows)
+    assert three.groups == ("bern", "oslo", "rome", "va")
+    # Sums of whole numbers do not round, so that even these are equal.
+    four = AUCPartial.from_batches(tuples(rows, ["ill", "risk", "site", "weight"], slices))
+    assert four == whole(rows, weight="weight")
+
+
+def test_tuples_may_hold_none(rows):
+    ill, risk, weight = rows["ill"], rows["risk"], rows["weight"]
+    assert AUCPartial.from_batches([(ill, risk, None)]) == whole(rows, groups=None)
+    assert AUCPartial.from_batches([(ill, risk, None, weight)]) == whole(
+        rows, groups=None, weight="weight"
+    )
+
+
+def test_batches_of_lists_and_lists_of_batches(rows):
+    batches = [
+        [column.tolist() for column in batch]
+        for batch in tuples(rows, ["ill", "risk", "site"], cuts(5000, 9))
+    ]
+    assert AUCPartial.from_batches(batches) == whole(rows)
+
+
+def test_weights_that_round(rows):
+    weight = np.random.default_rng(0).uniform(0.1, 2, 5000)
+    rows = {**rows, "weight": weight}
+    names = ["ill", "risk", "site", "weight"]
+    report = GroupAUC(AUCPartial.from_batches(tuples(rows, names, cuts(5000, 40))))
+    expected = GroupAUC(whole(rows, weight="weight"))
+    for name in STATISTICS:
+        assert report.statistic(name) == pytest.approx(expected.statistic(name), abs=1e-12)
+
+
+def test_batches_with_weights_and_without(rows):
+    """Rows without weights weigh 1, as in a merge."""
+    slices = cuts(5000, 2)
+    first = next(tuples(rows, ["ill", "risk", "site", "weight"], slices[:1]))
+    last = next(tuples(rows, ["ill", "risk", "site"], slices[1:]))
+    weight = rows["weight"].copy()
+    weight[slices[1]] = 1
+    expected = whole({**rows, "weight": weight}, weight="weight")
+    assert AUCPartial.from_batches([first, last]) == expected
+
+
+def test_batches_of_one_class_of_one_row_and_of_none(rows):
+    order = np.argsort(rows["ill"], kind="stable")
+    sorted_rows = {name: column[order] for name, column in rows.items()}
+    slices = [slice(0, 1), slice(1, 1), slice(1, 2000), slice(2000, 5000), slice(5000, 5000)]
+    batches = tuples(sorted_rows, ["ill", "risk", "site"], slices)
+    assert AUCPartial.from_batches(batches) == whole(rows)
+
+
+def test_one_batch(rows):
+    assert AUCPartial.from_batches([(rows["ill"], rows["risk"], rows["site"])]) == whole(rows)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_positive_label(rows, n_jobs):
+    text = {**rows, "ill": np.where(rows["ill"] == 1, "yes", "no")}
+    # The first batch has rows of one class only, which does not tell the positive one.
+    first = np.flatnonzero(rows["ill"] == 0)[:5]
+    rest = np.setdiff1d(np.arange(5000), first)
+    batches = tuples(text, ["ill", "risk", "site"], [first, rest])
+    with joblib.parallel_config("threading"):
+        merged = AUCPartial.from_batches(batches, pos_label="yes", n_jobs=n_jobs)
+    assert merged == whole(rows)
+
+
+# Tables --------------------------------------------------------------------------------------
+
+TABLES = {
+    "pandas": lambda columns: pd.DataFrame(columns, index=np.arange(len(columns["ill"])) % 7),
+    "pandas categories": lambda columns: pd.DataFrame(columns).astype({"site": "category"}),
+    "polars": pl.DataFrame,
+    "pyarrow table": pa.table,
+    "pyarrow batch": pa.RecordBatch.from_pydict,
+}
+NAMES = {"label": "ill", "score": "risk"}
+
+
+def tables(rows, make, n_batches=20):
+    for rows_of_batch in cuts(5000, n_batches):
+        yield make({name: column[rows_of_batch] for name, column in rows.items()})
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_tables_with_named_columns(rows, kind):
+    def batches():
+        return tables(rows, TABLES[kind])
+
+    read = AUCPartial.from_batches
+    assert read(batches(), **NAMES) == whole(rows, groups=None)
+    assert read(batches(), **NAMES, group="site") == whole(rows)
+    assert read(batches(), **NAMES, group=["site"]) == whole(rows)
+    assert read(batches(), **NAMES, group=["site", "ward"]) == whole(rows, ["site", "ward"])
+    assert read(batches(), **NAMES, group="ward", weight="weight") == whole(
+        rows, "ward", weight="weight"
+    )
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow batch"])
+def test_tables_reach_workers(rows, kind):
+    with joblib.parallel_config("loky"):
+        merged = AUCPartial.from_batches(
+            tables(rows, TABLES[kind]), **NAMES, group=["site", "ward"], n_jobs=2
+        )
+    assert merged == whole(rows, ["site", "ward"])
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_parquet_file_by_row_groups(rows, tmp_path, n_jobs):
+    path = tmp_path / "scores.parquet"
+    pq.write_table(pa.table(rows), path, row_group_size=700)
+    with pq.ParquetFile(path) as file, joblib.parallel_config("threading"):
+        merged = AUCPartial.from_batches(
+            file.iter_batches(batch_size=300, columns=["ill", "risk", "site"]),
+            **NAMES,
+            group="site",
+            n_jobs=n_jobs,
+        )
+    assert merged == whole(rows)
+
+
+def test_csv_file_in_chunks(rows, tmp_path):
+    path = tmp_path / "scores.csv"
+    pd.DataFrame(rows).to_csv(path, index=False)
+    with pd.read_csv(path, chunksize=400) as chunks:
+        assert AUCPartial.from_batches(chunks, **NAMES, group="site") == whole(rows)
+
+
+# Read lazily ---------------------------------------------------------------------------------
+
+
+class Watched:
+    """Batches made on the fly; tells how many were read, and how many were alive at most."""
+
+    def __init__(self, n_batches, n_rows=50):
+        self.sizes = [n_rows] * n_batches
+        self.read = self.most_alive = 0
+        self.scores = []
+
+    def __iter__(self):
+        rng = np.random.default_rng(0)
+        for size in self.sizes:
+            self.most_alive = max(self.most_alive, sum(s() is not None for s in self.scores))
+            self.read += 1
+            score = rng.normal(size=size)
+            self.scores.append(weakref.ref(score))
+            yield rng.integers(0, 2, size), score, rng.integers(0, 3, size)
+            del score
+
+
+@every_backend
+def test_few_batches_are_in_memory(backend, n_jobs):
+    """About twice as many as there are workers, however fast batches are counted."""
+    gc.collect()
+    batches = Watched(300)
+    with joblib.parallel_config(backend):
+        AUCPartial.from_batches(batches, n_jobs=n_jobs)
+    assert batches.read == 300
+    assert batches.most_alive <= 2 * n_jobs + 2
+
+
+def test_one_worker_reads_one_batch_after_the_other():
+    """A batch is asked for when the one before it has been counted and let go."""
+    batches = Watched(20)
+    AUCPartial.from_batches(batches)
+    assert batches.most_alive <= 1
+
+
+def test_reading_waits_while_partials_are_merged(monkeypatch):
+    """Else what is counted but not merged yet would pile up."""
+    batches = Watched(400)
+    batches.sizes[:3] = [40_000] * 3
+    ahead = []
+    merge = AUCPartial.merge
+
+    def slow_merge(partials):
+        before = batches.read
+        time.sleep(0.3)
+        ahead.append(batches.read - before)
+        return merge(partials)
+
+    monkeypatch.setattr(AUCPartial, "merge", slow_merge)
+    with joblib.parallel_config("threading"):
+        AUCPartial.from_batches(batches, n_jobs=2)
+    assert len(ahead) > 1
+    assert max(ahead) <= 8
+
+
+# Failures ------------------------------------------------------------------------------------
+
+
+def failing(at, n_batches=10_000):
+    """Batches of which one has a NaN score; far more follow than may be read."""
+    failing.read = 0
+    for number in range(n_batches):
+        failing.read += 1
+        score = np.array([0.1, 0.4, 0.35, 0.8])
+        score[2] = np.nan if number == at else 0.3
+        yield [0, 0, 1, 1], score, ["a", "b", "a", "b"]
+
+
+@every_backend
+@pytest.mark.parametrize("at", [0, 7])
+def test_batch_that_fails_is_named_with_its_reason(backend, n_jobs, at):
+    message = rf"^batch {at}: y_score must be finite; got 1 NaN"
+    with joblib.parallel_config(backend), pytest.raises(ValueError, match=message):
+        AUCPartial.from_batches(failing(at), n_jobs=n_jobs)
+    assert failing.read < 2000
+
+
+class CannotBeRead(Exception):
+    """Needs more arguments than its message, so that a copy of it cannot be made."""
+
+    def __init__(self, path, reason):
+        super().__init__(f"{path}: {reason}")
+
+
+def breaking(error, after=4):
+    for _ in range(after):
+        yield [0, 1], [0.1, 0.4], ["a", "b"]
+    raise error
+
+
+@every_backend
+@pytest.mark.parametrize(
+    ("error", "kind", "message"),
+    [
+        (OSError("disk gone"), RuntimeError, r"^batch 4: OSError: disk gone"),
+        (KeyError("risk"), RuntimeError, r"^batch 4: KeyError: 'risk'"),
+        (ValueError("bad row"), ValueError, r"^batch 4: bad row"),
+        (TypeError("no number"), TypeError, r"^batch 4: no number"),
+        (CannotBeRead("day.csv", "gone"), RuntimeError, r"^batch 4: CannotBeRead: day\.csv: gone"),
+    ],
+    ids=["OSError", "KeyError", "ValueError", "TypeError", "odd"],
+)
+def test_iterator_that_fails_is_told_with_the_number(backend, n_jobs, error, kind, message):
+    with joblib.parallel_config(backend), pytest.raises(kind, match=message):
+        AUCPartial.from_batches(breaking(error), n_jobs=n_jobs)
+
+
+def test_failures_have_their_cause():
+    with pytest.raises(RuntimeError, match="batch 0") as failure:
+        AUCPartial.from_batches(breaking(OSError("disk gone"), after=0))
+    assert isinstance(failure.value.__cause__, OSError)
+
+
+def test_reading_works_after_a_failure(rows):
+    with joblib.parallel_config("loky"):
+        with pytest.raises(ValueError, match="batch 3"):
+            AUCPartial.from_batches(failing(3), n_jobs=2)
+        batches = tuples(rows, ["ill", "risk", "site"], cuts(5000, 9))
+        assert AUCPartial.from_batches(batches, n_jobs=2) == whole(rows)
+
+
+@pytest.mark.parametrize("batches", [[], (), iter([])], ids=["list", "tuple", "iterator"])
+def test_no_batches(batches):
+    with pytest.raises(ValueError, match="batches is empty"):
+        AUCPartial.from_batches(batches)
+
+
+ROWS = ([0, 1, 1], [0.1, 0.4, 0.3])
+TABLE = pd.DataFrame({"ill": [0, 1], "risk": [0.1, 0.4], "site": ["a", "b"]})
+
+
+@pytest.mark.parametrize(
+    ("batches", "error", "message"),
+    [
+        ([ROWS, (*ROWS, ["a", "b", "b"])], ValueError, r"no groups and the others have"),
+        ([(*ROWS, ["a"] * 3), (*ROWS, [1] * 3)], TypeError, r"of different kinds .*\(int, str\)"),
+        ([ROWS, ROWS[:1]], TypeError, r"batch 1: a batch must be a tuple .*got tuple of 1 items"),
+        ([(*ROWS, *ROWS, *ROWS)], TypeError, r"batch 0: a batch must be .*got tuple of 6 items"),
+        ([ROWS, TABLE], TypeError, r"batch 1: a batch must be .*label=.*got DataFrame"),
+        ([np.zeros((3, 2))], TypeError, r"batch 0: a batch must be .*got ndarray"),
+        ([ROWS, None], TypeError, r"batch 1: a batch must be .*got NoneType"),
+        ([ROWS, (*ROWS, None, [1.0])], ValueError, r"batch 1: sample_weight has 1 rows and"),
+        ([([0, 1, 2], ROWS[1])], ValueError, r"batch 0: .*3"),
+        ([(["no", "yes", "no"], ROWS[1])], ValueError, r"batch 0: .*pos_label"),
+        ([ROWS, ([0, 1], ["x", "y"])], TypeError, r"batch 1: y_score must hold numbers"),
+        ([ROWS, (*ROWS, ["a", None, "b"])], ValueError, r"batch 1: groups has 1 missing"),
+        (5, TypeError, r"int"),
+    ],
+)
+def test_batches_that_cannot_be(batches, error, message):
+    with pytest.raises(error, match=message):
+        AUCPartial.from_batches(batches)
+
+
+@pytest.mark.parametrize(
+    ("names", "error", "message"),
+    [
+        ({"label": "ill"}, ValueError, r"need both label= and score=.*got label only"),
+        ({"score": "risk"}, ValueError, r"need both label= and score=.*got score only"),
+        ({"group": "site", "weight": "w"}, ValueError, r"need both .*got group, weight only"),
+        ({"label": 0, "score": 1}, TypeError, r"label must be the name of a column; got 0"),
+        ({**NAMES, "weight": 2}, TypeError, r"weight must be the name of a column; got 2"),
+        ({**NAMES, "group": 2}, TypeError, r"group must be a column's name or a list .*got 2"),
+        ({**NAMES, "group": ("site",)}, TypeError, r"group must be a column's name or a list"),
+        ({**NAMES, "group": []}, TypeError, r"group must be a column's name or a list"),
+    ],
+)
+def test_names_that_cannot_be(names, error, message):
+    """Told before the first batch is read."""
+    batches = Watched(3)
+    with pytest.raises(error, match=message):
+        AUCPartial.from_batches(batches, **names)
+    assert batches.read == 0
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pd", "pl", "pa"])
+@pytest.mark.parametrize("name", ["label", "score", "group", "weight"])
+def test_absent_columns_are_named(make, name):
+    """By the argument that names them, and as columns of the batch."""
+    columns = {"ill": [0, 1], "risk": [0.1, 0.4], "site": ["a", "b"], "w": [1.0, 2.0]}
+    renamed = {"label": "ill", "score": "risk", "group": "site", "weight": "w"}
+    batch = make(columns)
+    good = make({**columns, "day": columns[renamed[name]]})
+    names = {**renamed, name: "day"}
+    with pytest.raises(ValueError, match=r"^batch 1: .*'day'.*'ill', 'risk', 'site'") as failure:
+        AUCPartial.from_batches([good, batch], **names)
+    assert name in str(failure.value)
+    if name != "group":
+        assert "group" not in str(failure.value)
+    assert "X" not in str(failure.value)
+
+
+def test_tuples_where_columns_are_named():
+    with pytest.raises(TypeError, match=r"^batch 0: .*tuple") as failure:
+        AUCPartial.from_batches([ROWS], **NAMES)
+    assert "scikit-learn" not in str(failure.value)
+
+
+def test_a_table_instead_of_batches():
+    """Iterating over a DataFrame gives the names of its columns."""
+    with pytest.raises(TypeError, match=r"batch") as failure:
+        AUCPartial.from_batches(TABLE, **NAMES)
+    assert "scikit-learn" not in str(failure.value)
+
+
+# Progress ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_verbose_tells_how_many_batches_are_done(rows, capsys, n_jobs):
+    def read(**options):
+        batches = tuples(rows, ["ill", "risk", "site"], cuts(5000, 12))
+        with joblib.parallel_config("threading"):
+            AUCPartial.from_batches(batches, n_jobs=n_jobs, **options)
+        return capsys.readouterr()
+
+    assert read() == ("", "")
+    told = read(verbose=11)
+    assert "12 out of  12" in told.err
+    assert told.out == ""

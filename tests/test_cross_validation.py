@@ -1,0 +1,905 @@
+"""cross_validate_group_auc: what a plain loop with scikit-learn gives, and no rows kept."""
+
+import warnings
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import sklearn
+from numpy.testing import assert_allclose
+from oracles import AVERAGES, STATISTICS, Case, all_pairs, same_number
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import ColumnTransformer
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    cross_val_predict,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
+
+from skfedauc import GroupAUC, WithinGroupStratifiedKFold, cross_validate_group_auc
+
+MODEL = LogisticRegression()
+
+
+def make_data(n=200, n_groups=4, seed=0, digits=1):
+    """Coarse features, so that scores tie; groups of unequal size and prevalence."""
+    rng = np.random.default_rng(seed)
+    site = rng.choice(n_groups, n, p=np.arange(3, 3 + n_groups) / sum(range(3, 3 + n_groups)))
+    X = rng.normal(size=(n, 2)).round(digits)
+    X[:, 1] += site
+    y = (X[:, 0] + 0.3 * X[:, 1] + rng.normal(size=n) > 0.7).astype(int)
+    return X, y, site
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_data()
+
+
+@pytest.fixture(scope="module")
+def smooth():
+    """No two scores are so close that the rounding of sums would tie them."""
+    return make_data(digits=12)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Small models: threads of their own would only wait for cores."""
+    with threadpool_limits(1):
+        yield
+
+
+@pytest.fixture
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+# What must come out --------------------------------------------------------------------------
+
+
+def plain_loop(model, X, y, splits, **fit_params):
+    """Test rows and their scores, fold by fold."""
+    folds = []
+    for train, test in splits:
+        cut = {name: np.asarray(values)[train] for name, values in fit_params.items()}
+        fitted = clone(model).fit(rows_of(X, train), y[train], **cut)
+        X_test = rows_of(X, test)
+        if hasattr(fitted, "decision_function"):
+            folds.append((test, fitted.decision_function(X_test)))
+        else:
+            folds.append((test, fitted.predict_proba(X_test)[:, 1]))
+    return folds
+
+
+def rows_of(X, rows):
+    return X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows]
+
+
+def cases_of(folds, y, groups, weights=None):
+    """The rows of each fold as a case of the oracle."""
+    return [
+        Case(y[test], score, [groups[i] for i in test], None if weights is None else weights[test])
+        for test, score in folds
+    ]
+
+
+def together(cases):
+    weighted = cases[0].weights is not None
+    return Case(
+        np.concatenate([case.y for case in cases]),
+        np.concatenate([case.scores for case in cases]),
+        [label for case in cases for label in case.groups],
+        np.concatenate([case.weights for case in cases]) if weighted else None,
+    )
+
+
+def within_folds(cases, stand_in=None):
+    """By brute force over the pairs in the same fold: statistics, matrix, share_within."""
+    case = together(cases)
+    fold = np.repeat(np.arange(len(cases)), [c.y.size for c in cases])
+    weights = np.ones(case.y.size) if case.weights is None else case.weights
+    labels = sorted({label for label, w in zip(case.groups, weights, strict=True) if w > 0})
+    member = np.array([[label == other for other in labels] for label in case.groups], float)
+    pos, neg = case.y == 1, case.y != 1
+    higher = np.sign(np.subtract.outer(case.scores[pos], case.scores[neg])) / 2 + 0.5
+    pairs = np.multiply.outer(weights[pos], weights[neg]) * np.equal.outer(fold[pos], fold[neg])
+    concordant_by = member[pos].T @ (pairs * higher) @ member[neg]
+    pairs_by = member[pos].T @ pairs @ member[neg]
+    matrix = np.full(pairs_by.shape, np.nan)
+    np.divide(concordant_by, pairs_by, out=matrix, where=pairs_by > 0)
+    positives, negatives = (weights[rows] @ member[rows] for rows in (pos, neg))
+
+    auc, n_pairs = np.diag(matrix).copy(), np.diag(pairs_by)
+    defined = n_pairs > 0
+    # Both cross AUCs are defined if there are pairs of the groups, both ways round, in a fold.
+    gaps = np.abs(matrix - matrix.T)[np.ix_(defined, defined)]
+    gaps = gaps[~np.isnan(gaps) & ~np.eye(len(gaps), dtype=bool)]
+    if stand_in is not None:
+        auc[~defined] = stand_in
+    used = ~np.isnan(auc)
+    share = {
+        "macro": np.ones(len(labels)),
+        "samples": positives + negatives,
+        "positives": positives,
+        "negatives": negatives,
+        "pairs": n_pairs,
+    }
+    across = pairs_by.sum() - n_pairs.sum()
+    statistics = {name: np.average(auc[used], weights=share[name][used]) for name in AVERAGES}
+    statistics |= {
+        "pooled": concordant_by.sum() / pairs_by.sum(),
+        "cross": (concordant_by.sum() - np.trace(concordant_by)) / across if across else np.nan,
+        "worst": auc[used].min(),
+        "ratio": auc[used].min() / auc[used].max() if used.sum() > 1 else np.nan,
+        "difference": auc[used].max() - auc[used].min() if used.sum() > 1 else np.nan,
+        "cross_difference": gaps.max() if gaps.size else np.nan,
+    }
+    return statistics, matrix, float(n_pairs.sum() / pairs_by.sum())
+
+
+def quietly(report, name):
+    """A statistic; tests of their own see to the warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return report.statistic(name)
+
+
+def check_report(report, truth):
+    """Every statistic of a report, and its tables."""
+    assert list(report.partial.groups) == truth.labels
+    assert_allclose(report.by_group["auc"], truth.auc, rtol=0, atol=1e-12)
+    assert report.by_group["n_positives"].tolist() == truth.n_positives.tolist()
+    assert_allclose(report.cross_matrix, truth.matrix, rtol=0, atol=1e-12)
+    assert report.by_group["n_negatives"].tolist() == truth.n_negatives.tolist()
+    for name in STATISTICS:
+        assert same_number(quietly(report, name), truth.statistics[name]), name
+
+
+def check_within_folds(report, cases, stand_in=None):
+    statistics, matrix, share_within = within_folds(cases, stand_in)
+    for name in STATISTICS:
+        assert same_number(quietly(report, name), statistics[name]), name
+    assert_allclose(report.cross_matrix, matrix, rtol=0, atol=1e-12)
+    assert_allclose(report.by_group["auc"], np.diag(matrix), rtol=0, atol=1e-12)
+    within, cross, share = report.decomposition()
+    assert share == pytest.approx(share_within, abs=1e-12)
+    assert within == pytest.approx(statistics["pairs"], abs=1e-12)
+    if share < 1:
+        assert cross == pytest.approx(statistics["cross"], abs=1e-12)
+        assert share * within + (1 - share) * cross == pytest.approx(report.pooled, abs=1e-12)
+
+
+def check_fold_effect(effect, cases):
+    """Folds as groups, by the oracle for groups."""
+    case = together(cases)
+    fold = [number for number, c in enumerate(cases) for _ in c.y]
+    truth = all_pairs(case._replace(groups=fold))
+    assert effect.over_folds == pytest.approx(truth.statistics["pooled"], abs=1e-12)
+    assert effect.within == pytest.approx(truth.statistics["pairs"], abs=1e-12)
+    assert effect.cross == pytest.approx(truth.statistics["cross"], abs=1e-12)
+    assert effect.share_within == pytest.approx(truth.share_within, abs=1e-12)
+    assert effect.difference == pytest.approx(effect.over_folds - effect.within, abs=1e-15)
+    mixed = effect.share_within * effect.within + (1 - effect.share_within) * effect.cross
+    assert mixed == pytest.approx(effect.over_folds, abs=1e-12)
+
+
+def check_result(result, cases):
+    """All that a result offers, from the rows of its folds."""
+    assert len(result.folds) == len(cases)
+    for fold, case in zip(result.folds, cases, strict=True):
+        check_report(fold, all_pairs(case))
+    assert result.by_fold.index.tolist() == list(range(len(cases)))
+    assert result.by_fold.index.name == "fold"
+    assert result.by_fold.columns.tolist() == list(STATISTICS)
+    for number, case in enumerate(cases):
+        for name, value in all_pairs(case).statistics.items():
+            assert same_number(result.by_fold.loc[number, name], value), (number, name)
+    check_report(result.over_folds, all_pairs(together(cases)))
+    check_within_folds(result.within_folds, cases)
+    check_fold_effect(result.fold_effect, cases)
+
+
+# A plain loop ----------------------------------------------------------------------------------
+
+SPLITTERS = {
+    "within groups": WithinGroupStratifiedKFold(4),
+    "shuffled": WithinGroupStratifiedKFold(3, shuffle=True, random_state=1),
+    "KFold": KFold(3),
+    "StratifiedKFold": StratifiedKFold(3, shuffle=True, random_state=0),
+    "rows several times": RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0),
+    "some rows never": ShuffleSplit(3, test_size=0.3, random_state=0),
+}
+
+
+@pytest.mark.parametrize("cv", SPLITTERS.values(), ids=SPLITTERS)
+def test_everything_equals_a_plain_loop(data, cv):
+    X, y, site = data
+    wanted = {"groups": site} if isinstance(cv, WithinGroupStratifiedKFold) else {}
+    cases = cases_of(plain_loop(MODEL, X, y, cv.split(X, y, **wanted)), y, site)
+    check_result(cross_validate_group_auc(MODEL, X, y, groups=site, cv=cv), cases)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_equals_scikit_learns_own_functions(data, n_jobs):
+    X, y, site = data
+    splits = list(WithinGroupStratifiedKFold(5).split(X, y, site))
+    out_of_fold = cross_val_predict(MODEL, X, y, cv=splits, method="decision_function")
+    result = cross_validate_group_auc(MODEL, X, y, groups=site, n_jobs=n_jobs)
+    assert result.over_folds.pooled == pytest.approx(roc_auc_score(y, out_of_fold), abs=1e-12)
+    for group in range(4):
+        rows = np.flatnonzero(site == group)
+        assert result.over_folds.by_group.loc[group, "auc"] == pytest.approx(
+            roc_auc_score(y[rows], out_of_fold[rows]), abs=1e-12
+        )
+        for (_, test), fold in zip(splits, result.folds, strict=True):
+            rows = test[site[test] == group]
+            assert fold.by_group.loc[group, "auc"] == pytest.approx(
+                roc_auc_score(y[rows], out_of_fold[rows]), abs=1e-12
+            )
+            assert fold.pooled == pytest.approx(
+                roc_auc_score(y[test], out_of_fold[test]), abs=1e-12
+            )
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_every_backend_gives_the_same_counts(data, backend):
+    X, y, site = data
+    expected = cross_validate_group_auc(MODEL, X, y, groups=site, n_jobs=1)
+    with joblib.parallel_config(backend, n_jobs=2):
+        from_context = cross_validate_group_auc(MODEL, X, y, groups=site)
+    assert from_context.partial == expected.partial
+    with joblib.parallel_config(backend):
+        result = cross_validate_group_auc(MODEL, X, y, groups=site, n_jobs=2)
+    assert result.partial == expected.partial
+
+
+def test_default_folds_are_five_within_groups(data):
+    X, y, site = data
+    default = cross_validate_group_auc(MODEL, X, y, groups=site)
+    explicit = cross_validate_group_auc(MODEL, X, y, groups=site, cv=WithinGroupStratifiedKFold(5))
+    assert len(default.folds) == 5
+    assert default.partial == explicit.partial
+    assert not default.by_fold.isna().any(axis=None)
+
+
+def test_number_of_folds(data):
+    """As in scikit-learn, a number means folds stratified by class."""
+    X, y, site = data
+    cases = cases_of(plain_loop(MODEL, X, y, StratifiedKFold(4).split(X, y)), y, site)
+    check_result(cross_validate_group_auc(MODEL, X, y, groups=site, cv=4), cases)
+
+
+@pytest.mark.parametrize("kind", [list, iter], ids=["list", "iterator"])
+def test_folds_given_as_rows(data, kind):
+    X, y, site = data
+    splits = [(np.arange(0, 90), np.arange(120, 200)), (np.arange(50, 200), np.arange(40))]
+    cases = cases_of(plain_loop(MODEL, X, y, splits), y, site)
+    check_result(cross_validate_group_auc(MODEL, X, y, groups=site, cv=kind(splits)), cases)
+
+
+def test_predict_proba_where_there_is_no_decision_function(data):
+    X, y, site = data
+    splits = list(StratifiedKFold(3).split(X, y))
+    cases = cases_of(plain_loop(GaussianNB(), X, y, splits), y, site)
+    check_result(cross_validate_group_auc(GaussianNB(), X, y, groups=site, cv=splits), cases)
+
+
+def test_estimator_is_cloned(data):
+    X, y, site = data
+    model = LogisticRegression()
+    cross_validate_group_auc(model, X, y, groups=site)
+    assert not hasattr(model, "classes_")
+
+
+# Groups that a model has not seen ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "cv", [LeaveOneGroupOut(), GroupKFold(3), StratifiedGroupKFold(2)], ids=["one", "k", "strat"]
+)
+def test_splitters_by_groups_get_these(data, cv):
+    X, y, site = data
+    splits = list(cv.split(X, y, site))
+    folds = plain_loop(MODEL, X, y, splits)
+    result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=cv)
+    check_report(result.over_folds, all_pairs(together(cases_of(folds, y, site))))
+    check_fold_effect(result.fold_effect, cases_of(folds, y, site))
+    for fold, (test, score) in zip(result.folds, folds, strict=True):
+        assert list(fold.partial.groups) == np.unique(site[test]).tolist()
+        for group in np.unique(site[test]):
+            rows = site[test] == group
+            expected = roc_auc_score(y[test][rows], score[rows])
+            for by_group in (fold.by_group, result.over_folds.by_group):
+                assert by_group.loc[group, "auc"] == pytest.approx(expected, abs=1e-12)
+
+
+def test_leave_one_group_out(data):
+    """Each fold is one group: no gaps in a fold, and no pairs across groups within one."""
+    X, y, site = data
+    result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=LeaveOneGroupOut())
+    assert result.by_fold["difference"].isna().all()
+    assert result.by_fold["pooled"].tolist() == result.over_folds.by_group["auc"].tolist()
+    assert not np.isnan(result.over_folds.difference)
+    assert result.within_folds.pooled == pytest.approx(
+        result.over_folds.average("pairs"), abs=1e-12
+    )
+    assert result.within_folds.difference == pytest.approx(result.over_folds.difference, abs=1e-12)
+    assert result.within_folds.decomposition().share_within == 1
+    with pytest.warns(UndefinedMetricWarning, match="pair"):
+        assert np.isnan(result.within_folds.statistic("cross"))
+
+
+def test_gap_across_groups_that_share_no_fold_is_told(data):
+    X, y, site = data
+    result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=LeaveOneGroupOut())
+    with pytest.warns(UndefinedMetricWarning):
+        assert np.isnan(result.within_folds.cross_difference)
+
+
+def test_gap_across_groups_is_that_of_the_pairs_of_groups_that_share_a_fold(data):
+    X, y, site = data
+    fold = np.where(site < 2, 0, 1)
+    splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(2)]
+    result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=splits)
+    matrix = result.within_folds.cross_matrix.to_numpy()
+    assert np.isnan(matrix[:2, 2:]).all()
+    assert result.within_folds.cross_difference == max(
+        abs(matrix[g, h] - matrix[h, g]) for g, h in [(0, 1), (2, 3)]
+    )
+
+
+def test_splitter_that_names_columns_is_given_no_groups(data):
+    X, y, site = data
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(site=site)
+    result = cross_validate_group_auc(
+        MODEL,
+        frame,
+        y,
+        groups=np.arange(y.size) % 3,
+        cv=WithinGroupStratifiedKFold(4, groups="site"),
+    )
+    splits = WithinGroupStratifiedKFold(4).split(X, y, site)
+    cases = cases_of(plain_loop(MODEL, frame, y, splits), y, np.arange(y.size) % 3)
+    check_result(result, cases)
+
+
+class OneFold:
+    """A splitter of nobody's, with groups in its signature."""
+
+    def split(self, X, y=None, groups=None):
+        assert groups is not None
+        yield np.flatnonzero(groups > 0), np.flatnonzero(groups == 0)
+
+    def get_n_splits(self, X=None, y=None, groups=None):
+        return 1
+
+
+def test_splitter_of_nobody_gets_groups_by_its_signature(data):
+    X, y, site = data
+    result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=OneFold())
+    assert result.over_folds.partial.groups == (0,)
+    assert result.fold_effect.share_within == 1
+
+
+def test_group_that_is_absent_from_a_fold(data):
+    X, y, _ = data
+    site = np.where(np.arange(y.size) < 40, "early", np.where(np.arange(y.size) % 2, "a", "b"))
+    splits = list(KFold(5).split(X))
+    cases = cases_of(plain_loop(MODEL, X, y, splits), y, site)
+    result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=splits)
+    check_result(result, cases)
+    assert [fold.partial.groups for fold in result.folds] == [("early",)] + [("a", "b")] * 4
+
+
+# Groups that lack a class ------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def rare():
+    """Many small groups, of which some lack a class in a fold or altogether."""
+    X, y, _ = make_data(150, seed=3)
+    rng = np.random.default_rng(3)
+    site = np.append(rng.integers(0, 25, 148), [90, 91])
+    splits = list(KFold(3, shuffle=True, random_state=0).split(X))
+    return X, y, site, splits, cases_of(plain_loop(MODEL, X, y, splits), y, site)
+
+
+def test_undefined_groups_are_skipped_with_one_warning(rare):
+    X, y, site, splits, cases = rare
+    result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=splits)
+    result.by_fold  # noqa: B018
+    repr(result)
+    for report in (*result.folds, result.over_folds, result.within_folds):
+        with pytest.warns(UndefinedMetricWarning, match=rf"{report.n_undefined} of \d+ groups"):
+            report.average("macro")
+        report.average("positives")
+    assert result.over_folds.n_undefined == all_pairs(together(cases)).n_undefined
+    assert result.within_folds.n_undefined > result.over_folds.n_undefined
+
+
+def test_undefined_groups_are_ignored(rare):
+    X, y, site, splits, cases = rare
+    result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=splits, undefined="ignore")
+    check_result(result, cases)
+
+
+def test_undefined_groups_raise(rare):
+    X, y, site, splits, _ = rare
+    result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=splits, undefined="raise")
+    for report in (*result.folds, result.over_folds, result.within_folds):
+        with pytest.raises(ValueError, match=r"have no positives or no negatives"):
+            report.average("macro")
+        assert 0 < report.pooled < 1
+
+
+@pytest.mark.parametrize("stand_in", [0.5, 0.0])
+def test_a_number_stands_in_for_undefined_groups(rare, stand_in):
+    X, y, site, splits, cases = rare
+    result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=splits, undefined=stand_in)
+    for fold, case in zip(result.folds, cases, strict=True):
+        check_report(fold, all_pairs(case, stand_in))
+    check_report(result.over_folds, all_pairs(together(cases), stand_in))
+    check_within_folds(result.within_folds, cases, stand_in)
+    for number, case in enumerate(cases):
+        for name, value in all_pairs(case, stand_in).statistics.items():
+            assert same_number(result.by_fold.loc[number, name], value), (number, name)
+
+
+def test_within_folds_reads_as_a_report(data):
+    """What it prints is what it says when asked."""
+    X, y, site = data
+    report = cross_validate_group_auc(MODEL, X, y, groups=site).within_folds
+    assert isinstance(report, GroupAUC)
+    for name in STATISTICS:
+        assert report.statistics()[name] == report.statistic(name)
+        assert f"{name:<16} {report.statistic(name):.4f}" in repr(report)
+        assert f"{name}</th><td>{report.statistic(name):.4f}</td>" in report._repr_html_()
+    assert report.average({0: 1, 1: 0, 2: 0, 3: 0}) == report.by_group.loc[0, "auc"]
+
+
+def test_folds_of_one_class(data):
+    """Rows of one class in a test fold have no pairs; those of the others count."""
+    X, y, site = data
+    ill = np.flatnonzero(y == 1)[:10]
+    rest = np.setdiff1d(np.arange(y.size), ill)
+    splits = [(rest, ill), (ill.tolist() + rest[:90].tolist(), rest[90:])]
+    cases = cases_of(plain_loop(MODEL, X, y, splits), y, site)
+    result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=splits, undefined="ignore")
+    assert result.by_fold.loc[0].isna().all()
+    assert result.within_folds.pooled == pytest.approx(result.folds[1].pooled, abs=1e-12)
+    check_fold_effect(result.fold_effect, cases)
+
+
+def test_fold_whose_test_rows_all_weigh_nothing(data):
+    """It keeps its place among the folds."""
+    X, y, site = data
+    splits = list(StratifiedKFold(3).split(X, y))
+    weights = np.ones(y.size)
+    weights[splits[1][1]] = 0.0
+    result = cross_validate_group_auc(
+        MODEL, X, y, groups=site, cv=splits, sample_weight=weights, return_estimator=True
+    )
+    assert len(result.folds) == len(result.estimators) == 3
+    assert result.by_fold.index.tolist() == [0, 1, 2]
+    assert result.by_fold.loc[1].isna().all()
+    assert not result.by_fold.loc[[0, 2]].isna().any(axis=None)
+
+
+# Weights -----------------------------------------------------------------------------------------
+
+WEIGHTS = {
+    "float": lambda n: np.random.default_rng(1).uniform(0.1, 3, n),
+    "some zero": lambda n: np.random.default_rng(2).integers(0, 3, n).astype(float),
+    "integer": lambda n: np.random.default_rng(3).integers(1, 4, n),
+}
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_weights_of_a_plain_estimator(data, kind):
+    X, y, site = data
+    weights = WEIGHTS[kind](y.size)
+    splits = list(WithinGroupStratifiedKFold(3).split(X, y, site))
+    folds = plain_loop(MODEL, X, y, splits, sample_weight=weights)
+    result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=splits, sample_weight=weights)
+    check_result(result, cases_of(folds, y, site, weights))
+    score = np.concatenate([score for _, score in folds])
+    rows = np.concatenate([test for test, _ in folds])
+    expected = roc_auc_score(y[rows], score, sample_weight=weights[rows])
+    assert result.over_folds.pooled == pytest.approx(expected, abs=1e-12)
+
+
+def test_weights_of_other_kinds(data):
+    X, y, site = data
+    weights = WEIGHTS["float"](y.size)
+    expected = cross_validate_group_auc(MODEL, X, y, groups=site, sample_weight=weights)
+    for kind in (list, pd.Series, pl.Series, pa.array):
+        result = cross_validate_group_auc(MODEL, X, y, groups=site, sample_weight=kind(weights))
+        assert result.partial == expected.partial
+
+
+def test_weights_in_a_pipeline_go_to_its_last_step(data):
+    X, y, site = data
+    weights = WEIGHTS["float"](y.size)
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    splits = list(StratifiedKFold(3).split(X, y))
+    folds = plain_loop(model, X, y, splits, logisticregression__sample_weight=weights)
+    result = cross_validate_group_auc(model, X, y, groups=site, cv=splits, sample_weight=weights)
+    check_result(result, cases_of(folds, y, site, weights))
+
+
+@pytest.mark.parametrize("to_scaler", [False, True])
+def test_weights_in_a_pipeline_are_routed(routing, data, to_scaler):
+    X, y, site = data
+    weights = WEIGHTS["float"](y.size)
+    model = make_pipeline(
+        StandardScaler().set_fit_request(sample_weight=to_scaler),
+        LogisticRegression().set_fit_request(sample_weight=True),
+    )
+    splits = list(StratifiedKFold(3).split(X, y))
+    folds = plain_loop(model, X, y, splits, sample_weight=weights)
+    result = cross_validate_group_auc(
+        model, X, y, groups=site, cv=splits, sample_weight=weights, n_jobs=1
+    )
+    check_result(result, cases_of(folds, y, site, weights))
+
+
+def test_routing_reaches_workers(routing, data):
+    X, y, site = data
+    weights = WEIGHTS["float"](y.size)
+    model = make_pipeline(
+        StandardScaler().set_fit_request(sample_weight=False),
+        LogisticRegression().set_fit_request(sample_weight=True),
+    )
+    splits = list(StratifiedKFold(3).split(X, y))
+    one, two = (
+        cross_validate_group_auc(
+            model, X, y, groups=site, cv=splits, sample_weight=weights, n_jobs=n_jobs
+        )
+        for n_jobs in (1, 2)
+    )
+    assert one.partial == two.partial
+
+
+# Parameters of fit -------------------------------------------------------------------------------
+
+
+class Noted(ClassifierMixin, BaseEstimator):
+    """Keeps what fit was given; scores by the first column."""
+
+    def fit(self, X, y, bonus=None, rate=1, names=None):
+        self.classes_ = np.unique(y)
+        self.noted_ = {"n": len(y), "bonus": bonus, "rate": rate, "names": names}
+        return self
+
+    def decision_function(self, X):
+        return np.asarray(X)[:, 0]
+
+
+def test_parameters_with_a_value_per_row_are_cut(data):
+    X, y, site = data
+    bonus = np.arange(y.size) * 10
+    splits = list(StratifiedKFold(3).split(X, y))
+    result = cross_validate_group_auc(
+        Noted(),
+        X,
+        y,
+        groups=site,
+        cv=splits,
+        params={"bonus": bonus, "rate": 7, "names": ["a", "b"]},
+        return_estimator=True,
+    )
+    for (train, _), fitted in zip(splits, result.estimators, strict=True):
+        assert np.array_equal(fitted.noted_["bonus"], bonus[train])
+        assert fitted.noted_["n"] == train.size
+        assert fitted.noted_["rate"] == 7
+        assert fitted.noted_["names"] == ["a", "b"]
+
+
+def test_weights_for_fitting_alone_go_through_params(data):
+    X, y, site = data
+    weights = WEIGHTS["float"](y.size)
+    splits = list(StratifiedKFold(3).split(X, y))
+    folds = plain_loop(MODEL, X, y, splits, sample_weight=weights)
+    params = {"sample_weight": weights}
+    result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=splits, params=params)
+    check_result(result, cases_of(folds, y, site))
+    assert params["sample_weight"] is weights
+
+
+def test_groups_for_a_search_within_go_through_params(data):
+    X, y, site = data
+    search = GridSearchCV(MODEL, {"C": [0.01, 1]}, scoring="roc_auc", cv=LeaveOneGroupOut())
+    splits = list(WithinGroupStratifiedKFold(3).split(X, y, site))
+    folds = plain_loop(search, X, y, splits, groups=site)
+    result = cross_validate_group_auc(
+        search, X, y, groups=site, cv=splits, params={"groups": site}, return_estimator=True
+    )
+    check_result(result, cases_of(folds, y, site))
+    assert [fitted.n_splits_ for fitted in result.estimators] == [4, 4, 4]
+
+
+def test_estimators_are_kept_if_asked_for(data):
+    X, y, site = data
+    assert cross_validate_group_auc(MODEL, X, y, groups=site).estimators is None
+    splits = list(StratifiedKFold(3).split(X, y))
+    result = cross_validate_group_auc(
+        MODEL, X, y, groups=site, cv=splits, return_estimator=True, n_jobs=2
+    )
+    assert len(result.estimators) == 3
+    for (_, test), fitted, fold in zip(splits, result.estimators, result.folds, strict=True):
+        expected = roc_auc_score(y[test], fitted.decision_function(X[test]))
+        assert fold.pooled == pytest.approx(expected, abs=1e-12)
+
+
+# Groups, X and y of every kind -------------------------------------------------------------------
+
+FRAMES = {
+    "pandas": lambda X, site: pd.DataFrame(X, columns=["a", "b"]).assign(
+        site=[f"site {code}" for code in site], region=site // 2, ward=site % 2 == 1
+    ),
+    "polars": lambda X, site: pl.from_pandas(FRAMES["pandas"](X, site)),
+    "pyarrow": lambda X, site: pa.Table.from_pandas(FRAMES["pandas"](X, site)),
+}
+
+
+def features_only():
+    return make_pipeline(
+        ColumnTransformer([("features", StandardScaler(), ["a", "b"])]), LogisticRegression()
+    )
+
+
+@pytest.fixture(scope="module")
+def expected(smooth):
+    X, y, site = smooth
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    splits = list(WithinGroupStratifiedKFold(3).split(X, y, site))
+    return cross_validate_group_auc(model, X, y, groups=site, cv=splits), splits
+
+
+def same_results(result, expected):
+    """The same numbers, whatever the groups are called."""
+    pd.testing.assert_frame_equal(result.by_fold, expected.by_fold)
+    pd.testing.assert_series_equal(result.over_folds.statistics(), expected.over_folds.statistics())
+    pd.testing.assert_series_equal(
+        result.within_folds.statistics(), expected.within_folds.statistics()
+    )
+    assert result.fold_effect == expected.fold_effect
+
+
+@pytest.mark.parametrize("frame", ["pandas", "polars"])
+@pytest.mark.parametrize("groups", ["site", ["site"], ["region", "ward"]], ids=str)
+def test_groups_from_columns_that_the_pipeline_drops(smooth, expected, frame, groups):
+    X, y, site = smooth
+    if frame == "polars":
+        model = make_pipeline(PolarsFeatures(), StandardScaler(), LogisticRegression())
+    else:
+        model = features_only()
+    result = cross_validate_group_auc(
+        model, FRAMES[frame](X, site), y, groups=groups, cv=expected[1]
+    )
+    same_results(result, expected[0])
+    labels = {
+        "site": [f"site {code}" for code in range(4)],
+        "region": [(code // 2, code % 2 == 1) for code in range(4)],
+    }["region" if len(groups) == 2 else "site"]
+    assert list(result.over_folds.partial.groups) == labels
+    assert list(result.within_folds.partial.groups) == labels
+    assert [list(fold.partial.groups) for fold in result.folds] == [labels] * 3
+
+
+class PolarsFeatures(BaseEstimator):
+    """Takes the features out of a polars frame; older ColumnTransformers cannot."""
+
+    def fit(self, X, y=None):
+        self.fitted_ = True
+        return self
+
+    def transform(self, X):
+        return X.select("a", "b").to_numpy()
+
+
+LABELS = {
+    "list": lambda site: [f"site {code}" for code in site],
+    "booleans and ints": lambda site: np.column_stack([site // 2, site % 2]),
+    "dates": lambda site: pd.Series(pd.Timestamp(2024, 1, 1) + pd.to_timedelta(site, "D")),
+    "categorical": lambda site: pd.Categorical([f"{code}" for code in site]),
+    "polars": lambda site: pl.Series([f"{code}" for code in site]),
+    "pyarrow": lambda site: pa.array([f"{code}" for code in site]),
+    "frame": lambda site: pd.DataFrame({"region": site // 2, "ward": site % 2}),
+    "tuples": lambda site: [("ab"[code // 2], bool(code % 2)) for code in site],
+}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_labels_of_every_kind(smooth, expected, kind):
+    X, y, site = smooth
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    result = cross_validate_group_auc(model, X, y, groups=LABELS[kind](site), cv=expected[1])
+    same_results(result, expected[0])
+
+
+def test_series_is_aligned_with_the_index_of_x(smooth, expected):
+    X, y, site = smooth
+    frame = FRAMES["pandas"](X, site).set_index(np.random.default_rng(0).permutation(y.size))
+    labels = pd.concat([frame["site"], pd.Series({-1: "elsewhere"})]).sample(frac=1, random_state=0)
+    result = cross_validate_group_auc(features_only(), frame, y, groups=labels, cv=expected[1])
+    same_results(result, expected[0])
+    assert result.over_folds.partial.groups == ("site 0", "site 1", "site 2", "site 3")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda y: np.where(y == 1, "yes", "no"),
+        lambda y: np.where(y == 1, "yes", "no").astype(object),
+        lambda y: pd.Series(np.where(y == 1, "yes", "no"), index=np.arange(y.size)[::-1]),
+        lambda y: pl.Series(np.where(y == 1, "yes", "no")),
+        lambda y: pa.array(y),
+        lambda y: y == 1,
+        lambda y: y.tolist(),
+        lambda y: 2 * y - 1,
+        lambda y: y + 5,
+    ],
+    ids=["str", "object", "series", "polars", "pyarrow", "bool", "list", "signs", "5 and 6"],
+)
+def test_y_of_every_kind(smooth, expected, make):
+    """The positive class is the last of classes_."""
+    X, y, site = smooth
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    result = cross_validate_group_auc(model, X, make(y), groups=site, cv=expected[1])
+    same_results(result, expected[0])
+
+
+@pytest.mark.parametrize("make", [sparse.csr_array, lambda X: X.tolist()], ids=["sparse", "list"])
+def test_x_of_other_kinds(smooth, make):
+    X, y, site = smooth
+    splits = list(WithinGroupStratifiedKFold(3).split(X, y, site))
+    result = cross_validate_group_auc(MODEL, make(X), y, groups=site, cv=splits)
+    cases = cases_of(plain_loop(MODEL, X, y, splits), y, site)
+    check_result(result, cases)
+
+
+# The mistake -------------------------------------------------------------------------------------
+
+
+def test_pooling_scores_of_different_models_is_below_chance_on_noise():
+    """What the docstring says about 30 rows of each class in ten folds."""
+    effects = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(60, 1)), rng.permutation([0, 1] * 30)
+        effects.append(
+            cross_validate_group_auc(
+                MODEL, X, y, groups=np.zeros(60, int), cv=KFold(10)
+            ).fold_effect
+        )
+    over_folds, within, _, _, difference = np.mean(effects, axis=0)
+    assert over_folds == pytest.approx(0.39, abs=0.04)
+    assert within == pytest.approx(0.51, abs=0.05)
+    assert difference < -0.07
+
+
+def test_repr_tells_both(data):
+    X, y, site = data
+    result = cross_validate_group_auc(MODEL, X, y, groups=site)
+    assert repr(result) == (
+        "GroupAUCCrossValidation of 5 folds, 4 groups\n"
+        f"  pooled, same model      {result.within_folds.pooled:.4f}\n"
+        f"  pooled, across models   {result.over_folds.pooled:.4f}"
+    )
+
+
+def test_verbose_tells_how_many_folds_are_done(data, capsys):
+    X, y, site = data
+    cross_validate_group_auc(MODEL, X, y, groups=site)
+    assert capsys.readouterr() == ("", "")
+    cross_validate_group_auc(MODEL, X, y, groups=site, verbose=1)
+    assert "5 out of   5" in capsys.readouterr().err
+    cross_validate_group_auc(MODEL, X, y, groups=site, verbose=50)
+    assert "5 out of   5" in capsys.readouterr().out
+
+
+# Errors ------------------------------------------------------------------------------------------
+
+
+class FailsOn(LogisticRegression):
+    """Fails in fit where a row of this number is among the training rows."""
+
+    def __init__(self, row=0):
+        super().__init__()
+        self.row = row
+
+    def fit(self, X, y):
+        if self.row in X[:, 0]:
+            raise FloatingPointError(f"row {self.row} cannot be fitted")
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("backend", "n_jobs"), [("threading", 1), ("threading", 2), ("loky", 2)], ids=str
+)
+def test_fold_that_fails_is_named_with_its_reason(backend, n_jobs):
+    X, y = np.arange(30.0)[:, None], np.arange(30) % 2
+    splits = [(np.arange(10, 30), np.arange(10)), (np.arange(20), np.arange(20, 30))]
+    message = r"fold 1 of 2 failed: FloatingPointError: row 3 cannot be fitted"
+    with joblib.parallel_config(backend), pytest.raises(RuntimeError, match=message):
+        cross_validate_group_auc(
+            FailsOn(3), X, y, groups=np.zeros(30, int), cv=splits, n_jobs=n_jobs
+        )
+
+
+def test_failure_has_its_cause(data):
+    X, y, site = data
+    one_class = [(np.flatnonzero(y == 1), np.flatnonzero(y == 0))]
+    with pytest.raises(RuntimeError, match=r"fold 0 of 1 failed: ValueError: .*class") as failure:
+        cross_validate_group_auc(MODEL, X, y, groups=site, cv=one_class)
+    assert isinstance(failure.value.__cause__, ValueError)
+
+
+def test_fold_that_cannot_be_scored_is_named(data):
+    X, y, site = data
+    three = y + (np.arange(y.size) % 7 == 0)
+    message = r"fold 0 of 5 failed: ValueError: group AUC needs a binary classifier.* 3 classes"
+    with pytest.raises(RuntimeError, match=message):
+        cross_validate_group_auc(MODEL, X, three, groups=site)
+
+
+FRAME = pd.DataFrame({"x": np.arange(12.0), "site": np.repeat([1, 2], 6)})
+Y = np.tile([0, 1], 6)
+HOLES = FRAME["site"].where(FRAME.index != 4)
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "message"),
+    [
+        ({"groups": None}, TypeError, r"groups must tell the group of each row; got None"),
+        ({"groups": "ward"}, ValueError, r"column 'ward', not found in X"),
+        ({"groups": ["site", "ward"]}, ValueError, r"column 'ward', not found in X"),
+        ({"groups": 1}, TypeError, r"groups must hold one label per row.*; got int 1"),
+        ({"groups": Y[:5]}, ValueError, r"groups has 5 rows and y has 12"),
+        ({"groups": HOLES}, ValueError, r"groups has 1 missing labels of 12"),
+        ({"groups": FRAME["site"][:8]}, ValueError, r"groups has no label for 4 of 12"),
+        ({"X": FRAME.to_numpy(), "groups": "site"}, TypeError, r"X arrived as ndarray"),
+        ({"y": Y[:9]}, ValueError, r"groups has 12 rows and y has 9"),
+        ({"sample_weight": np.ones(5)}, ValueError, r"sample_weight has 5 rows and y has 12"),
+        ({"sample_weight": -np.ones(12)}, ValueError, r"sample_weight must be 0 or more"),
+        ({"undefined": "drop"}, ValueError, r"undefined must be 'skip'"),
+        ({"undefined": 1.5}, ValueError, r"undefined must be 'skip'"),
+        ({"cv": 7}, ValueError, r"n_splits=7"),
+        ({"cv": []}, ValueError, r"cv gave no folds"),
+        ({"cv": "five"}, ValueError, r"Expected .?cv.?"),
+        ({"params": {"nonsense": 1}}, RuntimeError, r"fold 0 of 3 failed: TypeError: .*nonsense"),
+    ],
+)
+def test_arguments_that_cannot_be(changed, error, message):
+    arguments = {"X": FRAME, "y": Y, "groups": "site", "cv": 3, **changed}
+    with pytest.raises(error, match=message):
+        cross_validate_group_auc(MODEL, arguments.pop("X"), arguments.pop("y"), **arguments)
+
+
+def test_too_few_rows_for_the_default_folds():
+    with pytest.raises(ValueError, match=r"n_splits=5 is more than the 4 rows of class"):
+        cross_validate_group_auc(MODEL, FRAME[:8], Y[:8], groups="site")
+
+
+def test_groups_are_required():
+    with pytest.raises(TypeError, match="groups"):
+        cross_validate_group_auc(MODEL, FRAME, Y)
