@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -19,9 +18,7 @@ def all_scenarios(most_rows: int) -> list[dict[str, Any]]:
     """Each as name, ours in seconds (or bytes), the peer's, and what the peer is."""
     found = [*small_calls(), *merging(), search(), cross_matrix()]
     found += memory(min(most_rows, 10_000_000))
-    if most_rows >= 100_000_000:
-        found.append(batches())
-    return found
+    return [*found, batches(), many_batches()]
 
 
 def markdown(found: list[dict[str, Any]]) -> str:
@@ -181,28 +178,44 @@ _BATCHES = """
 import resource, time
 import numpy as np
 from skfedauc import AUCPartial, GroupAUC
-rng = np.random.default_rng(0)
+n_batches, n_rows = {n_batches}, {n_rows}
+def made():
+    for seed in range(n_batches):
+        rng = np.random.default_rng(seed)
+        score = rng.random(n_rows).round(4)
+        yield rng.random(n_rows) < score, score, rng.integers(0, 1000, n_rows)
+GroupAUC(AUCPartial.from_predictions([0, 1], [0, 0.5], groups=[0, 0])).pooled
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 began = time.perf_counter()
-state, at_hand = None, []
-for batch in range(100):
-    score = rng.random(1_000_000).round(4)
-    y = rng.random(1_000_000) < score
-    at_hand.append(AUCPartial.from_predictions(y, score, groups=rng.integers(0, 1000, 1_000_000)))
-    if len(at_hand) == 10:
-        state = AUCPartial.merge(at_hand if state is None else [state, *at_hand])
-        at_hand = []
-GroupAUC(state).pooled
+if {whole}:
+    y, score, group = (np.concatenate(part) for part in zip(*made()))
+    state = AUCPartial.from_predictions(y, score, groups=group)
+else:
+    state = AUCPartial.from_batches(made())
+pooled = GroupAUC(state).pooled
 seconds = time.perf_counter() - began
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, seconds)
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print((peak - before) / 1e6, peak / 1e6, seconds, pooled)
 """
 
 
+def _in_batches(n_batches: int, n_rows: int, *, whole: bool) -> tuple[float, ...]:
+    """Extra and total peak in GB, seconds, pooled AUC, in a process of its own."""
+    code = _BATCHES.format(n_batches=n_batches, n_rows=n_rows, whole=whole)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return tuple(map(float, run.stdout.split()))
+
+
 def batches() -> dict[str, Any]:
-    """1e8 rows of 4 digits in 1,000 groups, made and added batch by batch."""
-    began = time.perf_counter()
-    run = subprocess.run(
-        [sys.executable, "-c", _BATCHES], capture_output=True, text=True, check=True
-    )
-    peak = float(run.stdout.split()[0])
-    seconds = time.perf_counter() - began
-    return _row(f"peak memory: 1e8 rows in 100 batches ({seconds:.0f} s)", "GB", peak / 1e9)
+    """200 batches of 1e5 rows, made on the fly, next to loading all of them."""
+    ours, whole = (_in_batches(200, 100_000, whole=whole) for whole in (False, True))
+    if ours[3] != whole[3]:
+        raise AssertionError("from_batches: another AUC than of all rows at once")
+    what = "peak memory beyond imports: from_batches over 200 batches of 1e5 rows, 4 digits"
+    return _row(what, "GB", ours[0], whole[0], "all rows at once")
+
+
+def many_batches() -> dict[str, Any]:
+    """1e8 rows of 4 digits in 1,000 groups, made and counted batch by batch."""
+    _, peak, seconds, _ = _in_batches(100, 1_000_000, whole=False)
+    return _row(f"peak memory in all: 1e8 rows in 100 batches ({seconds:.0f} s)", "GB", peak)

@@ -18,7 +18,7 @@ from sklearn.model_selection._split import GroupsConsumerMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils._metadata_requests import MetadataRequest
 from sklearn.utils._response import _get_response_values
-from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.metadata_routing import UNUSED, get_routing_for_object
 from sklearn.utils.validation import _check_method_params, _check_response_method
 
 __all__ = [
@@ -56,8 +56,8 @@ def rows_of(X: Any, rows: Any) -> Any:
 def wants_groups(splitter: Any) -> bool:
     """Whether a splitter makes use of groups."""
     if hasattr(splitter, "get_metadata_routing"):
-        routing = get_routing_for_object(splitter)
-        return bool(routing.consumes("split", ["groups"]))
+        requests = get_routing_for_object(splitter).split.requests
+        return requests.get("groups") not in (None, False, UNUSED)
     return "groups" in inspect.signature(splitter.split).parameters
 
 

@@ -209,6 +209,15 @@ def test_shuffling_breaks_up_neighbours():
     assert 20 < (together[:, 0] == together[:, 1]).sum() < 80  # 47 expected
 
 
+def test_shuffling_makes_no_fold_the_larger_one():
+    """Three rows over ten each in four folds are dealt to any of them."""
+    y, codes = np.arange(43) % 2, np.arange(43) % 3
+    sizes = [np.bincount(shuffled_folds((y, codes), seed)) for seed in range(100)]
+    larger = np.sum(np.array(sizes) == 11, axis=0)
+    assert larger.sum() == 300
+    assert larger.min() > 50  # 75 expected
+
+
 # What groups and X may be --------------------------------------------------------------------
 
 

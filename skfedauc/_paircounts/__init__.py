@@ -4,20 +4,20 @@ A *cell* is one distinct score within one group, with the number of negatives an
 positives that have it. Two things are done here and nothing else:
 
 * rows (or cells of other states) are sorted by group and score, and equal ones added
-  up: `cells.py`, on top of `keys.py`, which packs group and score into integers;
+  up: `blocks.py`, on top of `keys.py`, which packs group and score into integers, and
+  under `cells.py`, which cuts rows into blocks that stay in the cache;
 * pairs of one negative and one positive are counted over sorted cells, by group and for
   every two groups: `pairs.py`.
 
 Only numpy is used here, and joblib for threads.
 """
 
+from skfedauc._paircounts.blocks import Cells, group_of_cell, no_cells
 from skfedauc._paircounts.cells import (
-    Cells,
     add_cells,
     count_rows,
     group_blocks,
-    group_of_cell,
-    no_cells,
+    merge_cells,
     weigh_rows,
 )
 from skfedauc._paircounts.pairs import Tally, cross_concordance, tally
@@ -30,6 +30,7 @@ __all__ = [
     "cross_concordance",
     "group_blocks",
     "group_of_cell",
+    "merge_cells",
     "no_cells",
     "tally",
     "weigh_rows",

@@ -1,25 +1,24 @@
-"""Rows and other cells sorted by group and score, and equal ones added up."""
+"""Rows and cells cut into blocks of whole groups, and the blocks' cells put together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._paircounts.keys import (
-    Booleans,
-    Floats,
-    Keys,
-    ScoreCode,
-    is_new_key,
-    pack,
-    stable_order,
+from skfedauc._paircounts.blocks import (
+    Cells,
+    add_block,
+    compact_counts,
+    count_block,
+    no_cells,
+    weigh_block,
 )
+from skfedauc._paircounts.keys import Booleans, Floats, Keys, ScoreCode, is_new_key
 
-Integers = NDArray[np.integer[Any]]
 T = TypeVar("T")
 
 # Rows that a block holds if its groups are small: keys and index stay in a core's cache.
@@ -28,51 +27,6 @@ BLOCK_ROWS = 1 << 16
 PART_ROWS = 1 << 19
 # Below this many rows a global sort is cheaper than cutting the rows into blocks.
 UNCUT_ROWS = 1 << 18
-
-
-class Cells(NamedTuple):
-    """Cells sorted by group and, within a group, by score.
-
-    Attributes
-    ----------
-    starts : ndarray of int64, shape (n_groups + 1,)
-        The cells of group g are ``starts[g]:starts[g + 1]``; every group has one.
-    scores : ndarray of float64, shape (n_cells,)
-    negatives, positives : ndarray of unsigned integers, shape (n_cells,)
-        Numbers of rows.
-    weights : None or ndarray of float64, shape (4, n_cells)
-        None where every row weighs 1. Otherwise, by row of the array: the weight of the
-        negatives and of the positives, then their sums of squared weights.
-    """
-
-    starts: NDArray[np.int64]
-    scores: Floats
-    negatives: Integers
-    positives: Integers
-    weights: Floats | None
-
-
-def no_cells(*, weighted: bool = False) -> Cells:
-    """Cells of a state that has seen no row."""
-    counts = np.zeros(0, np.uint32)
-    return Cells(
-        np.zeros(1, np.int64),
-        np.zeros(0),
-        counts,
-        counts,
-        np.zeros((4, 0)) if weighted else None,
-    )
-
-
-def group_of_cell(starts: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Group number of each cell."""
-    return np.repeat(np.arange(starts.size - 1), np.diff(starts))
-
-
-def compact_counts(counts: Integers) -> Integers:
-    """Counts in 32 bits where they fit, so that equal states have equal arrays."""
-    small = counts.dtype == np.uint32 or counts.size == 0 or int(counts.max()) < 1 << 32
-    return counts.astype(np.uint32 if small else np.uint64, copy=False)
 
 
 def count_rows(
@@ -102,35 +56,12 @@ def count_rows(
     if scores.size == 0:
         return no_cells()
 
-    def count_block(rows: NDArray[np.int64] | None, groups: Keys | None, n_groups: int) -> Cells:
-        packed = pack(_taken(scores, rows), groups, n_groups, spare=1)
-        keys = packed.keys
-        keys <<= np.uint64(1)
-        keys |= _taken(positive, rows)
-        keys.sort()
-        # The lowest bit is the label again, the others are group and score.
-        labels: Integers = keys.astype(np.uint32)
-        labels &= np.uint32(1)
-        keys >>= np.uint64(1)
-        is_new = is_new_key(keys)
-        if is_new.all():
-            positives, negatives = labels, 1 - labels
-        else:
-            first = np.flatnonzero(is_new)
-            keys = keys.take(first)
-            positives = np.add.reduceat(labels, first)
-            negatives = np.diff(first, append=labels.size) - positives
-        return Cells(
-            packed.starts(keys),
-            packed.scores(keys),
-            compact_counts(negatives),
-            compact_counts(positives),
-            None,
-        )
+    def count(rows: NDArray[np.int64] | None, groups: Keys | None, n_groups: int) -> Cells:
+        return count_block(_taken(scores, rows), _taken(positive, rows), groups, n_groups)
 
     bits = (n_groups - 1).bit_length() + 1
     cut = scores.size > UNCUT_ROWS and ScoreCode.of(scores, bits).width + bits > 64
-    return _by_blocks(count_block, groups, n_groups, cut=cut, n_jobs=n_jobs)
+    return _by_blocks(count, groups, n_groups, cut=cut, n_jobs=n_jobs)
 
 
 def weigh_rows(
@@ -145,39 +76,13 @@ def weigh_rows(
     if scores.size == 0:
         return no_cells(weighted=True)
 
-    # The order is stable, so that the weights of a cell are added in the order of its rows,
-    # whatever rows other groups have.
-
-    def weigh_block(rows: NDArray[np.int64] | None, groups: Keys | None, n_groups: int) -> Cells:
-        packed = pack(_taken(scores, rows), groups, n_groups, spare=0)
-        order, keys = stable_order(packed.keys, packed.width)
-        is_new = is_new_key(keys)
-        # One array to put in order instead of two: the weight, below 0 for negatives.
-        row_weights = np.where(_taken(positive, rows), 1.0, -1.0)
-        row_weights *= _taken(weights, rows)
-        row_weights = row_weights.take(order)
-        positives: Integers = (row_weights > 0).astype(np.uint32)
-        negatives: Integers = np.uint32(1) - positives
-        sums = np.empty((4, order.size))
-        np.maximum(row_weights, 0.0, out=sums[1])
-        np.subtract(sums[1], row_weights, out=sums[0])
-        np.square(sums[:2], out=sums[2:])
-        if not is_new.all():
-            first = np.flatnonzero(is_new)
-            keys = keys.take(first)
-            positives = np.add.reduceat(positives, first)
-            negatives = np.add.reduceat(negatives, first)
-            sums = np.stack([np.add.reduceat(amounts, first) for amounts in sums])
-        return Cells(
-            packed.starts(keys),
-            packed.scores(keys),
-            compact_counts(negatives),
-            compact_counts(positives),
-            sums,
+    def weigh(rows: NDArray[np.int64] | None, groups: Keys | None, n_groups: int) -> Cells:
+        return weigh_block(
+            _taken(scores, rows), _taken(positive, rows), _taken(weights, rows), groups, n_groups
         )
 
     cut = scores.size > UNCUT_ROWS and n_groups > 1
-    return _by_blocks(weigh_block, groups, n_groups, cut=cut, weighted=True, n_jobs=n_jobs)
+    return _by_blocks(weigh, groups, n_groups, cut=cut, weighted=True, n_jobs=n_jobs)
 
 
 def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: int = 1) -> Cells:
@@ -196,48 +101,91 @@ def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: in
     -------
     Cells
     """
-    _, scores, negatives, positives, weights = cells
+    starts, scores, negatives, positives, weights = cells
     if scores.size == 0:
         return no_cells(weighted=weights is not None)
-    if weights is None:
-        n_rows = int(negatives.sum(dtype=np.int64) + positives.sum(dtype=np.int64))
-        if n_rows <= 2 * scores.size:
-            # Few rows share a cell: sorting rows by value beats sorting an index.
-            of_row = np.concatenate([_repeated(negatives), _repeated(positives)])
-            positive = np.zeros(n_rows, np.bool_)
-            positive[int(negatives.sum(dtype=np.int64)) :] = True
-            row_groups = None if groups is None else groups[of_row]
-            return count_rows(scores[of_row], positive, row_groups, n_groups)
 
-    def add_block(rows: NDArray[np.int64] | None, groups: Keys | None, n_groups: int) -> Cells:
-        packed = pack(_taken(scores, rows), groups, n_groups, spare=0)
-        order, keys = stable_order(packed.keys, packed.width)
-        is_new = is_new_key(keys)
-        first, keys = np.flatnonzero(is_new), keys[is_new]
-
-        def added(amounts: NDArray[Any], dtype: type) -> NDArray[Any]:
-            return np.add.reduceat(_taken(amounts, rows)[order], first, dtype=dtype)
-
-        return Cells(
-            packed.starts(keys),
-            packed.scores(keys),
-            compact_counts(added(negatives, np.int64)),
-            compact_counts(added(positives, np.int64)),
-            None if weights is None else np.stack([added(w, np.float64) for w in weights]),
+    def add(rows: NDArray[np.int64] | None, groups: Keys | None, n_groups: int) -> Cells:
+        taken = Cells(
+            starts,
+            _taken(scores, rows),
+            _taken(negatives, rows),
+            _taken(positives, rows),
+            weights if weights is None or rows is None else weights.take(rows, axis=1),
         )
+        return add_block(taken, groups, n_groups)
 
     cut = scores.size > UNCUT_ROWS and n_groups > 1
     total = float(negatives.sum(dtype=np.float64) + positives.sum(dtype=np.float64))
     large = total >= 1 << 32
-    weighted = weights is not None
-    return _by_blocks(add_block, groups, n_groups, cut=cut, weighted=weighted, large=large)
+    return _by_blocks(add, groups, n_groups, cut=cut, weighted=weights is not None, large=large)
 
 
-def _repeated(counts: Integers) -> NDArray[np.intp]:
-    """Index of each cell, once per row that it counts."""
-    if counts.max() <= 1:
-        return np.flatnonzero(counts)
-    return np.repeat(np.arange(counts.size), counts)
+def merge_cells(
+    parts: Sequence[Cells], numbers: Sequence[NDArray[np.intp]], n_groups: int
+) -> Cells:
+    """Cells of several states added up.
+
+    Each part is sorted by group already, so that a block of groups is a slice of each: no
+    more than a block is held beside the parts and the result.
+
+    Parameters
+    ----------
+    parts : sequence of Cells
+        All with weights or all without.
+    numbers : sequence of ndarray of intp
+        For each part, the new numbers of its groups, which rise; all together they are
+        ``range(n_groups)``.
+    n_groups : int
+
+    Returns
+    -------
+    Cells
+    """
+    sizes = np.zeros(n_groups, np.int64)
+    for part, number in zip(parts, numbers, strict=True):
+        sizes[number] += np.diff(part.starts)
+    if n_groups == 0:
+        return no_cells(weighted=parts[0].weights is not None)
+    # Slices of many parts are short: fewer, larger blocks then.
+    size = max(BLOCK_ROWS, int(sizes.sum()) * len(parts) // 1000)
+    bounds = group_blocks(np.append(0, np.cumsum(sizes)), size)
+    # places[i][b]: first group of part i that is in block b or after it
+    places = [np.searchsorted(number, bounds) for number in numbers]
+
+    def merge(block: int) -> Cells:
+        n_groups = int(bounds[block + 1] - bounds[block])
+        groups, columns = [], []
+        for part, number, place in zip(parts, numbers, places, strict=True):
+            first, end = int(place[block]), int(place[block + 1])
+            if first == end:
+                continue
+            cells = slice(int(part.starts[first]), int(part.starts[end]))
+            if n_groups > 1:
+                local = (number[first:end] - bounds[block]).astype(np.uint64)
+                groups.append(np.repeat(local, np.diff(part.starts[first : end + 1])))
+            columns.append([c[..., cells] for c in part[1:] if c is not None])
+        scores, negatives, positives, *weights = (
+            np.concatenate(column, axis=-1) for column in zip(*columns, strict=True)
+        )
+        together = Cells(part.starts, scores, negatives, positives, next(iter(weights), None))
+        return add_block(together, np.concatenate(groups) if groups else None, n_groups)
+
+    return _concatenated([merge(block) for block in range(bounds.size - 1)])
+
+
+def _concatenated(blocks: list[Cells]) -> Cells:
+    """The cells of consecutive blocks as one."""
+    sizes = np.cumsum([0] + [block.scores.size for block in blocks])
+    starts = [b.starts[:-1] + n for b, n in zip(blocks, sizes[:-1], strict=True)]
+    weights = [block.weights for block in blocks if block.weights is not None]
+    return Cells(
+        np.append(np.concatenate(starts), sizes[-1]),
+        np.concatenate([block.scores for block in blocks]),
+        compact_counts(np.concatenate([block.negatives for block in blocks])),
+        compact_counts(np.concatenate([block.positives for block in blocks])),
+        np.concatenate(weights, axis=1) if weights else None,
+    )
 
 
 def _taken(values: NDArray[Any], rows: NDArray[np.int64] | None) -> NDArray[Any]:

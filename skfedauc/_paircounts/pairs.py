@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._paircounts.cells import BLOCK_ROWS, Cells, group_of_cell
+from skfedauc._paircounts.blocks import Cells, group_of_cell
+from skfedauc._paircounts.cells import BLOCK_ROWS
 from skfedauc._paircounts.keys import Floats, Keys, is_new_key
 
 

@@ -34,10 +34,15 @@ def groups_of_rows(groups: Any, X: Any) -> Any:
     return groups
 
 
-def columns_of(X: Any, names: list[str]) -> Any:
+def columns_of(X: Any, names: list[str], name: str = "groups", table: str = "X") -> Any:
     """These columns of a DataFrame."""
     import narwhals.stable.v1 as nw
 
+    if not nw.dependencies.is_into_dataframe(X) and table != "X":
+        raise TypeError(
+            f"{name} names the column {names[0]!r}, but {table} is a {type(X).__name__} without "
+            "named columns; pass DataFrames, or leave out the names for tuples of arrays."
+        )
     if not nw.dependencies.is_into_dataframe(X):
         raise TypeError(
             f"groups names the column{'s' if len(names) > 1 else ''} "
@@ -51,20 +56,20 @@ def columns_of(X: Any, names: list[str]) -> Any:
     absent = [name for name in names if name not in frame.columns]
     if absent:
         raise ValueError(
-            f"groups names the column{'s' if len(absent) > 1 else ''} "
-            f"{', '.join(map(repr, absent))}, not found in X. Its columns are "
+            f"{name} names the column{'s' if len(absent) > 1 else ''} "
+            f"{', '.join(map(repr, absent))}, not found in {table}. Its columns are "
             f"{', '.join(map(repr, frame.columns[:20]))}"
             f"{', ...' if len(frame.columns) > 20 else ''}."
         )
     return nw.to_native(frame.select(names))
 
 
-def column_named(X: Any, name: str | None) -> Any:
-    """One column of a DataFrame, as a series of its own kind."""
+def column_named(X: Any, column: str | None, name: str) -> Any:
+    """One column of a batch, as a series of its own kind."""
     import narwhals.stable.v1 as nw
 
-    frame = nw.from_native(columns_of(X, [str(name)]), eager_only=True)
-    return nw.to_native(frame[str(name)])
+    frame = nw.from_native(columns_of(X, [str(column)], name, "the batch"), eager_only=True)
+    return nw.to_native(frame[str(column)])
 
 
 def aligned(groups: Any, X: Any) -> Any:

@@ -58,6 +58,7 @@ class GroupAUCCrossValidation:
     ----------
     partial : AUCPartial
         The counts of all folds; each group is labelled ``(fold, label)``.
+    n_folds : int
     undefined : {"skip", "ignore", "raise"} or float
         What averages and gaps do with groups that lack a class.
     estimators : list of estimators or None
@@ -65,9 +66,14 @@ class GroupAUCCrossValidation:
     """
 
     def __init__(
-        self, partial: AUCPartial, undefined: Undefined, estimators: list[Any] | None
+        self,
+        partial: AUCPartial,
+        n_folds: int,
+        undefined: Undefined,
+        estimators: list[Any] | None,
     ) -> None:
         self.partial = partial
+        self.n_folds = n_folds
         self.undefined = undefined
         self.estimators = estimators
 
@@ -106,13 +112,13 @@ class GroupAUCCrossValidation:
         folds = np.array([fold for fold, _ in self.partial.groups or ()])
         return [
             self.partial._only(np.flatnonzero(folds == fold)).regroup(_label)
-            for fold in np.unique(folds)
+            for fold in range(self.n_folds)
         ]
 
     def __repr__(self) -> str:
         effect = self.fold_effect
         return (
-            f"GroupAUCCrossValidation of {len(self._fold_partials)} folds, "
+            f"GroupAUCCrossValidation of {self.n_folds} folds, "
             f"{self.over_folds.n_groups} groups\n"
             f"  pooled, same model      {effect.within:.4f}\n"
             f"  pooled, across models   {effect.over_folds:.4f}"
@@ -163,6 +169,10 @@ class _WithinFolds(GroupAUC):
     def _within_pairs(self) -> tuple[Any, Any]:
         twice, pairs = zip(*(fold._within_pairs for fold in self._folds), strict=True)
         return sum(twice), sum(pairs)
+
+    @functools.cached_property
+    def _has_cross_pairs(self) -> bool:
+        return any(fold._has_cross_pairs for fold in self._folds)
 
     @functools.cached_property
     def _defined(self) -> NDArray[np.bool_]:
@@ -300,6 +310,7 @@ def cross_validate_group_auc(
     ]
     return GroupAUCCrossValidation(
         AUCPartial.merge(partials),
+        len(partials),
         undefined,
         [fitted for _, fitted in done] if return_estimator else None,
     )

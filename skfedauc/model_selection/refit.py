@@ -56,8 +56,8 @@ class select_within_gap(str):
     average and never below .05 in 300 simulated runs. Set `at_most` above what chance makes
     of the folds at hand.
 
-    The halving searches ignore callables for ``refit=`` while they select, so that this rule
-    has no effect there.
+    The halving searches take a single score and ignore callables for ``refit=``, so that this
+    rule has no use there.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def pareto_front(search: Any, *, score: str, gap: str = "difference") -> pd.Data
             kept.append(candidate)
     means = pd.DataFrame({score: scores[kept], gap: gaps[kept]}, index=kept)
     parameters = pd.DataFrame([results["params"][i] for i in kept], index=kept)
-    return means.join(parameters)
+    return means.join(parameters, rsuffix="_parameter")
 
 
 def _checked_gap(gap: Any) -> str:

@@ -197,6 +197,12 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
 
     def _get_metadata_request(self) -> Any:
         request = super()._get_metadata_request()
-        if self.groups is not None:
-            request.split.add_request(param="groups", alias=False)
+        if self.groups is None:
+            return request
+        if hasattr(self, "_metadata_request") and request.split.requests.get("groups"):
+            raise TypeError(
+                f"this splitter reads its groups from X (groups={self.groups!r}), so no others "
+                "can be requested; make it without groups= to have them routed."
+            )
+        request.split.add_request(param="groups", alias=False)
         return request

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _validation as validation
 from skfedauc._paircounts import (
@@ -16,6 +16,7 @@ from skfedauc._paircounts import (
     add_cells,
     count_rows,
     group_of_cell,
+    merge_cells,
     tally,
     weigh_rows,
 )
@@ -246,7 +247,8 @@ class AUCPartial:
             processors. Processes pay where making a partial takes longer than sending the
             batch; ``joblib.parallel_config("threading")`` sends nothing.
         verbose : int, default=0
-            From 1 up joblib prints how many batches are done, with the time taken.
+            From 1 up, each round of ``2 * n_jobs`` batches prints on stderr how many are
+            done and the time taken.
 
         Returns
         -------
@@ -346,23 +348,19 @@ class AUCPartial:
             )
         if len(parts) == 1:
             return parts[0]
-        weighted = any(part._cells.weights is not None for part in parts)
         cells = [part._cells for part in parts]
-        together = Cells(
-            np.zeros(0, np.int64),
-            np.concatenate([c.scores for c in cells]),
-            np.concatenate([c.negatives for c in cells]),
-            np.concatenate([c.positives for c in cells]),
-            np.concatenate([_weights_of(c) for c in cells], axis=1) if weighted else None,
-        )
+        if any(c.weights is not None for c in cells):
+            cells = [c._replace(weights=_weights_of(c)) for c in cells]
         tables = [part._labels for part in parts if part._labels is not None]
-        if not tables:
-            return cls._added(together, None, None)
-        numbers, labels = validation.unite_labels(tables)
-        codes = np.concatenate(
-            [number[group_of_cell(c.starts)] for number, c in zip(numbers, cells, strict=True)]
-        )
-        return cls._added(together, codes, labels)
+        if tables:
+            numbers, labels = validation.unite_labels(tables)
+            n_groups = labels.size
+        else:
+            numbers, labels = [np.arange(len(part)) for part in parts], None
+            n_groups = max(len(part) for part in parts)
+        _check_counts([int(part.n_negatives.sum()) for part in parts], "negatives")
+        _check_counts([int(part.n_positives.sum()) for part in parts], "positives")
+        return cls._of(merge_cells(cells, numbers, n_groups), labels)
 
     def __add__(self, other: AUCPartial) -> AUCPartial:
         if not isinstance(other, AUCPartial):
@@ -510,6 +508,12 @@ class AUCPartial:
             f"{counted(positives, 'positive')} and {counted(negatives, 'negative')}, "
             f"{counted(distinct, 'distinct score')}{weighted})"
         )
+
+
+def _check_counts(counts: ArrayLike, name: str) -> None:
+    total = float(np.sum(counts, dtype=np.float64))
+    if total > _MOST_ROWS:
+        raise ValueError(f"{total:.3g} {name} are more than a partial can count exactly (2**40).")
 
 
 def counted(number: int, what: str) -> str:

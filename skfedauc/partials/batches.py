@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 
 from skfedauc import _validation as validation
 
@@ -26,12 +28,6 @@ class _Sized(Protocol):
 
 
 P = TypeVar("P", bound=_Sized)
-
-
-class _Unread(NamedTuple):
-    """Stands for the batch that could not be read."""
-
-    error: Exception
 
 
 def check_columns(columns: Columns) -> None:
@@ -63,16 +59,15 @@ def arguments_of(batch: Any, columns: Columns) -> dict[str, Any]:
         names = ("y_true", "y_score", "groups", "sample_weight")
         return dict(zip(names, batch, strict=False))
     frame = _as_frame(batch)
-    label, score, group, weight = columns
     found = {
-        "y_true": validation.column_named(frame, label),
-        "y_score": validation.column_named(frame, score),
+        "y_true": validation.column_named(frame, columns.label, "label"),
+        "y_score": validation.column_named(frame, columns.score, "score"),
     }
-    if group is not None:
-        by_name = [group] if isinstance(group, str) else group
-        found["groups"] = validation.columns_of(frame, by_name)
-    if weight is not None:
-        found["sample_weight"] = validation.column_named(frame, weight)
+    if columns.group is not None:
+        by_name = [columns.group] if isinstance(columns.group, str) else columns.group
+        found["groups"] = validation.columns_of(frame, by_name, "group", "the batch")
+    if columns.weight is not None:
+        found["sample_weight"] = validation.column_named(frame, columns.weight, "weight")
     return found
 
 
@@ -93,41 +88,55 @@ def merged_batches(
     n_jobs: int | None,
     verbose: int,
 ) -> P:
-    """Count batches in joblib workers and merge the results as they come.
+    """Count batches in joblib workers, a round at a time, and merge the results.
 
-    What has come is merged into the state whenever it is as large as the state, so that the
-    memory taken stays within a small multiple of it and each cell is merged a few times only.
+    A round is read only after the one before is counted: joblib's generators read on while
+    results wait to be merged, and keep what they have read. Results are merged into the
+    state whenever they are as large as the state, so that memory stays within a small
+    multiple of it and each cell is merged a few times only.
     """
-    jobs = (delayed(_counted_batch)(count, *item) for item in _numbered(batches))
-    workers = Parallel(n_jobs=n_jobs, verbose=verbose, return_as="generator")
+    numbered = _numbered(batches)
+    n_workers = effective_n_jobs(n_jobs)
+    in_flight = 1 if n_workers == 1 else 2 * n_workers
     state: list[P] = []
     waiting: list[P] = []
-    for partial in workers(jobs):
-        waiting.append(partial)
-        size = sum(part._n_cells for part in state)
-        if sum(part._n_cells for part in waiting) >= max(size, 1 << 16):
-            state, waiting = [merge([*state, *waiting])], []
+    began, n_done = time.monotonic(), 0
+    with Parallel(n_jobs=n_jobs) as workers:
+        while batch_round := list(itertools.islice(numbered, in_flight)):
+            waiting += workers(delayed(_counted_batch)(count, *item) for item in batch_round)
+            n_done += len(batch_round)
+            batch_round.clear()
+            if verbose > 0:
+                took = time.monotonic() - began
+                print(f"{n_done} batches counted in {took:.1f} s", file=sys.stderr)
+            size = sum(part._n_cells for part in state)
+            if sum(part._n_cells for part in waiting) >= max(size, 1 << 16):
+                state, waiting = [merge([*state, *waiting])], []
     if not state and not waiting:
         raise ValueError("batches is empty: there is nothing to count.")
     return merge([*state, *waiting])
 
 
 def _numbered(batches: Iterable[Any]) -> Iterator[tuple[int, Any]]:
-    """Batches with their number; one that cannot be read ends them and tells why."""
+    """Batches with their number; an error tells at which it came."""
     numbers = itertools.count()
     try:
         for batch in batches:
             yield next(numbers), batch
     except Exception as error:
-        yield next(numbers), _Unread(error)
+        raise _told(error, next(numbers)) from error
 
 
 def _counted_batch(count: Callable[[Any], P], number: int, batch: Any) -> P:
     try:
-        if isinstance(batch, _Unread):
-            raise batch.error
         return count(batch)
     except Exception as error:
-        kind = next((k for k in (TypeError, ValueError) if isinstance(error, k)), RuntimeError)
-        reason = str(error) if kind is not RuntimeError else f"{type(error).__name__}: {error}"
-        raise kind(f"batch {number}: {reason}") from error
+        raise _told(error, number) from error
+
+
+def _told(error: Exception, number: int) -> Exception:
+    """The error to raise for one that came with a batch."""
+    for kind in (TypeError, ValueError):
+        if isinstance(error, kind):
+            return kind(f"batch {number}: {error}")
+    return RuntimeError(f"batch {number}: {type(error).__name__}: {error}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import html
 import os
@@ -336,7 +337,10 @@ class GroupAUC:
         if both.sum() < 2:
             return self._not_defined("a gap needs two groups with rows of both classes")
         matrix = self._cross_auc[np.ix_(both, both)]
-        return float(np.abs(matrix - matrix.T).max())
+        gaps = np.abs(matrix - matrix.T)[~np.eye(len(matrix), dtype=np.bool_)]
+        if np.isnan(gaps).all():
+            return self._not_defined("no two groups have pairs in both directions")
+        return float(np.nanmax(gaps))
 
     @property
     def n_groups(self) -> int:
@@ -645,7 +649,10 @@ class GroupAUC:
         """Every named statistic that is cheap enough, without a warning."""
         quiet = self
         if self.undefined in ("skip", "raise"):
-            quiet = GroupAUC(self.partial, undefined="ignore")
+            quiet = copy.copy(self)
+            quiet._undefined = "ignore"
+            for cached in ("_usable", "_undefined_reported", "pooled"):
+                quiet.__dict__.pop(cached, None)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)
             return {

@@ -171,7 +171,9 @@ def test_groups_of_another_kind_are_refused(groups):
 
 
 def test_message_names_what_arrived():
-    with pytest.raises(TypeError, match=r"got ndarray\. Positions of columns, and arrays, which"):
+    with pytest.raises(
+        TypeError, match=r"got numpy ndarray\. Positions of columns, and arrays, which"
+    ):
         make_group_auc_scorer("macro", groups=np.array(["va"]))
 
 

@@ -1,0 +1,160 @@
+"""Rows or cells of one block sorted by group and score, and equal ones added up."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc._paircounts.keys import Booleans, Floats, Keys, is_new_key, pack, stable_order
+
+Integers = NDArray[np.integer[Any]]
+
+
+class Cells(NamedTuple):
+    """Cells sorted by group and, within a group, by score.
+
+    Attributes
+    ----------
+    starts : ndarray of int64, shape (n_groups + 1,)
+        The cells of group g are ``starts[g]:starts[g + 1]``; every group has one.
+    scores : ndarray of float64, shape (n_cells,)
+    negatives, positives : ndarray of unsigned integers, shape (n_cells,)
+        Numbers of rows.
+    weights : None or ndarray of float64, shape (4, n_cells)
+        None where every row weighs 1. Otherwise, by row of the array: the weight of the
+        negatives and of the positives, then their sums of squared weights.
+    """
+
+    starts: NDArray[np.int64]
+    scores: Floats
+    negatives: Integers
+    positives: Integers
+    weights: Floats | None
+
+
+def no_cells(*, weighted: bool = False) -> Cells:
+    """Cells of a state that has seen no row."""
+    counts = np.zeros(0, np.uint32)
+    return Cells(
+        np.zeros(1, np.int64),
+        np.zeros(0),
+        counts,
+        counts,
+        np.zeros((4, 0)) if weighted else None,
+    )
+
+
+def group_of_cell(starts: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Group number of each cell."""
+    return np.repeat(np.arange(starts.size - 1), np.diff(starts))
+
+
+def compact_counts(counts: Integers) -> Integers:
+    """Counts in 32 bits where they fit, so that equal states have equal arrays."""
+    small = counts.dtype == np.uint32 or counts.size == 0 or int(counts.max()) < 1 << 32
+    return counts.astype(np.uint32 if small else np.uint64, copy=False)
+
+
+def count_block(scores: Floats, positive: Booleans, groups: Keys | None, n_groups: int) -> Cells:
+    """Cells of rows that weigh 1; `groups` is overwritten."""
+    packed = pack(scores, groups, n_groups, spare=1)
+    keys = packed.keys
+    keys <<= np.uint64(1)
+    keys |= positive
+    keys.sort()
+    # The lowest bit is the label again, the others are group and score.
+    labels: Integers = keys.astype(np.uint32)
+    labels &= np.uint32(1)
+    keys >>= np.uint64(1)
+    is_new = is_new_key(keys)
+    if is_new.all():
+        positives, negatives = labels, 1 - labels
+    else:
+        first = np.flatnonzero(is_new)
+        keys = keys.take(first)
+        positives = np.add.reduceat(labels, first)
+        negatives = np.diff(first, append=labels.size) - positives
+    return Cells(
+        packed.starts(keys),
+        packed.scores(keys),
+        compact_counts(negatives),
+        compact_counts(positives),
+        None,
+    )
+
+
+def weigh_block(
+    scores: Floats, positive: Booleans, weights: Floats, groups: Keys | None, n_groups: int
+) -> Cells:
+    """Cells of rows with weights above 0; `groups` is overwritten."""
+    packed = pack(scores, groups, n_groups, spare=0)
+    # The order is stable, so that the weights of a cell are added in the order of its rows,
+    # whatever rows other groups have.
+    order, keys = stable_order(packed.keys, packed.width)
+    is_new = is_new_key(keys)
+    # One array to put in order instead of two: the weight, below 0 for negatives.
+    row_weights = np.where(positive, 1.0, -1.0)
+    row_weights *= weights
+    row_weights = row_weights.take(order)
+    positives: Integers = (row_weights > 0).astype(np.uint32)
+    negatives: Integers = np.uint32(1) - positives
+    sums = np.empty((4, order.size))
+    np.maximum(row_weights, 0.0, out=sums[1])
+    np.subtract(sums[1], row_weights, out=sums[0])
+    np.square(sums[:2], out=sums[2:])
+    if not is_new.all():
+        first = np.flatnonzero(is_new)
+        keys = keys.take(first)
+        positives = np.add.reduceat(positives, first)
+        negatives = np.add.reduceat(negatives, first)
+        sums = np.stack([np.add.reduceat(amounts, first) for amounts in sums])
+    return Cells(
+        packed.starts(keys),
+        packed.scores(keys),
+        compact_counts(negatives),
+        compact_counts(positives),
+        sums,
+    )
+
+
+def add_block(cells: Cells, groups: Keys | None, n_groups: int) -> Cells:
+    """Cells in any order, with repetitions, added up; `groups` is overwritten.
+
+    The `starts` of the cells are not looked at.
+    """
+    _, scores, negatives, positives, weights = cells
+    n_negatives = int(negatives.sum(dtype=np.int64))
+    n_rows = n_negatives + int(positives.sum(dtype=np.int64))
+    # Where few rows share a cell, sorting rows by value beats putting cells in order.
+    if weights is None and n_rows == scores.size:
+        return count_block(scores, positives.astype(np.bool_), groups, n_groups)
+    if weights is None and n_rows <= 2 * scores.size:
+        of_row = np.concatenate([_repeated(negatives), _repeated(positives)])
+        positive = np.zeros(n_rows, np.bool_)
+        positive[n_negatives:] = True
+        row_groups = None if groups is None else groups[of_row]
+        return count_block(scores[of_row], positive, row_groups, n_groups)
+    packed = pack(scores, groups, n_groups, spare=0)
+    order, keys = stable_order(packed.keys, packed.width)
+    first = np.flatnonzero(is_new_key(keys))
+    keys = keys.take(first)
+
+    def added(amounts: NDArray[Any], dtype: type) -> NDArray[Any]:
+        return np.add.reduceat(amounts.take(order), first, dtype=dtype)
+
+    return Cells(
+        packed.starts(keys),
+        packed.scores(keys),
+        compact_counts(added(negatives, np.int64)),
+        compact_counts(added(positives, np.int64)),
+        None if weights is None else np.stack([added(w, np.float64) for w in weights]),
+    )
+
+
+def _repeated(counts: Integers) -> NDArray[np.intp]:
+    """Index of each cell, once per row that it counts."""
+    if counts.max() <= 1:
+        return np.flatnonzero(counts)
+    return np.repeat(np.arange(counts.size), counts)

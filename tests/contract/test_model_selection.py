@@ -1,0 +1,691 @@
+"""Splitting and selecting over groups inside scikit-learn's own tools."""
+
+import copy
+import pickle
+from inspect import signature
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from contract_oracle import fold_scores
+from contract_tools import PENALTIES, PENALTY, Way, by_candidate, make_way, penalised, plain_model
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer
+from sklearn.exceptions import FitFailedWarning
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.feature_selection import RFECV, SequentialFeatureSelector
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    HalvingGridSearchCV,
+    LeaveOneGroupOut,
+    RandomizedSearchCV,
+    TunedThresholdClassifierCV,
+    check_cv,
+    cross_val_predict,
+    cross_val_score,
+    cross_validate,
+    learning_curve,
+    permutation_test_score,
+    validation_curve,
+)
+from sklearn.preprocessing import StandardScaler
+
+from skfedauc import (
+    WithinGroupStratifiedKFold,
+    group_auc_scoring,
+    make_group_auc_scorer,
+    pareto_front,
+    select_within_gap,
+)
+
+# The splitter --------------------------------------------------------------------------------
+
+GRID = {"C": [0.01, 1.0]}
+
+
+@pytest.fixture(params=[False, True], ids=["routing off", "routing on"])
+def any_routing(request, default_sklearn_config):
+    sklearn.set_config(enable_metadata_routing=request.param)
+    return request.param
+
+
+@pytest.fixture
+def given():
+    """Groups as every splitter of splits was given them, with the rows of X that it got."""
+    return []
+
+
+@pytest.fixture
+def watched(monkeypatch, given):
+    """Every split of the splitter is noted in `given`."""
+    split = WithinGroupStratifiedKFold.split
+
+    def noted(self, X, y=None, groups=None):
+        given.append((X, groups))
+        return split(self, X, y, groups)
+
+    monkeypatch.setattr(WithinGroupStratifiedKFold, "split", noted)
+
+
+def passed(is_on, groups):
+    """How groups are passed to functions, whether metadata routing is on or not."""
+    return {"params": {"groups": groups}} if is_on else {"groups": groups}
+
+
+def splits_of(X, y, site, n_splits=3):
+    return list(WithinGroupStratifiedKFold(n_splits).split(X, y, site))
+
+
+def assert_same(actual, expected):
+    assert_allclose(actual, expected, rtol=0, atol=1e-12)
+
+
+def test_request_of_groups_by_default():
+    routing = WithinGroupStratifiedKFold().get_metadata_routing()
+    assert routing.split.requests == {"groups": True}
+    others = {"fit", "score", "predict", "transform"}
+    assert all(not getattr(routing, method).requests for method in others)
+
+
+def test_no_request_where_columns_are_named():
+    for groups in ("site", ["site", "ward"]):
+        routing = WithinGroupStratifiedKFold(groups=groups).get_metadata_routing()
+        assert not routing.consumes("split", ["groups"])
+        assert routing.split.requests in ({}, {"groups": False})
+
+
+@pytest.mark.parametrize("value", [True, False, None, "hospital"])
+def test_set_split_request(routing, value):
+    cv = WithinGroupStratifiedKFold()
+    assert cv.set_split_request(groups=value) is cv
+    assert cv.get_metadata_routing().split.requests == {"groups": value}
+    assert copy.deepcopy(cv).get_metadata_routing().split.requests == {"groups": value}
+    # Other splitters keep theirs.
+    assert WithinGroupStratifiedKFold().get_metadata_routing().split.requests["groups"] is True
+
+
+def test_set_split_request_needs_routing():
+    with pytest.raises(RuntimeError, match="enable_metadata_routing=True"):
+        WithinGroupStratifiedKFold().set_split_request(groups=True)
+
+
+def test_a_splitter_that_names_columns_cannot_be_asked_to_take_others(routing):
+    """Else the request would be dropped without a word; scorers refuse it as well."""
+    folds = WithinGroupStratifiedKFold(groups="site").set_split_request(groups=True)
+    with pytest.raises(TypeError, match="reads its groups from X"):
+        folds.get_metadata_routing()
+
+
+def test_check_cv_takes_it_as_it_is():
+    cv = WithinGroupStratifiedKFold(groups="site")
+    assert check_cv(cv, [0, 1], classifier=True) is cv
+
+
+SEARCHES = {
+    "GridSearchCV": lambda model, grid, **options: GridSearchCV(model, grid, **options),
+    "RandomizedSearchCV": lambda model, grid, **options: RandomizedSearchCV(
+        model, grid, n_iter=3, random_state=0, **options
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", SEARCHES)
+@pytest.mark.parametrize("by", ["column", "fit"])
+def test_splitter_in_a_search(data, any_routing, kind, by):
+    X, y, site = data
+    way = Way(X, y, site, plain_model(), None)
+    X = X.assign(site=pd.Categorical(site).codes) if by == "column" else X
+    model = make_way("pandas column").model if by == "column" else way.model
+    way = Way(X, y, site, model, None)
+    search = SEARCHES[kind](
+        model,
+        {PENALTY: PENALTIES},
+        scoring="roc_auc",
+        cv=WithinGroupStratifiedKFold(3, groups="site" if by == "column" else None),
+        error_score="raise",
+    )
+    search.fit(X, y, **({} if by == "column" else {"groups": site}))
+    assert search.n_splits_ == 3
+    assert_same(by_candidate(search), penalised(way, "pooled", splits_of(X, y, site)))
+
+
+@pytest.mark.parametrize("by", ["column", "groups"])
+def test_splitter_in_functions(data, any_routing, by):
+    X, y, site = data
+    model = LogisticRegression()
+    X = X.assign(site=pd.Categorical(site).codes)
+    cv = WithinGroupStratifiedKFold(3, groups="site" if by == "column" else None)
+    splits = splits_of(X, y, site)
+    extra = {} if by == "column" else passed(any_routing, site)
+    loose = {"cv": cv, "scoring": "roc_auc", **extra}
+    expected = fold_scores(Way(X, y, site, model, None), "pooled", splits)
+    assert_same(cross_val_score(model, X, y, **loose), expected)
+    assert_same(cross_validate(model, X, y, **loose)["test_score"], expected)
+    scores = cross_val_predict(model, X, y, cv=cv, method="decision_function", **extra)
+    assert_same([roc_auc_score(y[test], scores[test]) for _, test in splits], expected)
+    curve = validation_curve(model, X, y, param_name="C", param_range=[1.0], **loose)
+    assert_same(curve[1][0], expected)
+    _, _, at_sizes = learning_curve(model, X, y, train_sizes=[160], **loose)
+    assert at_sizes.shape == (1, 3)
+    score, _, _ = permutation_test_score(model, X, y, n_permutations=1, **loose)
+    assert score == pytest.approx(expected.mean(), abs=1e-12)
+
+
+@pytest.mark.parametrize("flavour", ["pandas", "polars"])
+def test_groups_of_others_do_not_reach_a_splitter_that_names_columns(routing, flavour):
+    """The scorer's are routed; the splitter goes by the column all the same."""
+    way = make_way("routed" if flavour == "pandas" else "routed polars")
+    ward = np.arange(way.y.size) % 5
+    cv = WithinGroupStratifiedKFold(3, groups="ward")
+    if flavour == "pandas":
+        X = way.X.assign(ward=ward)
+    else:
+        X = way.X.with_columns(pl.Series("ward", ward))
+    search = GridSearchCV(
+        way.model,
+        {PENALTY: PENALTIES},
+        scoring=make_group_auc_scorer("macro", groups=None),
+        cv=cv,
+        error_score="raise",
+    ).fit(X, way.y, groups=way.site)
+    way.X = X
+    splits = splits_of(X, way.y, ward)
+    assert_same(by_candidate(search), penalised(way, "macro", splits))
+
+
+def test_groups_that_nothing_asks_for_are_refused_by_scikit_learn(routing, data):
+    X, y, site = data
+    search = GridSearchCV(
+        LogisticRegression(), GRID, cv=WithinGroupStratifiedKFold(3, groups="level")
+    )
+    with pytest.raises(TypeError, match="groups"):
+        search.fit(X.assign(level=y), y, groups=site)
+
+
+def test_groups_passed_beside_columns_while_routing_is_off(data, given, watched):
+    """scikit-learn hands them to any splitter; this one goes by its column."""
+    X, y, site = data
+    X = X.assign(site=pd.Categorical(site).codes)
+    search = GridSearchCV(
+        LogisticRegression(), GRID, cv=WithinGroupStratifiedKFold(3, groups="site")
+    ).fit(X, y, groups=np.arange(y.size))
+    plain = GridSearchCV(LogisticRegression(), GRID, cv=splits_of(X, y, site)).fit(X, y)
+    assert_same(search.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"])
+
+
+def test_forgotten_groups_are_an_error_that_says_how_to_pass_them(data, any_routing):
+    X, y, _ = data
+    remedy = r"got no groups\. Name the column.*groups='site'.*groups=labels"
+    cv = WithinGroupStratifiedKFold(3)
+    with pytest.raises(ValueError, match=remedy):
+        GridSearchCV(LogisticRegression(), GRID, cv=cv).fit(X, y)
+    with pytest.raises(ValueError, match=remedy):
+        cross_validate(LogisticRegression(), X, y, cv=cv)
+
+
+def test_alias_in_a_search_and_in_a_function(routing, data):
+    X, y, site = data
+    cv = WithinGroupStratifiedKFold(3).set_split_request(groups="hospital")
+    expected = fold_scores(
+        Way(X, y, site, LogisticRegression(), None), "pooled", splits_of(X, y, site)
+    )
+    result = cross_validate(
+        LogisticRegression(), X, y, cv=cv, scoring="roc_auc", params={"hospital": site}
+    )
+    assert_same(result["test_score"], expected)
+    search = GridSearchCV(LogisticRegression(), {"C": [1.0]}, cv=cv, scoring="roc_auc")
+    search.fit(X, y, hospital=site)
+    assert search.best_score_ == pytest.approx(expected.mean(), abs=1e-12)
+
+
+def test_scorer_and_splitter_share_routed_groups(routing):
+    way = make_way("routed")
+    search = GridSearchCV(
+        way.model,
+        {PENALTY: PENALTIES},
+        scoring=group_auc_scoring(["macro", "neg_difference"], groups=None),
+        refit="macro",
+        cv=WithinGroupStratifiedKFold(3),
+        error_score="raise",
+    ).fit(way.X, way.y, groups=way.site)
+    for name in ("macro", "neg_difference"):
+        splits = splits_of(way.X, way.y, way.site)
+        assert_same(by_candidate(search, name), penalised(way, name, splits))
+
+
+def path(**options):
+    """Releases differ in what they want to be told about results of the old shape."""
+    shape = {"use_legacy_attributes": False, "l1_ratios": (0,)}
+    known = "use_legacy_attributes" in signature(LogisticRegressionCV).parameters
+    return LogisticRegressionCV(Cs=2, scoring="roc_auc", **options, **(shape if known else {}))
+
+
+MODEL = LogisticRegression()
+ROUTERS = {
+    "GridSearchCV": lambda cv: GridSearchCV(MODEL, GRID, cv=cv),
+    "RandomizedSearchCV": lambda cv: RandomizedSearchCV(MODEL, GRID, n_iter=1, cv=cv),
+    "HalvingGridSearchCV": lambda cv: HalvingGridSearchCV(
+        MODEL, GRID, cv=cv, min_resources=80, random_state=0
+    ),
+    "LogisticRegressionCV": lambda cv: path(cv=cv),
+    "RFECV": lambda cv: RFECV(MODEL, cv=cv, scoring="roc_auc"),
+    "CalibratedClassifierCV": lambda cv: CalibratedClassifierCV(MODEL, cv=cv),
+    "TunedThresholdClassifierCV": lambda cv: TunedThresholdClassifierCV(MODEL, cv=cv, thresholds=3),
+}
+
+
+@pytest.mark.parametrize("kind", ROUTERS)
+def test_groups_are_routed_to_it_in_everything_that_takes_cv(routing, data, kind, given, watched):
+    """Within a cross-validation that splits by the same groups, each split gets its rows'."""
+    X, y, site = data
+    # The first column tells which row it is.
+    X = np.column_stack([np.arange(y.size) / y.size, X.to_numpy()])
+    result = cross_validate(
+        ROUTERS[kind](WithinGroupStratifiedKFold(2)),
+        X,
+        y,
+        params={"groups": site},
+        cv=WithinGroupStratifiedKFold(3),
+        scoring="roc_auc",
+        error_score="raise",
+    )
+    assert len(result["test_score"]) == 3
+    assert len(given) >= 4
+    for rows, groups in given:
+        number = np.rint(rows[:, 0] * y.size).astype(int)
+        assert np.array_equal(groups, site[number])
+
+
+def test_feature_selection_by_its_splits(data):
+    """It turns X into an array, so that groups have to be passed."""
+    X, y, site = data
+    select = SequentialFeatureSelector(
+        MODEL, n_features_to_select=1, scoring="roc_auc", cv=splits_of(X, y, site)
+    ).fit(X, y)
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = SequentialFeatureSelector(
+            MODEL, n_features_to_select=1, scoring="roc_auc", cv=WithinGroupStratifiedKFold(3)
+        ).fit(X, y, groups=site)
+    assert np.array_equal(routed.get_support(), select.get_support())
+
+
+def test_halving_wants_folds_that_repeat(data):
+    X, y, site = data
+    X = X.assign(site=pd.Categorical(site).codes)
+    options = {"min_resources": 80, "random_state": 0, "scoring": "roc_auc"}
+    for random_state in (None, np.random.RandomState(0)):
+        cv = WithinGroupStratifiedKFold(3, groups="site", shuffle=True, random_state=random_state)
+        with pytest.raises(ValueError, match="consistent"):
+            HalvingGridSearchCV(MODEL, GRID, cv=cv, **options).fit(X, y)
+    cv = WithinGroupStratifiedKFold(3, groups="site", shuffle=True, random_state=0)
+    assert HalvingGridSearchCV(MODEL, GRID, cv=cv, **options).fit(X, y).n_splits_ == 3
+
+
+# Four hospitals whose scores have different scales ---------------------------------------------
+
+FEATURES = [["dose", "marker"], ["dose"], ["noise"], ["marker"]]
+CHOICE = "columns__transformers"
+CANDIDATES = {CHOICE: [[("keep", StandardScaler(), names)] for names in FEATURES]}
+NAMES = ["pooled", "macro", "neg_difference", "neg_cross_difference"]
+N_SPLITS = 3
+
+
+def make_hospitals(seed=1):
+    """The dose is as telling everywhere; the marker tells all in one hospital, and little else.
+
+    Prevalence and the level of the dose differ by hospital.
+    """
+    rng = np.random.default_rng(seed)
+    n = 1200
+    code = np.repeat(np.arange(4), n // 4)
+    y = (rng.random(n) < np.array([0.3, 0.4, 0.5, 0.6])[code]).astype(int)
+    shift = np.array([-0.75, -0.25, 0.25, 0.75])[code]
+    X = pd.DataFrame(
+        {
+            "hospital": np.array(["a", "b", "c", "d"])[code],
+            "dose": y + shift + rng.normal(size=n),
+            "marker": rng.normal(size=n) + y * np.where(code == 3, 4.0, 0.4),
+            "noise": rng.normal(size=n),
+        }
+    )
+    order = rng.permutation(n)
+    return X.iloc[order].reset_index(drop=True), y[order]
+
+
+@pytest.fixture(scope="module")
+def hospitals():
+    return make_hospitals()
+
+
+def selecting_model():
+    """A pipeline that keeps some columns, never the hospital."""
+    return sklearn.pipeline.Pipeline(
+        [("columns", ColumnTransformer(CANDIDATES[CHOICE][0])), ("classify", LogisticRegression())]
+    )
+
+
+def hospital_search(refit, *, kind="GridSearchCV", scoring=None, cv=None, **options):
+    make = {
+        "GridSearchCV": GridSearchCV,
+        "RandomizedSearchCV": lambda *args, **kw: RandomizedSearchCV(
+            *args, n_iter=4, random_state=0, **kw
+        ),
+    }[kind]
+    return make(
+        selecting_model(),
+        CANDIDATES,
+        scoring=scoring or group_auc_scoring(NAMES, groups="hospital"),
+        refit=refit,
+        cv=cv or WithinGroupStratifiedKFold(N_SPLITS, groups="hospital"),
+        **{"error_score": "raise", **options},
+    )
+
+
+@pytest.fixture(scope="module")
+def truth(hospitals):
+    """Means over folds, by name, of the candidates in the order of FEATURES: a plain loop."""
+    X, y = hospitals
+    site = X["hospital"].to_numpy()
+    splits = splits_of(X, y, site, N_SPLITS)
+    way = Way(X, y, site, None, None)
+    means = [
+        fold_scores(
+            way,
+            NAMES,
+            splits,
+            model=selecting_model().set_params(**{CHOICE: transformers}),
+        ).mean(axis=1)
+        for transformers in CANDIDATES[CHOICE]
+    ]
+    return dict(zip(NAMES, np.transpose(means), strict=True))
+
+
+@pytest.fixture(scope="module")
+def limit(truth):
+    """Between the gaps of the dose alone and of dose and marker."""
+    both, dose = -truth["neg_difference"][:2]
+    assert both > dose + 0.05
+    return float((both + dose) / 2)
+
+
+def features_of(search, index=None):
+    params = search.best_params_ if index is None else search.cv_results_["params"][index]
+    return params[CHOICE][0][2]
+
+
+@pytest.fixture(scope="module")
+def searched(hospitals, limit):
+    X, y = hospitals
+    return hospital_search(select_within_gap("pooled", at_most=limit)).fit(X, y)
+
+
+def test_the_hospitals_are_a_case_where_the_rule_matters(truth, limit):
+    """The best pooled AUC is that of dose and marker, the best within the limit the dose's."""
+    assert int(np.argmax(truth["pooled"])) == 0
+    within = -truth["neg_difference"] <= limit
+    assert not within[0]
+    assert int(np.argmax(np.where(within, truth["pooled"], 0))) == 1
+    # The rule is more than the smallest gap.
+    assert int(np.argmin(-truth["neg_difference"])) != 1
+
+
+@pytest.mark.parametrize("kind", SEARCHES)
+def test_rule_picks_the_best_within_the_limit(hospitals, truth, limit, kind):
+    X, y = hospitals
+    plain = hospital_search("pooled", kind=kind).fit(X, y)
+    assert features_of(plain) == ["dose", "marker"]
+    search = hospital_search(select_within_gap("pooled", at_most=limit), kind=kind).fit(X, y)
+    assert features_of(search) == ["dose"]
+    for name in NAMES:
+        means = search.cv_results_[f"mean_test_{name}"]
+        order = [FEATURES.index(features_of(search, i)) for i in range(4)]
+        assert_same(means, truth[name][order])
+
+
+def test_other_gaps_and_limits(hospitals, truth):
+    X, y = hospitals
+    gaps = -truth["neg_cross_difference"]
+    for at_most in np.sort(gaps)[1:] + 1e-9:
+        rule = select_within_gap("macro", gap="cross_difference", at_most=at_most)
+        search = hospital_search(rule).fit(X, y)
+        within = np.where(gaps <= at_most, truth["macro"], 0)
+        assert features_of(search) == FEATURES[int(np.argmax(within))]
+
+
+def test_none_within_the_limit_is_told(hospitals, truth):
+    X, y = hospitals
+    smallest = int(np.argmin(-truth["neg_difference"]))
+    with pytest.warns(UserWarning, match=r"no candidate has a mean difference of at most 0\.001"):
+        search = hospital_search(select_within_gap("pooled", at_most=0.001)).fit(X, y)
+    assert features_of(search) == FEATURES[smallest]
+
+
+def test_search_scores_and_predicts_by_the_rule(hospitals, searched):
+    X, y = hospitals
+    model = selecting_model().set_params(**searched.best_params_).fit(X, y)
+    scores = model.decision_function(X)
+    assert_same(searched.decision_function(X), scores)
+    assert searched.score(X, y) == pytest.approx(roc_auc_score(y, scores), abs=1e-12)
+    assert searched.refit == "pooled"
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_nested_cross_validation(hospitals, limit, n_jobs):
+    X, y = hospitals
+    site = X["hospital"].to_numpy()
+    search = hospital_search(select_within_gap("pooled", at_most=limit))
+    outer = WithinGroupStratifiedKFold(3, groups="hospital")
+    scores = cross_val_score(search, X, y, cv=outer, n_jobs=n_jobs, error_score="raise")
+    expected = []
+    for train, test in splits_of(X, y, site):
+        inner = clone(search).fit(X.iloc[train], y[train])
+        assert features_of(inner) == ["dose"]
+        expected.append(roc_auc_score(y[test], inner.decision_function(X.iloc[test])))
+    assert_same(scores, expected)
+
+
+def test_nested_cross_validation_with_routed_groups(routing, hospitals, limit):
+    X, y = hospitals
+    site = X["hospital"].to_numpy()
+    search = hospital_search(
+        select_within_gap("pooled", at_most=limit),
+        scoring=group_auc_scoring(NAMES, groups=None),
+        cv=WithinGroupStratifiedKFold(N_SPLITS),
+    )
+    scores = cross_val_score(
+        search,
+        X,
+        y,
+        cv=WithinGroupStratifiedKFold(3),
+        scoring=make_group_auc_scorer("macro", groups=None),
+        params={"groups": site},
+        error_score="raise",
+    )
+    way = Way(X, y, site, selecting_model().set_params(**{CHOICE: CANDIDATES[CHOICE][1]}), None)
+    assert_same(scores, fold_scores(way, "macro", splits_of(X, y, site)))
+
+
+COPIES = {
+    "clone": clone,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda search: pickle.loads(pickle.dumps(search)),
+}
+
+
+@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
+def test_copies_of_a_search_keep_the_rule(hospitals, searched, copied):
+    X, y = hospitals
+    search = copied(searched)
+    assert type(search.refit) is select_within_gap
+    assert repr(search.refit) == repr(searched.refit)
+    assert "select_within_gap" in repr(search)
+    if copied is not clone:
+        assert search.score(X, y) == searched.score(X, y)
+    assert features_of(search.fit(X, y)) == ["dose"]
+
+
+def test_rule_can_be_set_and_searched_over(hospitals, limit):
+    X, y = hospitals
+    search = hospital_search("pooled")
+    search.set_params(refit=select_within_gap("pooled", at_most=limit))
+    assert search.get_params()["refit"].at_most == limit
+    assert features_of(search.fit(X, y)) == ["dose"]
+
+
+def test_undefined_gaps_are_an_error_that_says_why(hospitals, limit):
+    """Folds of one hospital each have no gap."""
+    X, y = hospitals
+    search = hospital_search(
+        select_within_gap("pooled", at_most=limit),
+        scoring=group_auc_scoring(
+            ["pooled", "neg_difference"], groups="hospital", undefined="ignore"
+        ),
+        cv=list(LeaveOneGroupOut().split(X, y, X["hospital"])),
+    )
+    message = (
+        r"the difference of 4 of 4 candidates is NaN, because a fold had fewer than two groups.*"
+        r"GroupKFold.*WithinGroupStratifiedKFold"
+    )
+    with (
+        pytest.warns(UserWarning, match="non-finite"),
+        pytest.raises(ValueError, match=message),
+    ):
+        search.fit(X, y)
+
+
+def test_folds_of_two_hospitals_have_a_gap(hospitals):
+    X, y = hospitals
+    search = hospital_search(
+        select_within_gap("pooled", at_most=1.0),
+        cv=list(GroupKFold(2).split(X, y, X["hospital"])),
+    ).fit(X, y)
+    assert features_of(search) == ["dose", "marker"]
+
+
+def test_failed_candidates_are_left_out(hospitals, limit):
+    X, y = hospitals
+    candidates = [[("keep", StandardScaler(), ["absent"])], *CANDIDATES[CHOICE]]
+    search = hospital_search(select_within_gap("pooled", at_most=limit), error_score=np.nan)
+    search.set_params(param_grid={CHOICE: candidates})
+    with (
+        pytest.warns(UserWarning, match="non-finite"),
+        pytest.warns(FitFailedWarning, match="3 fits failed"),
+    ):
+        search.fit(X, y)
+    assert np.isnan(search.cv_results_["mean_test_pooled"]).tolist() == [True] + [False] * 4
+    assert features_of(search) == ["dose"]
+    assert 0 not in pareto_front(search, score="pooled").index
+
+
+def raise_for_dose_alone(estimator, X, y):
+    if estimator[0].transformers[0][2] == ["dose"]:
+        raise ValueError("not for the dose alone")
+    return 0.5 + len(estimator[0].transformers[0][2]) / 10
+
+
+def test_candidates_where_another_scorer_failed_are_left_out(hospitals, limit):
+    X, y = hospitals
+    scoring = group_auc_scoring(["neg_difference"], groups="hospital")
+    search = hospital_search(
+        select_within_gap("mine", at_most=limit),
+        scoring={**scoring, "mine": raise_for_dose_alone},
+        error_score=np.nan,
+    )
+    with (
+        pytest.warns(UserWarning, match="non-finite"),
+        pytest.warns(UserWarning, match="not for the dose alone"),
+    ):
+        search.fit(X, y)
+    assert not np.isnan(search.cv_results_["mean_test_mine"][search.best_index_])
+
+
+@pytest.mark.parametrize(
+    ("scoring", "message"),
+    [
+        (
+            group_auc_scoring(["pooled", "macro"], groups="hospital"),
+            r"no score named 'neg_difference'; it has 'pooled', 'macro'\..*group_auc_scoring",
+        ),
+        (
+            {**group_auc_scoring(["neg_difference"], groups="hospital"), "auc": "roc_auc"},
+            r"no score named 'pooled'; it has 'neg_difference', 'auc'",
+        ),
+        ("roc_auc", r"no score named 'pooled' or 'neg_difference'; it has 'score'"),
+        (
+            make_group_auc_scorer("pooled", groups="hospital"),
+            r"no score named 'pooled' or 'neg_difference'; it has 'score'",
+        ),
+    ],
+    ids=["gap", "score", "single", "single of ours"],
+)
+def test_absent_scores_are_an_error_that_names_what_is_there(hospitals, scoring, message):
+    X, y = hospitals
+    search = hospital_search(select_within_gap("pooled", at_most=0.1), scoring=scoring)
+    with pytest.raises(ValueError, match=message):
+        search.fit(X, y)
+
+
+def test_rule_of_a_score_that_is_not_ours(hospitals, truth, limit):
+    X, y = hospitals
+    scoring = {**group_auc_scoring(["neg_difference"], groups="hospital"), "auc": "roc_auc"}
+    search = hospital_search(select_within_gap("auc", at_most=limit), scoring=scoring).fit(X, y)
+    assert features_of(search) == ["dose"]
+
+
+def halving(hospitals, scoring, limit):
+    X, y = hospitals
+    return HalvingGridSearchCV(
+        selecting_model(),
+        CANDIDATES,
+        scoring=scoring,
+        refit=select_within_gap("pooled", at_most=limit),
+        cv=WithinGroupStratifiedKFold(3, groups="hospital"),
+        min_resources=600,
+        random_state=0,
+    ).fit(X, y)
+
+
+def test_halving_ignores_the_rule(hospitals, limit):
+    """It goes by its one score, whatever the gap is."""
+    scorer = make_group_auc_scorer("pooled", groups="hospital")
+    assert features_of(halving(hospitals, scorer, limit)) == ["dose", "marker"]
+
+
+def test_halving_takes_no_second_score(hospitals, limit):
+    scoring = group_auc_scoring(["pooled", "neg_difference"], groups="hospital")
+    with pytest.raises(ValueError, match="scoring"):
+        halving(hospitals, scoring, limit)
+
+
+@pytest.mark.parametrize("kind", SEARCHES)
+def test_front_of_a_search(hospitals, truth, kind):
+    X, y = hospitals
+    search = hospital_search(False, kind=kind).fit(X, y)
+    front = pareto_front(search, score="pooled")
+    scores, gaps = truth["pooled"], -truth["neg_difference"]
+    unbeaten = [
+        i
+        for i in range(4)
+        if not any(scores[j] > scores[i] and gaps[j] < gaps[i] for j in range(4))
+    ]
+    unbeaten.sort(key=lambda i: -scores[i])
+    assert [FEATURES.index(features_of(search, i)) for i in front.index] == unbeaten
+    assert 1 < len(front) < 4
+    assert front.columns.tolist() == ["pooled", "difference", CHOICE]
+    assert_same(front["pooled"], scores[unbeaten])
+    assert_same(front["difference"], gaps[unbeaten])
+
+
+def test_front_of_another_gap(hospitals, truth):
+    X, y = hospitals
+    front = pareto_front(hospital_search(False).fit(X, y), score="macro", gap="cross_difference")
+    assert front.columns.tolist()[:2] == ["macro", "cross_difference"]
+    assert_same(front["macro"], truth["macro"][front.index])
+    assert_same(front["cross_difference"], -truth["neg_cross_difference"][front.index])
