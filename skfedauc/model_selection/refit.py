@@ -183,7 +183,7 @@ def pareto_front(search: Any, *, score: str, gap: str = "difference") -> pd.Data
             kept.append(candidate)
     means = pd.DataFrame({score: scores[kept], gap: gaps[kept]}, index=kept)
     parameters = pd.DataFrame([results["params"][i] for i in kept], index=kept)
-    return means.join(parameters, rsuffix="_parameter")
+    return pd.concat([means, parameters], axis=1)
 
 
 def _checked_gap(gap: Any) -> str:
