@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import random
 import statistics
 import time
 from collections.abc import Callable, Mapping
@@ -18,8 +19,9 @@ def time_interleaved(
 ) -> dict[str, float]:
     """Median seconds of each way, after its result has passed `check`.
 
-    The machine drifts, so the ways take turns. One that needs more than `slow` seconds is
-    run once.
+    The machine drifts, and a way that leaves much memory behind slows down the next one; so
+    the ways take turns, in another order each time. One that needs more than `slow` seconds
+    is run once.
     """
     first: dict[str, float] = {}
     for name, way in ways.items():
@@ -29,8 +31,9 @@ def time_interleaved(
         check(name, result)
         del result
     times: dict[str, list[float]] = {name: [] for name in ways}
+    order = random.Random(0)
     for _ in range(repeats):
-        for name, way in ways.items():
+        for name, way in order.sample(list(ways.items()), len(ways)):
             if first[name] > slow:
                 continue
             gc.collect()
