@@ -122,7 +122,9 @@ def _weighted_concordance(
         alone = slice(starts[g], starts[g + 1])
         up_to = np.cumsum(negatives[alone])
         up_to[1:] += up_to[:-1].copy()
-        twice[g] = np.dot(up_to, positives[alone])
+        up_to *= positives[alone]
+        # No dot product: its rounding depends on the number of threads.
+        twice[g] = up_to.sum()
     exponents = np.frexp(sizes.astype(np.float64) - 0.5)[1]
     for exponent in np.unique(exponents[sizes <= BLOCK_ROWS]):
         width = 1 << int(exponent)

@@ -14,6 +14,7 @@ from skfedauc._validation.alignment import (
 from skfedauc._validation.arrays import (
     check_counts,
     check_length,
+    check_n_jobs,
     check_scores,
     check_weights,
     column_of,
@@ -40,6 +41,7 @@ __all__ = [
     "check_groups_given",
     "check_label",
     "check_length",
+    "check_n_jobs",
     "check_rows",
     "check_scores",
     "check_unique_index",

@@ -100,7 +100,27 @@ def check_weights(values: Any, name: str = "sample_weight") -> NDArray[np.float6
         raise ValueError(
             f"{name} must be 0 or more; got {int((weights < 0).sum())} negative values."
         )
+    if weights.size and float(weights.max()) > 1e100:
+        raise ValueError(
+            f"{name} must be at most 1e100, since products of weights are added up; got "
+            f"{weights.max():.3g}. Divide all weights by their mean."
+        )
+    positive = weights[(weights > 0) & (weights < 1e-100)]
+    if positive.size:
+        raise ValueError(
+            f"{name} must be 0 or at least 1e-100, since products of weights are added up; got "
+            f"{positive.min():.3g}. Divide all weights by their mean."
+        )
     return weights
+
+
+def check_n_jobs(n_jobs: Any) -> int | None:
+    """Number of jobs as joblib takes it."""
+    if n_jobs is None:
+        return None
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be None or a whole number other than 0; got {n_jobs!r}.")
+    return int(n_jobs)
 
 
 def check_counts(values: Any, name: str) -> NDArray[np.int64]:

@@ -99,7 +99,15 @@ def _group_columns(groups: Any, name: str) -> list[Any]:
         return [nw.to_native(frame[column]) for column in frame.columns]
     if nw.dependencies.is_into_series(groups):
         return [groups]
+    if hasattr(groups, "codes") and hasattr(groups, "categories"):  # a pandas Categorical
+        return [_series_of(groups)]
     return [column_of(groups, name)]
+
+
+def _series_of(categorical: Any) -> Any:
+    import pandas as pd
+
+    return pd.Series(categorical)
 
 
 def _mixed_array(values: Iterable[Any]) -> NDArray[Any]:

@@ -50,7 +50,8 @@ class AUCPartial:
     Notes
     -----
     It takes 16 bytes per distinct score and group, or 48 with weights, since it then carries
-    the sums of the weights and of their squares as well.
+    the sums of the weights and of their squares as well; up to a third more where few rows tie,
+    and some 50 bytes per group with its label and counts.
 
     That the area adds up over any split of the rows, when counts are kept by score and
     not the areas themselves, follows from the area being a count of pairs [1]_.
@@ -149,6 +150,7 @@ class AUCPartial:
 
     @classmethod
     def _of_rows(cls, rows: validation.Rows, n_jobs: int | None = None) -> AUCPartial:
+        n_jobs = validation.check_n_jobs(n_jobs)
         n_groups = 1 if rows.labels is None else rows.labels.size
         if rows.weights is None:
             cells = count_rows(rows.scores, rows.positive, rows.codes, n_groups, n_jobs)
@@ -310,7 +312,8 @@ class AUCPartial:
         Returns
         -------
         AUCPartial
-            The partial of all their rows. The order does not matter.
+            The partial of all their rows. The order does not matter; with weights, but for
+            rounding.
 
         Raises
         ------

@@ -73,6 +73,15 @@ class GroupAUC:
     partial : AUCPartial
     undefined : str or float
 
+    Raises
+    ------
+    TypeError
+        If `partial` is no AUCPartial.
+    ValueError
+        If `undefined` is none of the above; and, with ``undefined="raise"``, when an average or
+        a gap is asked for that needs a group that lacks a class, or any result that would be
+        NaN.
+
     See Also
     --------
     group_roc_auc_score : One statistic as a function.
@@ -331,7 +340,10 @@ class GroupAUC:
 
     @property
     def cross_difference(self) -> float:
-        """Largest difference, over pairs of groups, between their two cross AUCs."""
+        """Largest difference, over pairs of groups, between their two cross AUCs.
+
+        A ValueError if the matrix of groups by groups would not fit in memory.
+        """
         both = self._defined
         self._report_undefined()
         if both.sum() < 2:
@@ -344,7 +356,7 @@ class GroupAUC:
 
     @property
     def n_groups(self) -> int:
-        """Number of groups."""
+        """Number of groups; one for rows that came without groups."""
         return len(self.partial)
 
     @property
