@@ -388,8 +388,16 @@ TABLE = pd.DataFrame({"ill": [0, 1], "risk": [0.1, 0.4], "site": ["a", "b"]})
 @pytest.mark.parametrize(
     ("batches", "error", "message"),
     [
-        ([ROWS, (*ROWS, ["a", "b", "b"])], ValueError, r"no groups and the others have"),
-        ([(*ROWS, ["a"] * 3), (*ROWS, [1] * 3)], TypeError, r"of different kinds .*\(int, str\)"),
+        (
+            [ROWS, (*ROWS, ["a", "b", "b"])],
+            TypeError,
+            r"batch 1: it has groups labelled by str, and batches before had no groups",
+        ),
+        (
+            [(*ROWS, ["a"] * 3), (*ROWS, [1] * 3)],
+            TypeError,
+            r"batch 1: it has groups labelled by int, and .* by str",
+        ),
         ([ROWS, ROWS[:1]], TypeError, r"batch 1: a batch must be a tuple .*got tuple of 1 items"),
         ([(*ROWS, *ROWS, *ROWS)], TypeError, r"batch 0: a batch must be .*got tuple of 6 items"),
         ([ROWS, TABLE], TypeError, r"batch 1: a batch must be .*label=.*got DataFrame"),
@@ -398,6 +406,7 @@ TABLE = pd.DataFrame({"ill": [0, 1], "risk": [0.1, 0.4], "site": ["a", "b"]})
         ([ROWS, (*ROWS, None, [1.0])], ValueError, r"batch 1: sample_weight has 1 rows and"),
         ([([0, 1, 2], ROWS[1])], ValueError, r"batch 0: .*3"),
         ([(["no", "yes", "no"], ROWS[1])], ValueError, r"batch 0: .*pos_label"),
+        ([ROWS, ([-1, 1, 1], ROWS[1])], ValueError, r"batch 1: y_true has the labels \[-1, 1\]"),
         ([ROWS, ([0, 1], ["x", "y"])], TypeError, r"batch 1: y_score must hold numbers"),
         ([ROWS, (*ROWS, ["a", None, "b"])], ValueError, r"batch 1: groups has 1 missing"),
         (5, TypeError, r"int"),

@@ -282,9 +282,10 @@ def test_default_folds_are_five_within_groups(data):
 
 
 def test_number_of_folds(data):
-    """As in scikit-learn, a number means folds stratified by class."""
+    """A number means as many folds of the default kind."""
     X, y, site = data
-    cases = cases_of(plain_loop(MODEL, X, y, StratifiedKFold(4).split(X, y)), y, site)
+    folds = WithinGroupStratifiedKFold(4).split(X, y, site)
+    cases = cases_of(plain_loop(MODEL, X, y, folds), y, site)
     check_result(cross_validate_group_auc(MODEL, X, y, groups=site, cv=4), cases)
 
 
@@ -803,8 +804,8 @@ def test_repr_tells_both(data):
     result = cross_validate_group_auc(MODEL, X, y, groups=site)
     assert repr(result) == (
         "GroupAUCCrossValidation of 5 folds, 4 groups\n"
-        f"  pooled, same model      {result.within_folds.pooled:.4f}\n"
-        f"  pooled, across models   {result.over_folds.pooled:.4f}"
+        f"  pairs of the same fold   {result.within_folds.pooled:.4f}\n"
+        f"  all pairs                {result.over_folds.pooled:.4f}"
     )
 
 

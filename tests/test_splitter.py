@@ -295,8 +295,8 @@ def test_groups_from_columns(sites, frame, names):
     splitter = WithinGroupStratifiedKFold(3, groups=names)
     X = FRAMES[frame](columns)
     assert np.array_equal(folds(splitter, y, None, X), expected)
-    # Groups that are passed along for others do not matter.
-    assert np.array_equal(folds(splitter, y, np.arange(y.size), X), expected)
+    with pytest.warns(UserWarning, match="groups given to split are ignored"):
+        assert np.array_equal(folds(splitter, y, np.arange(y.size), X), expected)
 
 
 @pytest.mark.parametrize(

@@ -21,12 +21,14 @@ from skfedauc._validation.arrays import (
     count_missing,
     warn,
 )
+from skfedauc._validation.classes import classes_of
 from skfedauc._validation.groups import (
     as_label,
     check_groups_given,
     check_label,
     drop_unused,
     encode_groups,
+    kinds_of,
     map_labels,
     names_of,
     unite_labels,
@@ -46,6 +48,7 @@ __all__ = [
     "check_scores",
     "check_unique_index",
     "check_weights",
+    "classes_of",
     "column_named",
     "column_of",
     "columns_of",
@@ -54,6 +57,7 @@ __all__ = [
     "encode_groups",
     "groups_of_rows",
     "is_column_names",
+    "kinds_of",
     "map_labels",
     "names_of",
     "unite_labels",

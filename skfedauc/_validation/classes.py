@@ -28,7 +28,7 @@ def check_labels(y: NDArray[Any], pos_label: Any = None) -> NDArray[np.bool_]:
             f"y_true has {int(np.isnan(y).sum())} missing labels of {y.size}; drop these "
             "rows first."
         )
-    classes = _classes(y)
+    classes = classes_of(y)
     if len(classes) > 2:
         shown = ", ".join(repr(c) for c in classes[:4])
         raise ValueError(
@@ -56,7 +56,7 @@ def check_labels(y: NDArray[Any], pos_label: Any = None) -> NDArray[np.bool_]:
     return np.asarray(y == pos_label, np.bool_)
 
 
-def _classes(y: NDArray[Any]) -> list[Any]:
+def classes_of(y: NDArray[Any]) -> list[Any]:
     """Distinct labels as Python objects, sorted where they can be."""
     if y.dtype.kind in "iufb":
         return list(np.unique(y).tolist())

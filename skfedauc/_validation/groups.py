@@ -336,6 +336,11 @@ def names_of(groups: Any) -> tuple[str, ...]:
     return tuple(map(str, names))
 
 
+def kinds_of(labels: Labels) -> str:
+    """Kind of these labels in words; nothing where there are none."""
+    return str(_kind(labels[:1].tolist()[0])) if labels.size else ""
+
+
 def unite_labels(
     tables: list[Labels], name: str = "groups"
 ) -> tuple[list[NDArray[np.intp]], Labels]:

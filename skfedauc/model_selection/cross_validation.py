@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 
 
 class FoldEffect(NamedTuple):
-    """What comparing scores of different models does to the AUC pooled over folds.
+    """What comparing scores across folds does to the AUC pooled over them.
+
+    Each fold has a model of its own, so this is what comparing scores of different models does
+    where folds are alike otherwise. Where a group lies in one fold only, as with
+    `LeaveOneGroupOut`, it is also what comparing groups does, and the two cannot be told apart.
 
     ``over_folds = share_within * within + (1 - share_within) * cross``: folds are groups too,
     and the pooled AUC decomposes over them as it does over groups.
@@ -35,13 +39,13 @@ class FoldEffect(NamedTuple):
     over_folds : float
         AUC of all out-of-fold scores pooled.
     within : float
-        AUC over the pairs scored by the same model.
+        AUC over the pairs of the same fold, scored by the same model.
     cross : float
-        AUC over the pairs scored by different models.
+        AUC over the pairs from two folds, scored by different models.
     share_within : float
-        Share of the pairs that were scored by the same model.
+        Share of the pairs that are of the same fold.
     difference : float
-        ``over_folds - within``: what the comparison across models adds.
+        ``over_folds - within``: what the comparison across folds adds.
     """
 
     over_folds: float
@@ -84,7 +88,11 @@ class GroupAUCCrossValidation:
 
     @functools.cached_property
     def by_fold(self) -> pd.DataFrame:
-        """Every statistic of each fold: a DataFrame of folds by statistics."""
+        """Every statistic of each fold: a DataFrame of folds by statistics.
+
+        Groups that lack a class in a fold are left out of its averages and gaps without a
+        warning. `cross_difference` is there for up to 500 groups.
+        """
         import pandas as pd
 
         rows = [fold._all_statistics() for fold in self.folds]
@@ -97,12 +105,15 @@ class GroupAUCCrossValidation:
 
     @functools.cached_property
     def over_folds(self) -> GroupAUC:
-        """The report on all out-of-fold scores pooled, whatever model they come from."""
+        """The report on all out-of-fold scores pooled, whatever model they come from.
+
+        A row that is in several test sets counts as often.
+        """
         return GroupAUC(self.partial.regroup(_label), undefined=self.undefined)
 
     @functools.cached_property
     def fold_effect(self) -> FoldEffect:
-        """How much of the AUC pooled over folds comes from comparing different models."""
+        """How much of the AUC pooled over folds comes from comparing scores across them."""
         by_fold = GroupAUC(self.partial.regroup(_fold), undefined="ignore")
         within, cross, share_within = by_fold.decomposition()
         return FoldEffect(by_fold.pooled, within, cross, share_within, by_fold.pooled - within)
@@ -120,8 +131,8 @@ class GroupAUCCrossValidation:
         return (
             f"GroupAUCCrossValidation of {self.n_folds} folds, "
             f"{self.over_folds.n_groups} groups\n"
-            f"  pooled, same model      {effect.within:.4f}\n"
-            f"  pooled, across models   {effect.over_folds:.4f}"
+            f"  pairs of the same fold   {effect.within:.4f}\n"
+            f"  all pairs                {effect.over_folds:.4f}"
         )
 
 
@@ -218,9 +229,10 @@ def cross_validate_group_auc(
         Name or names of columns of X, or the labels themselves. A pandas Series is aligned
         with the index of X by label, if X has one.
     cv : int, splitter or iterable, default=None
-        As in scikit-learn. None is ``WithinGroupStratifiedKFold(5)``. Splitters that ask for
-        groups get these: with `LeaveOneGroupOut`, ``over_folds.by_group`` is the AUC on each
-        group of a model that has not seen it.
+        A number of folds is that of a `WithinGroupStratifiedKFold`; None is 5 of them. Other
+        splitters and iterables of splits as in scikit-learn. Splitters that ask for groups get
+        these: with `LeaveOneGroupOut`, ``over_folds.by_group`` is the AUC on each group of a
+        model that has not seen it.
     params : dict, default=None
         Further parameters of the estimator's `fit`; those with a value per row are cut to
         the training rows.
@@ -287,6 +299,11 @@ def cross_validate_group_auc(
     weights = None if sample_weight is None else validation.check_weights(sample_weight)
     if weights is not None:
         validation.check_length("sample_weight", weights.size, "y", target.size)
+    if weights is not None and params and "sample_weight" in params:
+        raise ValueError(
+            "sample_weight was given twice, by itself and in params. In params it weights the "
+            "fit alone, by itself the fit and the AUC; give one of them."
+        )
     splits = _splits(cv, X, target, codes)
     run = delayed(_fit_and_count)
     jobs = (
@@ -319,7 +336,10 @@ def cross_validate_group_auc(
 def _splits(
     cv: Any, X: Any, y: NDArray[Any], codes: NDArray[np.intp]
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    splitter = WithinGroupStratifiedKFold(5) if cv is None else check_cv(cv, y, classifier=True)
+    if cv is None or isinstance(cv, int | np.integer):
+        splitter = WithinGroupStratifiedKFold(5 if cv is None else int(cv))
+    else:
+        splitter = check_cv(cv, y, classifier=True)
     wanted = {"groups": codes} if _sklearn.wants_groups(splitter) else {}
     splits = list(splitter.split(X, y, **wanted))
     if not splits:

@@ -56,6 +56,9 @@ class select_within_gap(str):
     average and never below .05 in 300 simulated runs. Set `at_most` above what chance makes
     of the folds at hand.
 
+    As with any callable for ``refit=``, the search has no `best_score_`; the score is
+    ``cv_results_["mean_test_..."][best_index_]``.
+
     The halving searches take a single score and ignore callables for ``refit=``, so that this
     rule has no use there.
 

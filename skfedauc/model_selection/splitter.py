@@ -115,7 +115,8 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
         y : array-like of shape (n_rows,)
             Class labels.
         groups : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
-            Group labels; required unless the splitter names columns.
+            Group labels, taken by position as in scikit-learn's splitters; required unless the
+            splitter names columns, in which case they are ignored with a warning.
 
         Yields
         ------
@@ -185,6 +186,12 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
 
     def _group_codes(self, X: Any, groups: Any) -> tuple[NDArray[np.intp], NDArray[Any]]:
         if self.groups is not None:
+            if groups is not None:
+                validation.warn(
+                    f"the groups given to split are ignored: this splitter reads its groups from "
+                    f"X (groups={self.groups!r}).",
+                    UserWarning,
+                )
             names = [self.groups] if isinstance(self.groups, str) else self.groups
             return validation.encode_groups(validation.columns_of(X, names))
         if groups is None:

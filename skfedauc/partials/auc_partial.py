@@ -249,13 +249,13 @@ class AUCPartial:
             processors. Processes pay where making a partial takes longer than sending the
             batch; ``joblib.parallel_config("threading")`` sends nothing.
         verbose : int, default=0
-            From 1 up, each round of ``2 * n_jobs`` batches prints on stderr how many are
-            done and the time taken.
+            From 1 up, prints on stderr after each round of batches (``2 * n_jobs``, or one with
+            a single worker) how many are done and the time taken.
 
         Returns
         -------
         AUCPartial
-            The same as from all rows at once.
+            The same as from all rows at once; with weights, but for rounding.
 
         Raises
         ------
@@ -471,6 +471,14 @@ class AUCPartial:
         return found
 
     @property
+    def _kind_of_labels(self) -> str:
+        """What labels must have in common to be merged."""
+        if self._labels is None:
+            return "no groups"
+        kinds = validation.kinds_of(self._labels)
+        return f"groups labelled by {kinds}" if kinds else ""
+
+    @property
     def _n_cells(self) -> int:
         """Number of distinct scores, summed over groups."""
         return self._cells.scores.size
@@ -524,12 +532,14 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def _count_batch(batch: Any, columns: Any, pos_label: Any) -> AUCPartial:
+def _count_batch(batch: Any, columns: Any, pos_label: Any) -> tuple[AUCPartial, list[Any]]:
+    """The batch counted, and the labels of classes that it has."""
     from skfedauc.partials.batches import arguments_of
 
     arguments = arguments_of(batch, columns)
     rows = validation.check_rows(**arguments, pos_label=pos_label, warn_hard_labels=False)
-    return AUCPartial._of_rows(rows)
+    classes = validation.classes_of(validation.column_of(arguments["y_true"], "y_true"))
+    return AUCPartial._of_rows(rows), classes
 
 
 def _weights_of(cells: Cells) -> NDArray[np.float64]:

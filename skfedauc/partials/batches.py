@@ -22,12 +22,14 @@ class Columns(NamedTuple):
     weight: str | None
 
 
-class _Sized(Protocol):
+class _Partial(Protocol):
     @property
     def _n_cells(self) -> int: ...
+    @property
+    def _kind_of_labels(self) -> str: ...
 
 
-P = TypeVar("P", bound=_Sized)
+P = TypeVar("P", bound=_Partial)
 
 
 def check_columns(columns: Columns) -> None:
@@ -82,7 +84,7 @@ def _as_frame(batch: Any) -> Any:
 
 def merged_batches(
     batches: Iterable[Any],
-    count: Callable[[Any], P],
+    count: Callable[[Any], tuple[P, list[Any]]],
     merge: Callable[[Iterable[P]], P],
     *,
     n_jobs: int | None,
@@ -95,7 +97,18 @@ def merged_batches(
     state whenever they are as large as the state, so that memory stays within a small
     multiple of it and each cell is merged a few times only.
     """
+    if isinstance(batches, str | bytes) or not hasattr(batches, "__iter__"):
+        raise TypeError(
+            f"batches must be an iterable of batches; got {type(batches).__name__}. A Parquet "
+            "file is read by ParquetFile(...).iter_batches()."
+        )
+    if hasattr(batches, "columns") or hasattr(batches, "column_names"):
+        raise TypeError(
+            f"batches must be an iterable of batches; got a single {type(batches).__name__}. Pass "
+            "[table] to count it as one batch."
+        )
     numbered = _numbered(batches)
+    agreement = _Agreement()
     n_workers = effective_n_jobs(n_jobs)
     in_flight = 1 if n_workers == 1 else 2 * n_workers
     state: list[P] = []
@@ -103,7 +116,10 @@ def merged_batches(
     began, n_done = time.monotonic(), 0
     with Parallel(n_jobs=n_jobs) as workers:
         while batch_round := list(itertools.islice(numbered, in_flight)):
-            waiting += workers(delayed(_counted_batch)(count, *item) for item in batch_round)
+            counted = workers(delayed(_counted_batch)(count, *item) for item in batch_round)
+            for number, (partial, classes) in enumerate(counted, start=n_done):
+                agreement.check(number, partial, classes)
+                waiting.append(partial)
             n_done += len(batch_round)
             batch_round.clear()
             if verbose > 0:
@@ -127,7 +143,34 @@ def _numbered(batches: Iterable[Any]) -> Iterator[tuple[int, Any]]:
         raise _told(error, next(numbers)) from error
 
 
-def _counted_batch(count: Callable[[Any], P], number: int, batch: Any) -> P:
+class _Agreement:
+    """What all batches have in common, as far as they have come."""
+
+    def __init__(self) -> None:
+        self._classes: list[Any] = []
+        self._kind = ""
+
+    def check(self, number: int, partial: _Partial, classes: list[Any]) -> None:
+        """Refuse a batch of other classes, or of groups that do not merge with the others."""
+        new = [label for label in classes if label not in self._classes]
+        if len(self._classes) + len(new) > 2:
+            raise ValueError(
+                f"batch {number}: y_true has the labels {classes}, and batches before had "
+                f"{self._classes}; together they must be two."
+            )
+        self._classes += new
+        kind = partial._kind_of_labels
+        if kind and self._kind and kind != self._kind:
+            raise TypeError(
+                f"batch {number}: it has {kind}, and batches before had {self._kind}; all need "
+                "groups of one kind, for instance text by .astype(str)."
+            )
+        self._kind = self._kind or kind
+
+
+def _counted_batch(
+    count: Callable[[Any], tuple[P, list[Any]]], number: int, batch: Any
+) -> tuple[P, list[Any]]:
     try:
         return count(batch)
     except Exception as error:

@@ -210,12 +210,13 @@ def test_groups_that_nothing_asks_for_are_refused_by_scikit_learn(routing, data)
 
 
 def test_groups_passed_beside_columns_while_routing_is_off(data, given, watched):
-    """scikit-learn hands them to any splitter; this one goes by its column."""
+    """scikit-learn hands them to any splitter; this one goes by its column, and says so."""
     X, y, site = data
     X = X.assign(site=pd.Categorical(site).codes)
-    search = GridSearchCV(
-        LogisticRegression(), GRID, cv=WithinGroupStratifiedKFold(3, groups="site")
-    ).fit(X, y, groups=np.arange(y.size))
+    folds = WithinGroupStratifiedKFold(3, groups="site")
+    search = GridSearchCV(LogisticRegression(), GRID, cv=folds)
+    with pytest.warns(UserWarning, match="groups given to split are ignored"):
+        search.fit(X, y, groups=np.arange(y.size))
     plain = GridSearchCV(LogisticRegression(), GRID, cv=splits_of(X, y, site)).fit(X, y)
     assert_same(search.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"])
 
