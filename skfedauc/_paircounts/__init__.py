@@ -16,7 +16,6 @@ from skfedauc._paircounts.blocks import Cells, group_of_cell, no_cells
 from skfedauc._paircounts.cells import (
     add_cells,
     count_rows,
-    group_blocks,
     merge_cells,
     weigh_rows,
 )
@@ -28,7 +27,6 @@ __all__ = [
     "add_cells",
     "count_rows",
     "cross_concordance",
-    "group_blocks",
     "group_of_cell",
     "merge_cells",
     "no_cells",
