@@ -10,10 +10,13 @@ from skfedauc import _paircounts
 from skfedauc._paircounts import (
     Cells,
     add_cells,
+    concordance_with_all,
     count_rows,
     cross_concordance,
     group_of_cell,
+    merge_cells,
     tally,
+    walk,
     weigh_rows,
 )
 from skfedauc._paircounts.keys import ScoreCode
@@ -62,6 +65,9 @@ def block_size(request, monkeypatch):
         monkeypatch.setattr(_paircounts.cells, "BLOCK_ROWS", 16)
         monkeypatch.setattr(_paircounts.cells, "UNCUT_ROWS", 32)
         monkeypatch.setattr(_paircounts.pairs, "BLOCK_ROWS", 16)
+        monkeypatch.setattr(_paircounts.keys, "STRETCH", 16)
+        monkeypatch.setattr(_paircounts.keys, "OUT_OF_CACHE", 32)
+        monkeypatch.setattr(_paircounts.blocks, "STRETCH", 16)
     return request.param
 
 
@@ -181,6 +187,75 @@ def test_pairs_by_group_and_across_equal_brute_force(block_size, weights, seeds)
         assert np.allclose(twice, np.diag(expected), rtol=1e-12, atol=1e-12 * scale)
         if weights == "unit":
             assert twice.tolist() == np.diag(expected).round().tolist()
+        of_positives, of_negatives = concordance_with_all(cells)
+        for found, sums in ((of_positives, expected.sum(1)), (of_negatives, expected.sum(0))):
+            assert np.allclose(found.astype(float), sums, rtol=1e-12, atol=1e-12 * scale)
+            if weights == "unit":
+                assert found.astype(float).tolist() == sums.round().tolist()
+
+
+@pytest.mark.parametrize("weights", ["unit", "float"])
+@pytest.mark.parametrize("n_groups", [1, 3, 40])
+def test_walk_meets_each_cell_once_with_its_place_in_its_group(block_size, n_groups, weights):
+    scores, positive, groups = rows(11, n_groups, SCORE_RANGES["rounded"], n=600)
+    if weights == "unit":
+        amounts = np.ones(scores.size)
+        cells = count_rows(scores, positive, groups, n_groups)
+    else:
+        amounts = np.random.default_rng(12).uniform(0.5, 2.0, scores.size)
+        cells = weigh_rows(scores, positive, amounts, groups, n_groups)
+    group_of, seen = group_of_cell(cells.starts), 0
+    for block in walk(cells):
+        assert block.cells.start == seen
+        seen = block.cells.stop
+        group_numbers = np.arange(block.groups.start, block.groups.stop)
+        of_block = np.repeat(group_numbers, np.diff(block.starts, append=block.below.size))
+        assert np.array_equal(of_block, group_of[block.cells])
+        for score, group, below in zip(
+            cells.scores[block.cells], of_block, block.below, strict=True
+        ):
+            negatives = ~positive & (groups == group)
+            truth = 2 * amounts[negatives & (scores < score)].sum()
+            truth += amounts[negatives & (scores == score)].sum()
+            assert below == pytest.approx(truth, rel=1e-12, abs=1e-12)
+    assert seen == cells.scores.size
+
+
+@pytest.mark.parametrize("n_parts", [2, 7])
+@pytest.mark.parametrize("n_groups", [1, 3, 40])
+@pytest.mark.parametrize("split", ["rows", "score ranges"])
+@pytest.mark.parametrize("name", ["probabilities", "rounded", "one value", "extremes"])
+def test_merged_parts_are_the_whole(block_size, name, split, n_groups, n_parts):
+    scores, positive, groups = rows(13, n_groups, SCORE_RANGES[name], n=900)
+    weights = np.random.default_rng(14).integers(1, 9, scores.size) / 4.0
+    order = np.argsort(scores) if split == "score ranges" else np.arange(scores.size)
+    for weighted in (False, True):
+
+        def make(mine, weighted=weighted):
+            numbers, codes = np.unique(groups[mine], return_inverse=True)
+            arguments = scores[mine], positive[mine]
+            if weighted:
+                return numbers, weigh_rows(*arguments, weights[mine], codes, numbers.size)
+            return numbers, count_rows(*arguments, codes, numbers.size)
+
+        numbers, parts = zip(*map(make, np.array_split(order, n_parts)), strict=True)
+        merged, (_, whole) = merge_cells(parts, numbers, n_groups), make(order)
+        for a, b in zip(merged, whole, strict=True):
+            assert (a is None and b is None) or (np.array_equal(a, b) and a.dtype == b.dtype)
+
+
+def test_concordance_with_all_beyond_64_bits():
+    n = 2**34
+    cells = add_cells(
+        Cells(
+            np.zeros(0, np.int64), np.array([0.5, 0.5]), np.array([n, n]), np.array([n, 2]), None
+        ),
+        np.array([0, 1]),
+        2,
+    )
+    of_positives, of_negatives = concordance_with_all(cells)
+    assert of_positives.tolist() == [n * 2 * n, 2 * 2 * n]
+    assert of_negatives.tolist() == [n * (n + 2), n * (n + 2)]
 
 
 def cells_of(case, labels):

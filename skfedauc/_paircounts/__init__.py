@@ -19,17 +19,27 @@ from skfedauc._paircounts.cells import (
     merge_cells,
     weigh_rows,
 )
-from skfedauc._paircounts.pairs import Tally, cross_concordance, tally
+from skfedauc._paircounts.pairs import (
+    Tally,
+    concordance_with_all,
+    cross_concordance,
+    places_in_all,
+    tally,
+    walk,
+)
 
 __all__ = [
     "Cells",
     "Tally",
     "add_cells",
+    "concordance_with_all",
     "count_rows",
     "cross_concordance",
     "group_of_cell",
     "merge_cells",
     "no_cells",
+    "places_in_all",
     "tally",
+    "walk",
     "weigh_rows",
 ]

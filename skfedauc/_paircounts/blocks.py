@@ -7,7 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._paircounts.keys import Booleans, Floats, Keys, is_new_key, pack, stable_order
+from skfedauc._paircounts.keys import (
+    STRETCH,
+    Booleans,
+    Floats,
+    Keys,
+    is_new_key,
+    pack,
+    stable_order,
+)
 
 Integers = NDArray[np.integer[Any]]
 
@@ -94,29 +102,53 @@ def weigh_block(
     # whatever rows other groups have.
     order, keys = stable_order(packed.keys, packed.width)
     is_new = is_new_key(keys)
-    # One array to put in order instead of two: the weight, below 0 for negatives.
-    row_weights = np.where(positive, 1.0, -1.0)
-    row_weights *= weights
-    row_weights = row_weights.take(order)
-    positives: Integers = (row_weights > 0).astype(np.uint32)
-    negatives: Integers = np.uint32(1) - positives
-    sums = np.empty((4, order.size))
-    np.maximum(row_weights, 0.0, out=sums[1])
-    np.subtract(sums[1], row_weights, out=sums[0])
-    np.square(sums[:2], out=sums[2:])
-    if not is_new.all():
-        first = np.flatnonzero(is_new)
+    first = None if is_new.all() else np.flatnonzero(is_new)
+    if first is not None:
         keys = keys.take(first)
-        positives = np.add.reduceat(positives, first)
-        negatives = np.add.reduceat(negatives, first)
-        sums = np.stack([np.add.reduceat(amounts, first) for amounts in sums])
-    return Cells(
-        packed.starts(keys),
-        packed.scores(keys),
-        compact_counts(negatives),
-        compact_counts(positives),
-        sums,
-    )
+    # One array to put in order instead of two: the weight, below 0 for negatives.
+    sign = (~positive).astype(np.uint64)
+    sign <<= np.uint64(63)
+    sign |= weights.view(np.uint64)
+    negatives, positives, sums = _weighed(sign.view(np.float64), order, first)
+    return Cells(packed.starts(keys), packed.scores(keys), negatives, positives, sums)
+
+
+def _weighed(
+    signed: Floats, order: NDArray[np.int64], first: NDArray[np.intp] | None
+) -> tuple[Integers, Integers, Floats]:
+    """Rows and weights of each cell, a few cells at a time, which stay in the cache.
+
+    `first` tells where the rows of each cell begin in `order`, None that each has one row.
+    """
+    n_cells = order.size if first is None else first.size
+    negatives: Integers = np.empty(n_cells, np.uint32)
+    positives: Integers = np.empty(n_cells, np.uint32)
+    sums = np.empty((4, n_cells))
+    if first is None:
+        cuts = np.append(np.arange(0, n_cells, STRETCH), n_cells)
+    else:
+        cuts = np.append(np.flatnonzero(is_new_key(first // STRETCH)), n_cells)
+        ends = np.append(first, order.size)
+    for a, b in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
+        rows = order[a:b] if first is None else order[ends[a] : ends[b]]
+        row_weights = np.empty((4, rows.size))
+        signed_weights = signed.take(rows)
+        positive = (signed_weights > 0).astype(np.uint32)
+        np.maximum(signed_weights, 0.0, out=row_weights[1])
+        np.subtract(row_weights[1], signed_weights, out=row_weights[0])
+        np.square(row_weights[:2], out=row_weights[2:])
+        if first is None:
+            positives[a:b] = positive
+            np.subtract(np.uint32(1), positive, out=negatives[a:b])
+            sums[:, a:b] = row_weights
+        else:
+            begin = first[a:b] - first[a]
+            np.add.reduceat(positive, begin, out=positives[a:b])
+            np.subtract(
+                np.diff(ends[a : b + 1]), positives[a:b], out=negatives[a:b], casting="unsafe"
+            )
+            np.add.reduceat(row_weights, begin, axis=1, out=sums[:, a:b])
+    return negatives, positives, sums
 
 
 def add_block(cells: Cells, groups: Keys | None, n_groups: int) -> Cells:
@@ -130,7 +162,7 @@ def add_block(cells: Cells, groups: Keys | None, n_groups: int) -> Cells:
     # Where few rows share a cell, sorting rows by value beats putting cells in order.
     if weights is None and n_rows == scores.size:
         return count_block(scores, positives.astype(np.bool_), groups, n_groups)
-    if weights is None and n_rows <= 2 * scores.size:
+    if weights is None and n_rows <= 1.2 * scores.size:
         of_row = np.concatenate([_repeated(negatives), _repeated(positives)])
         positive = np.zeros(n_rows, np.bool_)
         positive[n_negatives:] = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -81,7 +82,8 @@ def weigh_rows(
             _taken(scores, rows), _taken(positive, rows), _taken(weights, rows), groups, n_groups
         )
 
-    cut = scores.size > UNCUT_ROWS and n_groups > 1
+    bits = (n_groups - 1).bit_length()
+    cut = scores.size > UNCUT_ROWS and ScoreCode.of(scores, bits).width + bits > 64
     return _by_blocks(weigh, groups, n_groups, cut=cut, weighted=True, n_jobs=n_jobs)
 
 
@@ -142,50 +144,82 @@ def merge_cells(
     -------
     Cells
     """
-    sizes = np.zeros(n_groups, np.int64)
-    for part, number in zip(parts, numbers, strict=True):
-        sizes[number] += np.diff(part.starts)
     if n_groups == 0:
         return no_cells(weighted=parts[0].weights is not None)
-    # Slices of many parts are short: fewer, larger blocks then.
-    size = max(BLOCK_ROWS, int(sizes.sum()) * len(parts) // 1000)
-    bounds = group_blocks(np.append(0, np.cumsum(sizes)), size)
-    # places[i][b]: first group of part i that is in block b or after it
-    places = [np.searchsorted(number, bounds) for number in numbers]
+    spans, places = _blocks_of_parts(parts, numbers, n_groups)
 
     def merge(block: int) -> Cells:
-        n_groups = int(bounds[block + 1] - bounds[block])
+        first, end = spans[block]
         groups, columns = [], []
         for part, number, place in zip(parts, numbers, places, strict=True):
-            first, end = int(place[block]), int(place[block + 1])
-            if first == end:
+            cells = slice(place[block], place[block + 1])
+            if cells.start == cells.stop:
                 continue
-            cells = slice(int(part.starts[first]), int(part.starts[end]))
-            if n_groups > 1:
-                local = (number[first:end] - bounds[block]).astype(np.uint64)
-                groups.append(np.repeat(local, np.diff(part.starts[first : end + 1])))
-            columns.append([c[..., cells] for c in part[1:] if c is not None])
+            if end - first > 1:
+                a, b = np.searchsorted(number, [first, end])
+                local = (number[a:b] - first).astype(np.uint64)
+                groups.append(np.repeat(local, np.diff(part.starts[a : b + 1])))
+            columns.append([column[..., cells] for column in _columns(part)])
         scores, negatives, positives, *weights = (
             np.concatenate(column, axis=-1) for column in zip(*columns, strict=True)
         )
         together = Cells(part.starts, scores, negatives, positives, next(iter(weights), None))
-        return add_block(together, np.concatenate(groups) if groups else None, n_groups)
+        return add_block(together, np.concatenate(groups) if groups else None, end - first)
 
-    return _concatenated([merge(block) for block in range(bounds.size - 1)])
+    n_rows = sum(float(p.negatives.sum() + p.positives.sum()) for p in parts)
+    room = np.sum(places, axis=0)
+    weighted = parts[0].weights is not None
+    return _filled(merge, spans, room, weighted=weighted, large=n_rows >= 1 << 32)
 
 
-def _concatenated(blocks: list[Cells]) -> Cells:
-    """The cells of consecutive blocks as one."""
-    sizes = np.cumsum([0] + [block.scores.size for block in blocks])
-    starts = [b.starts[:-1] + n for b, n in zip(blocks, sizes[:-1], strict=True)]
-    weights = [block.weights for block in blocks if block.weights is not None]
-    return Cells(
-        np.append(np.concatenate(starts), sizes[-1]),
-        np.concatenate([block.scores for block in blocks]),
-        compact_counts(np.concatenate([block.negatives for block in blocks])),
-        compact_counts(np.concatenate([block.positives for block in blocks])),
-        np.concatenate(weights, axis=1) if weights else None,
-    )
+def _blocks_of_parts(
+    parts: Sequence[Cells], numbers: Sequence[NDArray[np.intp]], n_groups: int
+) -> tuple[list[tuple[int, int]], list[list[int]]]:
+    """Blocks of groups, large groups cut by score, and where they begin in each part.
+
+    Returns the first group of each block and the one after its last; and for each part the
+    place of each block's first cell, and of the end.
+    """
+    sizes = np.zeros(n_groups, np.int64)
+    for part, number in zip(parts, numbers, strict=True):
+        sizes[number] += np.diff(part.starts)
+    # Slices of many parts are short: fewer, larger blocks then.
+    size = max(BLOCK_ROWS, int(sizes.sum()) * len(parts) // 1000)
+    bounds = group_blocks(np.append(0, np.cumsum(sizes)), size).tolist()
+    spans: list[tuple[int, int]] = []
+    places: list[list[int]] = [[] for _ in parts]
+    for first, end in itertools.pairwise(bounds):
+        # A large group is the last one of its block.
+        alone = end - 1 if sizes[end - 1] > 2 * size else end
+        if first < alone:
+            spans.append((first, alone))
+            for place, part, number in zip(places, parts, numbers, strict=True):
+                place.append(int(part.starts[np.searchsorted(number, first)]))
+        if alone < end:
+            mine = [
+                _scores_of(part, number, alone) for part, number in zip(parts, numbers, strict=True)
+            ]
+            cuts = _quantiles([scores for _, scores in mine], size)
+            spans += [(alone, end)] * (cuts.size + 1)
+            for place, (start, scores) in zip(places, mine, strict=True):
+                place += [start, *(start + np.searchsorted(scores, cuts)).tolist()]
+    for place, part in zip(places, parts, strict=True):
+        place.append(part.scores.size)
+    return spans, places
+
+
+def _scores_of(part: Cells, number: NDArray[np.intp], group: int) -> tuple[int, Floats]:
+    """Where the cells of this group begin in the part, and their scores."""
+    a, b = np.searchsorted(number, [group, group + 1])
+    start, end = int(part.starts[a]), int(part.starts[b])
+    return start, part.scores[start:end]
+
+
+def _quantiles(lists: Sequence[Floats], size: int) -> Floats:
+    """Scores that cut sorted lists, taken together, into stretches of about `size`."""
+    step = max(size // 16, 1)
+    sample = np.sort(np.concatenate([scores[step // 2 :: step] for scores in lists]))
+    return np.unique(sample[16::16])
 
 
 def _taken(values: NDArray[Any], rows: NDArray[np.int64] | None) -> NDArray[Any]:
@@ -229,35 +263,59 @@ def _by_blocks(
         by_group.sort()
         return np.split(by_group, np.searchsorted(by_group, first_keys[1:-1]))
 
-    out = _empty_cells(n_rows, n_groups, weighted=weighted, large=large)
-
-    def run(number: int) -> int:
-        """Write the cells of a block where its rows would be; their number."""
+    def run(number: int) -> Cells:
         rows = np.concatenate([part[number] for part in parts])
-        first, end = bounds[number : number + 2].tolist()
+        first, end = spans[number]
         block_groups = rows >> row_bits
         block_groups -= np.uint64(first)
         rows &= row_mask
-        found = block(rows.view(np.int64), block_groups, end - first)
-        size = found.scores.size
-        here = slice(int(starts[first]), int(starts[first]) + size)
-        out.starts[first:end] = found.starts[:-1]
-        out.scores[here] = found.scores
-        out.negatives[here] = found.negatives
-        out.positives[here] = found.positives
-        if out.weights is not None and found.weights is not None:
-            out.weights[:, here] = found.weights
-        return size
+        return block(rows.view(np.int64), block_groups, end - first)
 
     parts = _in_threads(sort_part, range(0, n_rows, PART_ROWS), n_jobs)
-    sizes = _in_threads(run, range(bounds.size - 1), n_jobs)
-    return _closed_up(out, bounds, starts[bounds], np.append(0, np.cumsum(sizes)))
+    spans = list(itertools.pairwise(bounds.tolist()))
+    return _filled(run, spans, starts[bounds], weighted=weighted, large=large, n_jobs=n_jobs)
 
 
-def _empty_cells(n_cells: int, n_groups: int, *, weighted: bool, large: bool) -> Cells:
+def _filled(
+    make: Callable[[int], Cells],
+    spans: Sequence[tuple[int, int]],
+    room: NDArray[np.int64],
+    *,
+    weighted: bool,
+    large: bool,
+    n_jobs: int | None = None,
+) -> Cells:
+    """The cells that `make` gives for each block, one block after another.
+
+    Block i has the groups ``range(*spans[i])``; the next one may go on with the same group. Its
+    cells are at most as many as ``room[i + 1] - room[i]``, so that blocks can be written before
+    it is known how many cells those before them have.
+    """
+    if len(spans) == 1:
+        return make(0)
+    out = _empty_cells(int(room[-1]), weighted=weighted, large=large)
+
+    def fill(number: int) -> NDArray[np.int64]:
+        """Write the cells of a block; how many each group has."""
+        found = make(number)
+        here = slice(int(room[number]), int(room[number]) + found.scores.size)
+        for column, of_block in zip(_columns(out), _columns(found), strict=True):
+            column[..., here] = of_block
+        return np.diff(found.starts)
+
+    sizes = _in_threads(fill, range(len(spans)), n_jobs)
+    of_group = np.zeros(spans[-1][1], np.int64)
+    for (first, end), of_block in zip(spans, sizes, strict=True):
+        of_group[first:end] += of_block
+    _close_up(out, room, [int(of_block.sum()) for of_block in sizes])
+    starts = np.append(0, np.cumsum(of_group))
+    return _cut_off(out._replace(starts=starts), int(starts[-1]))
+
+
+def _empty_cells(n_cells: int, *, weighted: bool, large: bool) -> Cells:
     dtype = np.uint64 if large else np.uint32
     return Cells(
-        np.empty(n_groups + 1, np.int64),
+        np.zeros(0, np.int64),
         np.empty(n_cells),
         np.empty(n_cells, dtype),
         np.empty(n_cells, dtype),
@@ -265,39 +323,34 @@ def _empty_cells(n_cells: int, n_groups: int, *, weighted: bool, large: bool) ->
     )
 
 
-def _closed_up(
-    cells: Cells,
-    bounds: NDArray[np.intp],
-    places: NDArray[np.int64],
-    new_places: NDArray[np.int64],
-) -> Cells:
-    """The cells of blocks that leave room between them, moved together.
+def _columns(cells: Cells) -> list[NDArray[Any]]:
+    """What cells hold, but for `starts`; the last axis of each goes over the cells."""
+    return [column for column in cells[1:] if column is not None]
 
-    Block i has the groups ``bounds[i]:bounds[i + 1]`` and its cells at ``places[i]``; they are
-    to be at ``new_places[i]``.
-    """
-    cells.starts[:-1] += np.repeat(new_places[:-1], np.diff(bounds))
-    cells.starts[-1] = total = int(new_places[-1])
-    if total == places[-1] and cells.negatives.dtype == np.uint32:
-        return cells
-    columns: list[NDArray[Any]] = [c for c in cells[1:] if c is not None]
-    sizes = np.diff(new_places).tolist()
-    for old, new, size in zip(places.tolist(), new_places.tolist(), sizes, strict=False):
+
+def _close_up(cells: Cells, room: NDArray[np.int64], sizes: Sequence[int]) -> None:
+    """Move together the cells of blocks, which begin at `room`."""
+    columns, new = _columns(cells), 0
+    for old, size in zip(room.tolist(), sizes, strict=False):
         if old > new:
             for column in columns:
                 column[..., new : new + size] = column[..., old : old + size]
+        new += size
 
-    def cut_off(column: NDArray[Any]) -> NDArray[Any]:
-        # Memory of cells that are not there is given back unless it is little.
-        kept = column[..., :total]
-        return kept if 4 * total > 3 * places[-1] else kept.copy()
+
+def _cut_off(cells: Cells, n_cells: int) -> Cells:
+    """The first cells; memory of the others is given back unless it is little."""
+
+    def cut(column: NDArray[Any]) -> NDArray[Any]:
+        kept = column[..., :n_cells]
+        return kept if 4 * n_cells > 3 * column.shape[-1] else kept.copy()
 
     return Cells(
         cells.starts,
-        cut_off(cells.scores),
-        compact_counts(cut_off(cells.negatives)),
-        compact_counts(cut_off(cells.positives)),
-        None if cells.weights is None else cut_off(cells.weights),
+        cut(cells.scores),
+        compact_counts(cut(cells.negatives)),
+        compact_counts(cut(cells.positives)),
+        None if cells.weights is None else cut(cells.weights),
     )
 
 

@@ -16,6 +16,11 @@ Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
 Keys = NDArray[np.uint64]
 
+# Rows that are worked on at once: a few arrays of them stay in the cache.
+STRETCH = 1 << 16
+# Keys from which on gathering them in another order is slower than sorting them.
+OUT_OF_CACHE = 1 << 22
+
 _LOWEST = int(np.iinfo(np.int64).min)
 
 
@@ -141,22 +146,48 @@ def stable_order(keys: Keys, width: int) -> tuple[NDArray[np.int64], Keys]:
     """
     row_bits = (keys.size - 1).bit_length()
     left_out = np.uint64(max(width + row_bits - 64, 0))
-    packed = keys >> left_out
-    packed <<= np.uint64(row_bits)
-    packed |= np.arange(keys.size, dtype=np.uint64)
+    packed = np.empty_like(keys)
+    rows_of_stretch = np.arange(min(STRETCH, keys.size), dtype=np.uint64)
+    for a in range(0, keys.size, STRETCH):
+        stretch = packed[a : a + STRETCH]
+        np.right_shift(keys[a : a + STRETCH], left_out, out=stretch)
+        stretch <<= np.uint64(row_bits)
+        stretch |= rows_of_stretch[: stretch.size]
+        stretch |= np.uint64(a)
     packed.sort()
+    if left_out == 0:
+        ordered = packed >> np.uint64(row_bits)
     packed &= np.uint64((1 << row_bits) - 1)
     order = packed.view(np.int64)
-    ordered = keys.take(order)
-    is_wrong = ordered[1:] < ordered[:-1]
+    if left_out == 0:
+        return order, ordered
+    if keys.size < OUT_OF_CACHE:
+        ordered = keys.take(order)
+        is_wrong = ordered[1:] < ordered[:-1]
+    else:
+        # Far from the cache a second sort is faster than gathering, but does not tell which of
+        # the keys that are alike without their lowest bits are in the wrong order.
+        ordered = np.sort(keys)
+        differing = ordered[1:] ^ ordered[:-1]
+        differing -= np.uint64(1)
+        is_wrong = differing < (np.uint64(1) << left_out) - np.uint64(1)
     if is_wrong.any():
-        run = np.cumsum(is_new_key(ordered >> left_out)) - 1
-        to_sort = np.zeros(run[-1] + 1, np.bool_)
-        to_sort[run[1:][is_wrong]] = True
-        places = np.flatnonzero(to_sort[run])
-        right = places[np.lexsort((ordered[places], run[places]))]
-        order[places], ordered[places] = order[right], ordered[right]
+        alike = np.unique(ordered[1:][is_wrong] >> left_out) << left_out
+        first = np.searchsorted(ordered, alike)
+        end = np.searchsorted(ordered, alike | (np.uint64(1) << left_out) - np.uint64(1), "right")
+        places, run = ranges(first, end)
+        rows = order[places]
+        rows = rows[np.lexsort((keys[rows], run))]
+        order[places], ordered[places] = rows, keys[rows]
     return order, ordered
+
+
+def ranges(first: NDArray[np.intp], end: NDArray[np.intp]) -> tuple[NDArray[np.intp], ...]:
+    """The numbers of each range ``first:end`` after another, and the range each is of."""
+    sizes = end - first
+    of_range = np.repeat(np.arange(sizes.size), sizes)
+    offset = first - np.append(0, np.cumsum(sizes)[:-1])
+    return np.arange(of_range.size) + offset[of_range], of_range
 
 
 def is_new_key(ordered: NDArray[Any]) -> Booleans:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._paircounts.blocks import Cells, group_of_cell
-from skfedauc._paircounts.cells import BLOCK_ROWS
-from skfedauc._paircounts.keys import Floats, Keys, is_new_key
+from skfedauc._paircounts.cells import BLOCK_ROWS, group_blocks
+from skfedauc._paircounts.keys import Floats, Keys, ScoreCode, is_new_key, stable_order
 
 
 class Tally(NamedTuple):
@@ -38,20 +40,25 @@ class Tally(NamedTuple):
 def tally(cells: Cells) -> Tally:
     """Count rows and concordant pairs of each group in one pass over the cells."""
     starts = cells.starts
-    n_negatives, n_positives, twice = _count_pairs(cells)
     if cells.weights is None:
+        n_negatives, n_positives, twice = _count_pairs(cells)
         twice = _beyond_64_bits(cells, n_negatives, n_positives, twice)
         return Tally(n_negatives, n_positives, n_negatives, n_positives, twice)
     negatives, positives = cells.weights[:2]
-    if starts.size == 1:
-        return Tally(n_negatives, n_positives, np.zeros(0), np.zeros(0), np.zeros(0))
     return Tally(
-        n_negatives,
-        n_positives,
-        np.add.reduceat(negatives, starts[:-1]),
-        np.add.reduceat(positives, starts[:-1]),
-        _weighted_concordance(starts, negatives, positives),
+        _by_group(cells.negatives, starts, np.int64),
+        _by_group(cells.positives, starts, np.int64),
+        _by_group(negatives, starts, np.float64),
+        _by_group(positives, starts, np.float64),
+        _weighted_concordance(cells),
     )
+
+
+def _by_group(amounts: NDArray[Any], starts: NDArray[np.int64], dtype: type) -> NDArray[Any]:
+    """Sums of the cells of each group."""
+    if starts.size == 1:
+        return np.zeros(0, dtype)
+    return np.add.reduceat(amounts, starts[:-1], dtype=dtype)
 
 
 def _count_pairs(
@@ -108,40 +115,166 @@ def _beyond_64_bits(
     return exact
 
 
-def _weighted_concordance(
-    starts: NDArray[np.int64], negatives: Floats, positives: Floats
-) -> Floats:
-    """Twice the concordant weight by group, each group summed on its own.
-
-    Running sums across groups would let rounding errors of one group into the next. So
-    groups of similar numbers of cells are laid out as rows of a matrix.
-    """
-    sizes = np.diff(starts)
-    twice = np.zeros(sizes.size)
-    for g in np.flatnonzero(sizes > BLOCK_ROWS):
-        alone = slice(starts[g], starts[g + 1])
-        up_to = np.cumsum(negatives[alone])
-        up_to[1:] += up_to[:-1].copy()
-        up_to *= positives[alone]
+def _weighted_concordance(cells: Cells) -> Floats:
+    """Twice the concordant weight by group."""
+    twice = np.zeros(cells.starts.size - 1)
+    for block in walk(cells):
+        concordant = block.below * block.positives
         # No dot product: its rounding depends on the number of threads.
-        twice[g] = up_to.sum()
-    exponents = np.frexp(sizes.astype(np.float64) - 0.5)[1]
-    for exponent in np.unique(exponents[sizes <= BLOCK_ROWS]):
-        width = 1 << int(exponent)
-        members = np.flatnonzero(exponents == exponent)
-        step = max(BLOCK_ROWS // width, 1)
-        for at in range(0, members.size, step):
-            mine = members[at : at + step]
-            columns = np.arange(width)
-            cell = starts[mine][:, None] + columns
-            inside = columns < sizes[mine][:, None]
-            cell = np.minimum(cell, negatives.size - 1)
-            of_negatives = np.where(inside, negatives[cell], 0.0)
-            heights = np.cumsum(of_negatives, axis=1)
-            heights += np.hstack([np.zeros((mine.size, 1)), heights[:, :-1]])
-            heights *= np.where(inside, positives[cell], 0.0)
-            twice[mine] = heights.sum(axis=1)
+        twice[block.groups] += np.add.reduceat(concordant, block.starts)
     return twice
+
+
+class GroupBlock(NamedTuple):
+    """Consecutive groups, or a stretch of a large one: few enough cells for the cache.
+
+    Attributes
+    ----------
+    groups, cells : slice
+        The numbers of the groups, and their cells.
+    starts : ndarray of int64
+        Where the cells of each group begin among those of the block.
+    negatives, positives : ndarray of float64
+        Weight of each cell.
+    below : ndarray of float64
+        Twice the weight of the negatives of the same group that score below each cell, and
+        that of its own negatives once.
+    """
+
+    groups: slice
+    cells: slice
+    starts: NDArray[np.int64]
+    negatives: Floats
+    positives: Floats
+    below: Floats
+
+
+def walk(cells: Cells) -> Iterator[GroupBlock]:
+    """Go through all cells block by block, with each one's place within its own group.
+
+    What is read by group is read here. A group's sums never depend on other groups. Since a
+    large group comes in several blocks, sums over a block's groups are to be added up.
+    """
+    columns = cells[2:4] if cells.weights is None else cells.weights[:2]
+    below_all = 0.0
+    for first, end, a, b in _stretches(cells.starts):
+        starts = np.maximum(cells.starts[first:end] - a, 0)
+        negatives, positives = (column[a:b].astype(np.float64) for column in columns)
+        below = running_sums(negatives, starts)
+        if a > cells.starts[first]:
+            below += below_all
+        below_all = below[-1]
+        below += below
+        below -= negatives
+        yield GroupBlock(slice(first, end), slice(a, b), starts, negatives, positives, below)
+
+
+def _stretches(starts: NDArray[np.int64]) -> Iterator[tuple[int, int, int, int]]:
+    """Groups ``first:end`` and cells ``a:b`` of blocks that fit the cache."""
+    bounds = group_blocks(starts, BLOCK_ROWS).tolist()
+    for first, end in itertools.pairwise(bounds):
+        # A large group is the last one of its block.
+        a, large, b = (int(starts[g]) for g in (first, end - 1, end))
+        if b - a <= 2 * BLOCK_ROWS:
+            yield first, end, a, b
+            continue
+        if a < large:
+            yield first, end - 1, a, large
+        for stretch in range(large, b, BLOCK_ROWS):
+            yield end - 1, end, stretch, min(stretch + BLOCK_ROWS, b)
+
+
+def running_sums(amounts: Floats, starts: NDArray[np.int64]) -> Floats:
+    """Sums of each group's amounts from its first cell up to each cell.
+
+    One sum over all groups, less what it is where a group begins, would let rounding errors
+    of one group into the next. So groups of similar numbers of cells are laid out as rows of
+    a matrix.
+    """
+    if starts.size == 1:
+        return np.cumsum(amounts)
+    sizes = np.diff(starts, append=amounts.size)
+    sums = np.empty_like(amounts)
+    exponents = np.frexp(sizes.astype(np.float64) - 0.5)[1]
+    for exponent in np.unique(exponents):
+        members = np.flatnonzero(exponents == exponent)
+        columns = np.arange(int(sizes[members].max()))
+        cell = starts[members][:, None] + columns
+        inside = columns < sizes[members][:, None]
+        matrix = np.where(inside, amounts[np.minimum(cell, amounts.size - 1)], 0.0)
+        sums[cell[inside]] = np.cumsum(matrix, axis=1)[inside]
+    return sums
+
+
+class Places(NamedTuple):
+    """Each cell's place among the cells of all groups.
+
+    Attributes
+    ----------
+    below : ndarray of uint64 or float64, shape (n_cells,)
+        Twice the weight of all negatives that score below the cell, and once that of those
+        that score the same. Unsigned integers where every row weighs 1.
+    above : ndarray of uint64 or float64, shape (n_cells,)
+        The same of the positives that score above it.
+    """
+
+    below: NDArray[Any]
+    above: NDArray[Any]
+
+
+def places_in_all(cells: Cells) -> Places:
+    """Compare each cell with the rows of all groups."""
+    order, is_new = _order_by_score(cells)
+    first = np.flatnonzero(is_new)
+    tie = np.cumsum(is_new) - 1
+    columns = cells[2:4] if cells.weights is None else cells.weights[:2]
+    dtype: Any = np.uint64 if cells.weights is None else np.float64
+    sides = []
+    for column in columns:
+        of_tie = np.add.reduceat(column.take(order), first, dtype=dtype) if first.size else column
+        up_to = np.cumsum(of_tie, dtype=dtype)
+        below = up_to + up_to
+        below -= of_tie.astype(dtype)
+        sides.append((below, 2 * up_to[-1] if first.size else 0))
+    (below_tie, _), (positives_below, twice_positives) = sides
+    below, above = np.empty((2, order.size), dtype)
+    below[order] = below_tie.take(tie)
+    above[order] = (twice_positives - positives_below).take(tie)
+    return Places(below, above)
+
+
+def concordance_with_all(cells: Cells) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Twice the concordant weight of each group's rows with the rows of all groups.
+
+    Returns
+    -------
+    positives : ndarray, shape (n_groups,)
+        Of each group's positives with all negatives.
+    negatives : ndarray, shape (n_groups,)
+        Of all positives with each group's negatives. Both are of the type that `Tally.twice`
+        has: exact integers without weights.
+    """
+    places = places_in_all(cells)
+    negatives, positives = cells[2:4] if cells.weights is None else cells.weights[:2]
+    dtype: Any = places.below.dtype
+    if dtype == np.uint64:
+        pairs = negatives.sum(dtype=np.float64) * positives.sum(dtype=np.float64)
+        dtype = np.uint64 if pairs < 2.0**62 else object
+    of_positives = positives.astype(dtype) * places.below.astype(dtype, copy=False)
+    of_negatives = negatives.astype(dtype) * places.above.astype(dtype, copy=False)
+    return (
+        _by_group(of_positives, cells.starts, dtype),
+        _by_group(of_negatives, cells.starts, dtype),
+    )
+
+
+def _order_by_score(cells: Cells) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Cells of all groups in order of score, and whether each one's score is a new one."""
+    if cells.scores.size == 0:
+        return np.zeros(0, np.int64), np.zeros(0, np.bool_)
+    code = ScoreCode.of(cells.scores, (cells.scores.size - 1).bit_length())
+    order, keys = stable_order(code.encode(cells.scores), code.width)
+    return order, is_new_key(keys)
 
 
 def cross_concordance(cells: Cells) -> Floats:
@@ -161,8 +294,8 @@ def cross_concordance(cells: Cells) -> Floats:
     twice = np.zeros((n_groups, n_groups))
     if cells.scores.size == 0:
         return twice
-    order = np.argsort(cells.scores, kind="stable")
-    scores, groups = cells.scores[order], group_of_cell(cells.starts)[order]
+    order, new_score = _order_by_score(cells)
+    groups = group_of_cell(cells.starts)[order]
     if cells.weights is None:
         negatives = cells.negatives[order].astype(np.float64)
         positives = cells.positives[order].astype(np.float64)
@@ -171,10 +304,9 @@ def cross_concordance(cells: Cells) -> Floats:
     # Blocks of about `length` cells balance the product against the pairs within. A tie of
     # more cells is a block of its own.
     length = max(32, n_groups // 16)
-    new_score = np.r_[True, scores[1:] != scores[:-1]]
     tie = np.cumsum(new_score) - 1
     first_of_tie = np.flatnonzero(new_score)
-    large_tie = np.diff(first_of_tie, append=scores.size) >= length
+    large_tie = np.diff(first_of_tie, append=order.size) >= length
     new_block = is_new_key(first_of_tie // length) | large_tie
     new_block[1:] |= large_tie[:-1]
     block = (np.cumsum(new_block) - 1)[tie]

@@ -70,5 +70,5 @@ def check_rows(
         positive, scores, weights = positive[kept], scores[kept], weights[kept]
         if codes is not None and labels is not None:
             codes, labels = drop_unused(codes[kept], labels)
-    all_ones = bool((weights == 1.0).all())
+    all_ones = weights.size == 0 or bool(weights[0] == 1.0 and (weights == 1.0).all())
     return Rows(positive, scores, codes, labels, None if all_ones else weights)
