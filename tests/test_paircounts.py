@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import joblib
 import numpy as np
 import pytest
 from oracles import all_pairs, random_case
@@ -168,6 +169,25 @@ def test_threads_make_the_same_bits(monkeypatch, n_jobs):
         several = make(*arguments, groups, 300, n_jobs)
         for a, b in zip(one, several, strict=True):
             assert (a is None and b is None) or a.tobytes() == b.tobytes()
+
+
+def test_a_joblib_context_sets_the_number_of_threads(monkeypatch):
+    monkeypatch.setattr(_paircounts.cells, "BLOCK_ROWS", 64)
+    monkeypatch.setattr(_paircounts.cells, "UNCUT_ROWS", 128)
+    asked = []
+    pool = _paircounts.cells.ThreadPoolExecutor
+    monkeypatch.setattr(
+        _paircounts.cells, "ThreadPoolExecutor", lambda n: asked.append(n) or pool(n)
+    )
+    arguments = rows(7, 300, SCORE_RANGES["all magnitudes"], n=5000)
+    count_rows(*arguments, 300)
+    assert asked == []
+    with joblib.parallel_config("threading", n_jobs=2):
+        count_rows(*arguments, 300)
+        assert set(asked) == {2}
+        asked.clear()
+        count_rows(*arguments, 300, n_jobs=1)
+    assert asked == []
 
 
 @pytest.mark.parametrize("weights", ["unit", "integer", "float", "far apart"])

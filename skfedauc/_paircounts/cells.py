@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -356,13 +357,21 @@ def _cut_off(cells: Cells, n_cells: int) -> Cells:
 
 def _in_threads(function: Callable[[int], T], numbers: range, n_jobs: int | None) -> list[T]:
     """Results of the function, in order; a block is too short for processes."""
-    if n_jobs is None or n_jobs == 1 or len(numbers) == 1:
+    n_threads = 1 if len(numbers) == 1 else _effective_n_jobs(n_jobs)
+    if n_threads == 1:
         return [function(number) for number in numbers]
+    # joblib.Parallel looks for results every 10 ms, longer than many calls take in all.
+    with ThreadPoolExecutor(n_threads) as threads:
+        return list(threads.map(function, numbers))
+
+
+def _effective_n_jobs(n_jobs: int | None) -> int:
+    # Without joblib nobody has set a default for None.
+    if n_jobs == 1 or (n_jobs is None and "joblib" not in sys.modules):
+        return 1
     from joblib import effective_n_jobs
 
-    # joblib.Parallel looks for results every 10 ms, longer than many calls take in all.
-    with ThreadPoolExecutor(effective_n_jobs(n_jobs)) as threads:
-        return list(threads.map(function, numbers))
+    return int(effective_n_jobs(n_jobs))
 
 
 def group_blocks(starts: NDArray[np.int64], size: int) -> NDArray[np.intp]:

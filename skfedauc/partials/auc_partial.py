@@ -127,8 +127,8 @@ class AUCPartial:
             The label that counts as positive. May be left out where the labels are among
             {0, 1}, {-1, 1} or booleans.
         n_jobs : int, default=None
-            Threads to use; None means 1 and -1 all processors. The result does not
-            depend on it.
+            Threads to use; None means 1 unless in a `joblib.parallel_config` context, -1 all
+            processors. The result does not depend on it.
 
         Returns
         -------

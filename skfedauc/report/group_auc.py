@@ -168,7 +168,8 @@ class GroupAUC:
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             What to do with groups that lack a class; see the class.
         n_jobs : int, default=None
-            Threads to use; None means 1 and -1 all processors.
+            Threads to use; None means 1 unless in a `joblib.parallel_config` context, -1 all
+            processors.
 
         Returns
         -------
