@@ -225,19 +225,20 @@ def test_walk_meets_each_cell_once_with_its_place_in_its_group(block_size, n_gro
         amounts = np.random.default_rng(12).uniform(0.5, 2.0, scores.size)
         cells = weigh_rows(scores, positive, amounts, groups, n_groups)
     group_of, seen = group_of_cell(cells.starts), 0
-    for block in walk(cells):
+    weight_of_negatives = cells.negatives if cells.weights is None else cells.weights[0]
+    for block in walk(cells.starts, [weight_of_negatives]):
+        (below,) = block.below
         assert block.cells.start == seen
         seen = block.cells.stop
         group_numbers = np.arange(block.groups.start, block.groups.stop)
-        of_block = np.repeat(group_numbers, np.diff(block.starts, append=block.below.size))
+        of_block = np.repeat(group_numbers, np.diff(block.starts, append=below.size))
         assert np.array_equal(of_block, group_of[block.cells])
-        for score, group, below in zip(
-            cells.scores[block.cells], of_block, block.below, strict=True
-        ):
+        assert np.array_equal(block.amounts[0], weight_of_negatives[block.cells])
+        for score, group, of_cell in zip(cells.scores[block.cells], of_block, below, strict=True):
             negatives = ~positive & (groups == group)
             truth = 2 * amounts[negatives & (scores < score)].sum()
             truth += amounts[negatives & (scores == score)].sum()
-            assert below == pytest.approx(truth, rel=1e-12, abs=1e-12)
+            assert of_cell == pytest.approx(truth, rel=1e-12, abs=1e-12)
     assert seen == cells.scores.size
 
 

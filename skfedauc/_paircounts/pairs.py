@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,7 +50,7 @@ def tally(cells: Cells) -> Tally:
         _by_group(cells.positives, starts, np.int64),
         _by_group(negatives, starts, np.float64),
         _by_group(positives, starts, np.float64),
-        _weighted_concordance(cells),
+        _weighted_concordance(starts, negatives, positives),
     )
 
 
@@ -115,11 +115,13 @@ def _beyond_64_bits(
     return exact
 
 
-def _weighted_concordance(cells: Cells) -> Floats:
+def _weighted_concordance(
+    starts: NDArray[np.int64], negatives: Floats, positives: Floats
+) -> Floats:
     """Twice the concordant weight by group."""
-    twice = np.zeros(cells.starts.size - 1)
-    for block in walk(cells):
-        concordant = block.below * block.positives
+    twice = np.zeros(starts.size - 1)
+    for block in walk(starts, [negatives]):
+        concordant = block.below[0] * positives[block.cells]
         # No dot product: its rounding depends on the number of threads.
         twice[block.groups] += np.add.reduceat(concordant, block.starts)
     return twice
@@ -134,39 +136,40 @@ class GroupBlock(NamedTuple):
         The numbers of the groups, and their cells.
     starts : ndarray of int64
         Where the cells of each group begin among those of the block.
-    negatives, positives : ndarray of float64
-        Weight of each cell.
-    below : ndarray of float64
-        Twice the weight of the negatives of the same group that score below each cell, and
-        that of its own negatives once.
+    amounts : list of ndarray of float64
+        The cells' part of each column that was asked for.
+    below : list of ndarray of float64
+        For each column, twice the amount of the cells of the same group that score below each
+        cell, and its own amount once.
     """
 
     groups: slice
     cells: slice
     starts: NDArray[np.int64]
-    negatives: Floats
-    positives: Floats
-    below: Floats
+    amounts: list[Floats]
+    below: list[Floats]
 
 
-def walk(cells: Cells) -> Iterator[GroupBlock]:
+def walk(starts: NDArray[np.int64], columns: Sequence[NDArray[Any]]) -> Iterator[GroupBlock]:
     """Go through all cells block by block, with each one's place within its own group.
 
     What is read by group is read here. A group's sums never depend on other groups. Since a
     large group comes in several blocks, sums over a block's groups are to be added up.
     """
-    columns = cells[2:4] if cells.weights is None else cells.weights[:2]
-    below_all = 0.0
-    for first, end, a, b in _stretches(cells.starts):
-        starts = np.maximum(cells.starts[first:end] - a, 0)
-        negatives, positives = (column[a:b].astype(np.float64) for column in columns)
-        below = running_sums(negatives, starts)
-        if a > cells.starts[first]:
-            below += below_all
-        below_all = below[-1]
-        below += below
-        below -= negatives
-        yield GroupBlock(slice(first, end), slice(a, b), starts, negatives, positives, below)
+    so_far = [0.0] * len(columns)
+    for first, end, a, b in _stretches(starts):
+        of_block = np.maximum(starts[first:end] - a, 0)
+        amounts = [column[a:b].astype(np.float64) for column in columns]
+        below = []
+        for i, amount in enumerate(amounts):
+            sums = running_sums(amount, of_block)
+            if a > starts[first]:
+                sums += so_far[i]
+            so_far[i] = sums[-1]
+            sums += sums
+            sums -= amount
+            below.append(sums)
+        yield GroupBlock(slice(first, end), slice(a, b), of_block, amounts, below)
 
 
 def _stretches(starts: NDArray[np.int64]) -> Iterator[tuple[int, int, int, int]]:
