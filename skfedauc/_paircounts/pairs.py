@@ -210,40 +210,41 @@ def running_sums(amounts: Floats, starts: NDArray[np.int64]) -> Floats:
 
 
 class Places(NamedTuple):
-    """Each cell's place among the cells of all groups.
+    """Each cell's place among the rows of all groups.
+
+    Row 0 of an array is about negatives and row 1 about positives. Numbers are unsigned
+    integers where every row weighs 1.
 
     Attributes
     ----------
-    below : ndarray of uint64 or float64, shape (n_cells,)
-        Twice the weight of all negatives that score below the cell, and once that of those
-        that score the same. Unsigned integers where every row weighs 1.
-    above : ndarray of uint64 or float64, shape (n_cells,)
-        The same of the positives that score above it.
+    under, up_to : ndarray of uint64 or float64, shape (2, n_cells)
+        Weight of all rows that score below the cell, and of those that score at most as high.
+    total : ndarray of the same type, shape (2,)
+        Weight of all rows.
     """
 
-    below: NDArray[Any]
-    above: NDArray[Any]
+    under: NDArray[Any]
+    up_to: NDArray[Any]
+    total: NDArray[Any]
 
 
 def places_in_all(cells: Cells) -> Places:
     """Compare each cell with the rows of all groups."""
+    columns = cells[2:4] if cells.weights is None else cells.weights[:2]
+    dtype: Any = np.uint64 if cells.weights is None else np.float64
+    under, up_to = np.zeros((2, 2, cells.scores.size), dtype)
+    if cells.scores.size == 0:
+        return Places(under, up_to, np.zeros(2, dtype))
     order, is_new = _order_by_score(cells)
     first = np.flatnonzero(is_new)
     tie = np.cumsum(is_new) - 1
-    columns = cells[2:4] if cells.weights is None else cells.weights[:2]
-    dtype: Any = np.uint64 if cells.weights is None else np.float64
-    sides = []
-    for column in columns:
-        of_tie = np.add.reduceat(column.take(order), first, dtype=dtype) if first.size else column
-        up_to = np.cumsum(of_tie, dtype=dtype)
-        below = up_to + up_to
-        below -= of_tie.astype(dtype)
-        sides.append((below, 2 * up_to[-1] if first.size else 0))
-    (below_tie, _), (positives_below, twice_positives) = sides
-    below, above = np.empty((2, order.size), dtype)
-    below[order] = below_tie.take(tie)
-    above[order] = (twice_positives - positives_below).take(tie)
-    return Places(below, above)
+    total = np.zeros(2, dtype)
+    for i, column in enumerate(columns):
+        sums = np.cumsum(np.add.reduceat(column.take(order), first, dtype=dtype), dtype=dtype)
+        total[i] = sums[-1]
+        up_to[i, order] = sums.take(tie)
+        under[i, order] = np.append(dtype(0), sums[:-1]).take(tie)
+    return Places(under, up_to, total)
 
 
 def concordance_with_all(cells: Cells) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -259,22 +260,19 @@ def concordance_with_all(cells: Cells) -> tuple[NDArray[Any], NDArray[Any]]:
     """
     places = places_in_all(cells)
     negatives, positives = cells[2:4] if cells.weights is None else cells.weights[:2]
-    dtype: Any = places.below.dtype
-    if dtype == np.uint64:
-        pairs = negatives.sum(dtype=np.float64) * positives.sum(dtype=np.float64)
-        dtype = np.uint64 if pairs < 2.0**62 else object
-    of_positives = positives.astype(dtype) * places.below.astype(dtype, copy=False)
-    of_negatives = negatives.astype(dtype) * places.above.astype(dtype, copy=False)
+    dtype: Any = places.total.dtype.type
+    if dtype is np.uint64 and float(places.total[0]) * float(places.total[1]) >= 2.0**62:
+        dtype = object  # Python's integers, which do not overflow
+    below, positives_below = (places.under + places.up_to).astype(dtype, copy=False)
+    above = 2 * places.total[1].astype(dtype) - positives_below
     return (
-        _by_group(of_positives, cells.starts, dtype),
-        _by_group(of_negatives, cells.starts, dtype),
+        _by_group(positives.astype(dtype) * below, cells.starts, dtype),
+        _by_group(negatives.astype(dtype) * above, cells.starts, dtype),
     )
 
 
 def _order_by_score(cells: Cells) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Cells of all groups in order of score, and whether each one's score is a new one."""
-    if cells.scores.size == 0:
-        return np.zeros(0, np.int64), np.zeros(0, np.bool_)
     code = ScoreCode.of(cells.scores, (cells.scores.size - 1).bit_length())
     order, keys = stable_order(code.encode(cells.scores), code.width)
     return order, is_new_key(keys)
