@@ -12,6 +12,7 @@ from skfedauc._paircounts.keys import (
     Booleans,
     Floats,
     Keys,
+    ScoreCode,
     is_new_key,
     pack,
     stable_order,
@@ -65,9 +66,15 @@ def compact_counts(counts: Integers) -> Integers:
     return counts.astype(np.uint32 if small else np.uint64, copy=False)
 
 
-def count_block(scores: Floats, positive: Booleans, groups: Keys | None, n_groups: int) -> Cells:
+def count_block(
+    scores: Floats,
+    positive: Booleans,
+    groups: Keys | None,
+    n_groups: int,
+    code: ScoreCode | None = None,
+) -> Cells:
     """Cells of rows that weigh 1; `groups` is overwritten."""
-    packed = pack(scores, groups, n_groups, spare=1)
+    packed = pack(scores, groups, n_groups, spare=1, code=code)
     keys = packed.keys
     keys <<= np.uint64(1)
     keys |= positive
@@ -82,8 +89,11 @@ def count_block(scores: Floats, positive: Booleans, groups: Keys | None, n_group
     else:
         first = np.flatnonzero(is_new)
         keys = keys.take(first)
-        positives = np.add.reduceat(labels, first)
-        negatives = np.diff(first, append=labels.size) - positives
+        ends = np.append(first[1:], labels.size)
+        # Where runs are short, differences of one running sum beat a sum of each.
+        np.cumsum(labels, out=labels)
+        positives = np.diff(labels.take(ends - 1), prepend=np.uint32(0))
+        negatives = ends - first - positives
     return Cells(
         packed.starts(keys),
         packed.scores(keys),
@@ -94,10 +104,15 @@ def count_block(scores: Floats, positive: Booleans, groups: Keys | None, n_group
 
 
 def weigh_block(
-    scores: Floats, positive: Booleans, weights: Floats, groups: Keys | None, n_groups: int
+    scores: Floats,
+    positive: Booleans,
+    weights: Floats,
+    groups: Keys | None,
+    n_groups: int,
+    code: ScoreCode | None = None,
 ) -> Cells:
     """Cells of rows with weights above 0; `groups` is overwritten."""
-    packed = pack(scores, groups, n_groups, spare=0)
+    packed = pack(scores, groups, n_groups, spare=0, code=code)
     # The order is stable, so that the weights of a cell are added in the order of its rows,
     # whatever rows other groups have.
     order, keys = stable_order(packed.keys, packed.width)

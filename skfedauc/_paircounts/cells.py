@@ -58,12 +58,18 @@ def count_rows(
     if scores.size == 0:
         return no_cells()
 
-    def count(rows: NDArray[np.int64] | None, groups: Keys | None, n_groups: int) -> Cells:
-        return count_block(_taken(scores, rows), _taken(positive, rows), groups, n_groups)
-
     bits = (n_groups - 1).bit_length() + 1
-    cut = scores.size > UNCUT_ROWS and ScoreCode.of(scores, bits).width + bits > 64
-    return _by_blocks(count, groups, n_groups, cut=cut, n_jobs=n_jobs)
+    code = ScoreCode.of(scores, bits)
+    cut = scores.size > UNCUT_ROWS and code.width + bits > 64
+    known = None if cut else code
+
+    def count(rows: NDArray[np.int64] | None, groups: Keys | None, n_groups: int) -> Cells:
+        return count_block(_taken(scores, rows), _taken(positive, rows), groups, n_groups, known)
+
+    # Blocks of fewer groups, if not of much fewer rows, leave room for the score.
+    fitting = int(0.8 * scores.size / n_groups * 2.0 ** max(63 - code.width, 0))
+    size = fitting if BLOCK_ROWS // 4 <= fitting < BLOCK_ROWS else BLOCK_ROWS
+    return _by_blocks(count, groups, n_groups, cut=cut, size=size, n_jobs=n_jobs)
 
 
 def weigh_rows(
@@ -78,13 +84,16 @@ def weigh_rows(
     if scores.size == 0:
         return no_cells(weighted=True)
 
-    def weigh(rows: NDArray[np.int64] | None, groups: Keys | None, n_groups: int) -> Cells:
-        return weigh_block(
-            _taken(scores, rows), _taken(positive, rows), _taken(weights, rows), groups, n_groups
-        )
-
     bits = (n_groups - 1).bit_length()
-    cut = scores.size > UNCUT_ROWS and ScoreCode.of(scores, bits).width + bits > 64
+    # Room for the number of the row as well lets one sort do.
+    code = ScoreCode.of(scores, bits + (scores.size - 1).bit_length())
+    cut = scores.size > UNCUT_ROWS and code.width + bits > 64
+    known = None if cut else code
+
+    def weigh(rows: NDArray[np.int64] | None, groups: Keys | None, n_groups: int) -> Cells:
+        of_scores, of_weights = _taken(scores, rows), _taken(weights, rows)
+        return weigh_block(of_scores, _taken(positive, rows), of_weights, groups, n_groups, known)
+
     return _by_blocks(weigh, groups, n_groups, cut=cut, weighted=True, n_jobs=n_jobs)
 
 
@@ -233,6 +242,7 @@ def _by_blocks(
     n_groups: int,
     *,
     cut: bool,
+    size: int | None = None,
     weighted: bool = False,
     large: bool = False,
     n_jobs: int | None = None,
@@ -251,7 +261,7 @@ def _by_blocks(
     row_bits = np.uint64((n_rows - 1).bit_length())
     row_mask = np.uint64((1 << int(row_bits)) - 1)
     starts = np.append(0, np.cumsum(np.bincount(groups, minlength=n_groups)))
-    bounds = group_blocks(starts, BLOCK_ROWS)
+    bounds = group_blocks(starts, size or BLOCK_ROWS)
     first_keys = bounds.astype(np.uint64) << row_bits
 
     def sort_part(first: int) -> list[Keys]:

@@ -21,6 +21,9 @@ STRETCH = 1 << 16
 # Keys from which on gathering them in another order is slower than sorting them.
 OUT_OF_CACHE = 1 << 22
 
+# Scores of at most six decimal digits are told from others.
+_DECIMAL_SCALES = (1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6)
+
 _LOWEST = int(np.iinfo(np.int64).min)
 
 
@@ -31,20 +34,27 @@ class ScoreCode(NamedTuple):
     negative ones are turned into two's complement (which also makes -0.0 equal to 0.0).
     Scores rarely use all of that range: the integers are counted from the smallest one;
     the unused range around zero is skipped, as are trailing zeros, of which scores that
-    once were float32 have 29.
+    once were float32 have 29. Scores of a few decimal digits are the integers that they are
+    when multiplied by `scale`, where that is not 0.
     """
 
     low: int
     gap_from: int
     gap: int
     zeros: int
+    scale: float
     width: int
 
     @classmethod
     def of(cls, scores: Floats, bits: int) -> ScoreCode:
         """The code for these scores, squeezed only if that makes room for `bits`."""
-        low = _signed_bits(float(scores.min()))
-        span, gap_from, gap, zeros = _signed_bits(float(scores.max())) - low, 0, 0, 0
+        smallest, largest = float(scores.min()), float(scores.max())
+        low = _signed_bits(smallest)
+        span, gap_from, gap, zeros = _signed_bits(largest) - low, 0, 0, 0
+        scale = _decimal_scale(scores) if span.bit_length() + bits > 64 else 0.0
+        if scale:
+            low, high = round(smallest * scale), round(largest * scale)
+            return cls(low, 0, 0, 0, scale, (high - low).bit_length())
         if span.bit_length() + bits > 64 and low < 0 <= span + low:
             nearest = _signed_bits(float(np.abs(scores).min()))
             gap_from = -nearest - low + 1
@@ -56,9 +66,14 @@ class ScoreCode(NamedTuple):
             # A gap is a multiple of 2**32 only.
             zeros = min((used & -used).bit_length() - 1, 32 if gap else 64)
             span >>= zeros
-        return cls(low, gap_from, gap, zeros, span.bit_length())
+        return cls(low, gap_from, gap, zeros, 0.0, span.bit_length())
 
     def encode(self, scores: Floats) -> Keys:
+        if self.scale:
+            scaled = scores * self.scale
+            np.rint(scaled, out=scaled)
+            scaled -= self.low
+            return scaled.astype(np.uint64)
         bits = scores.view(np.int64)
         signed = np.where(bits < 0, _LOWEST - bits, bits) if self.low <= 0 else bits
         # Unsigned arithmetic wraps around, as it has to: a span may take all 64 bits.
@@ -71,6 +86,11 @@ class ScoreCode(NamedTuple):
 
     def decode(self, keys: Keys) -> Floats:
         """Scores of these keys, which are overwritten."""
+        if self.scale:
+            scaled = keys.astype(np.float64)
+            scaled += self.low
+            scaled /= self.scale
+            return scaled
         if self.zeros:
             keys <<= np.uint64(self.zeros)
         if self.gap:
@@ -85,6 +105,28 @@ def _signed_bits(score: float) -> int:
     """The two's complement integer that sorts as this score does."""
     bits = int(np.float64(score).view(np.int64))
     return bits if bits >= 0 else _LOWEST - bits
+
+
+def _decimal_scale(scores: Floats) -> float:
+    """The power of ten by which these scores are exactly integers; 0 if there is none."""
+    sample = scores[:: max(scores.size // 32, 1)]
+    for scale in _DECIMAL_SCALES:
+        if _are_integers_over(sample, scale) and all(
+            _are_integers_over(scores[a : a + STRETCH], scale)
+            for a in range(0, scores.size, STRETCH)
+        ):
+            return scale
+    return 0.0
+
+
+def _are_integers_over(scores: Floats, scale: float) -> bool:
+    """Whether each score is the float next to some integer, well below 2**53, over `scale`."""
+    with np.errstate(over="ignore"):
+        scaled = scores * scale
+    np.rint(scaled, out=scaled)
+    small = scaled.max() < 2.0**50 and scaled.min() > -(2.0**50)
+    scaled /= scale
+    return bool(small and np.array_equal(scaled, scores))
 
 
 class Packed(NamedTuple):
@@ -112,16 +154,22 @@ class Packed(NamedTuple):
         return np.append(np.searchsorted(ordered, firsts), ordered.size)
 
 
-def pack(scores: Floats, groups: Keys | None, n_groups: int, spare: int) -> Packed:
+def pack(
+    scores: Floats,
+    groups: Keys | None,
+    n_groups: int,
+    spare: int,
+    code: ScoreCode | None = None,
+) -> Packed:
     """Pack group and score of each row, the upper `spare` bits left free.
 
-    `groups` is overwritten.
+    `groups` is overwritten. `code` is that of the scores if it is known already.
 
     Where the bits of the score do not fit beside those of the group, its rank among the
     distinct scores does, for the price of sorting an index.
     """
     group_bits = (n_groups - 1).bit_length()
-    code = ScoreCode.of(scores, group_bits + spare)
+    code = code or ScoreCode.of(scores, group_bits + spare)
     keys, distinct, score_bits = code.encode(scores), None, code.width
     if score_bits + group_bits + spare > 64:
         order, ordered = stable_order(keys, code.width)
