@@ -220,6 +220,32 @@ def test_labels_of_different_kinds_do_not_merge(kinds):
             AUCPartial.merge(parts)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_integers_of_63_and_of_64_bits_merge(seed):
+    rng = np.random.default_rng(seed)
+    few, far = [0, 3, 2**62], [3, 2**62, 2**63, 2**64 - 1]
+    y, scores = rng.integers(0, 2, 40), rng.integers(0, 5, 40) / 4
+    groups = [*rng.choice(few, 20).tolist(), *rng.choice(np.array(far, np.uint64), 20).tolist()]
+    whole = AUCPartial.from_predictions(y, scores, groups=np.array(groups, np.uint64))
+    parts = [
+        AUCPartial.from_predictions(y[rows], scores[rows], groups=groups[rows])
+        for rows in (slice(20), slice(20, 30), slice(30, 40))
+    ]
+    assert AUCPartial.merge(parts) == AUCPartial.merge(parts[::-1]) == whole
+    assert whole.groups == tuple(sorted(set(groups)))
+
+
+def test_integers_that_no_type_of_64_bits_holds_do_not_merge():
+    below, far = (
+        AUCPartial.from_predictions([0, 1], [0.2, 0.4], groups=groups)
+        for groups in ([-1, -1], [2**63, 5])
+    )
+    for parts in ([below, far], [far, below]):
+        with pytest.raises(TypeError, match=r"from -1 to 9223372036854775808.*regroup\(str\)"):
+            AUCPartial.merge(parts)
+    assert (below.regroup(str) + far.regroup(str)).groups == ("-1", "5", "9223372036854775808")
+
+
 @pytest.mark.parametrize("unit", ["D", "s", "ms", "us", "ns"])
 def test_dates_of_any_resolution_merge_with_dates_only(unit):
     days = np.array(["2020-01-01", "2020-01-02"], f"datetime64[{unit}]")

@@ -3,6 +3,9 @@
 import datetime
 import itertools
 import re
+import subprocess
+import sys
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -12,6 +15,7 @@ import pytest
 from oracles import plain_label
 
 from skfedauc import AUCPartial, GroupAUC, group_roc_auc_score
+from skfedauc._validation import encode_groups
 
 ROWS = {
     "y_true": [0, 1, 0, 1],
@@ -31,7 +35,7 @@ def partial_of(**change):
 
 def index_with_gaps(values, **options):
     """A Series whose index must play no part."""
-    return pd.Series(values, index=[7, 3, 3, 0][: len(values)], **options)
+    return pd.Series(values, index=np.resize([7, 3, 3, 0], len(values)), **options)
 
 
 # One kind of column each: of values that are labels, scores, classes or weights.
@@ -62,7 +66,7 @@ CATEGORICALS = {
     "pandas": lambda values: index_with_gaps(values, dtype="category"),
     "pandas array": pd.Categorical,
     "pandas, unused category": lambda values: pd.Series(
-        pd.Categorical(values, categories=[*sorted(set(values), reverse=True), type(values[0])()])
+        pd.Categorical(values, categories=sorted({*values, type(values[0])()}, reverse=True))
         if not isinstance(values[0], datetime.datetime | bool)
         else pd.Categorical(values)
     ),
@@ -76,12 +80,50 @@ CATEGORICALS = {
     ),
 }
 STRING_COLUMNS = {
-    "polars categorical": lambda values: pl.Series(values, dtype=pl.Categorical),
-    "polars enum": lambda values: pl.Series(values, dtype=pl.Enum(["va", "oslo", "<é>", "none"])),
-    "pandas string": lambda values: pd.Series(values, dtype="string"),
-    "pandas string[pyarrow]": lambda values: pd.Series(values, dtype="string[pyarrow]"),
+    "numpy U of the other byte order": lambda values: np.array(values).astype(
+        np.array(values).dtype.newbyteorder()
+    ),
     "numpy StringDType": lambda values: np.array(values, np.dtypes.StringDType()),
+    "pandas string[python]": lambda values: pd.Series(values, dtype="string[python]"),
+    "pandas string[pyarrow]": lambda values: pd.Series(values, dtype="string[pyarrow]"),
+    "pandas string[pyarrow] array": lambda values: pd.array(values, dtype="string[pyarrow]"),
+    "pandas Arrow": lambda values: pd.Series(values, dtype=pd.ArrowDtype(pa.large_string())),
+    "pandas Arrow dictionary": lambda values: pd.Series(
+        values, dtype=pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
+    ),
+    "pandas CategoricalIndex": lambda values: pd.CategoricalIndex(
+        values, categories=list(dict.fromkeys(["none", *values]))
+    ),
+    "pandas slice of a category": lambda values: pd.Series(["none", *values], dtype="category")[1:],
+    "polars chunked": lambda values: pl.concat(
+        [pl.Series(values[:2]), pl.Series(values[2:])], rechunk=False
+    ),
+    "polars categorical": lambda values: pl.Series(values, dtype=pl.Categorical),
+    "polars slice of a categorical": lambda values: pl.Series(
+        ["none", *values], dtype=pl.Categorical
+    )[1:],
+    "polars enum": lambda values: pl.Series(
+        values, dtype=pl.Enum(list(dict.fromkeys(["none", *values])))
+    ),
     "pyarrow large string": lambda values: pa.array(values, pa.large_string()),
+    "pyarrow string view": lambda values: pa.array(values, pa.string_view()),
+    "pyarrow slice of a dictionary": lambda values: pa.array(["none", *values]).dictionary_encode()[
+        1:
+    ],
+    "pyarrow chunks of different dictionaries": lambda values: pa.chunked_array(
+        [pa.array(values[:2]).dictionary_encode(), pa.array(values[2:]).dictionary_encode()]
+    ),
+    "pyarrow dictionary with repeated labels": lambda values: pa.DictionaryArray.from_arrays(
+        pa.array(range(len(values))), pa.array(values)
+    ),
+    "pyarrow dictionary with a missing label unused": lambda values: pa.chunked_array(
+        [
+            pa.DictionaryArray.from_arrays(
+                pa.array([0, 1], pa.int32()), pa.array([*values[:2], None])
+            ),
+            pa.array(values[2:]).dictionary_encode(),
+        ]
+    ),
 }
 
 
@@ -111,6 +153,98 @@ def test_one_column_of_groups(column, kind):
 @pytest.mark.parametrize("column", STRING_COLUMNS)
 def test_columns_of_strings(column):
     assert partial_of(groups=STRING_COLUMNS[column](STRINGS)) == partial_of(groups=STRINGS)
+
+
+# Characters whose order differs by encoding, and such as are easily lost at an end.
+CHARACTERS = ["", "a", "b", "Z", "0", " ", "\0", "é", "ß", "中", "\uffff", "\U0001f600"]
+
+
+def random_texts(kind, rng):
+    """Labels of at least four rows."""
+    n_labels = {"one": 1, "all distinct": 60}.get(kind, 7)
+    longest = {"long": 40}.get(kind, 6)
+    texts = {"".join(rng.choice(CHARACTERS, rng.integers(longest + 1))) for _ in range(n_labels)}
+    if kind == "numbered":
+        texts = [f"site {k:04d}" for k in rng.integers(0, 9999, 20)]
+    if kind == "all distinct":
+        return list(texts)
+    return rng.choice(np.array(list(texts), object), 40).tolist()
+
+
+@pytest.mark.parametrize("kind", ["one", "few", "long", "numbered", "all distinct"])
+@pytest.mark.parametrize("column", [*COLUMNS, *CATEGORICALS, *STRING_COLUMNS])
+def test_numbers_of_text(column, kind):
+    """The number of a label is its place among the sorted labels that the column holds."""
+    make = {**CATEGORICALS, **COLUMNS, **STRING_COLUMNS}[column]
+    for seed in range(5):
+        given = make(random_texts(kind, np.random.default_rng(seed)))
+        if hasattr(given, "columns"):
+            given = given["x"]
+        # Numpy drops a NUL at the end, and pandas before 3.1 does in categories.
+        rows = np.ravel(given).tolist() if isinstance(given, np.ndarray) else list(given)
+        rows = [row.as_py() if isinstance(row, pa.Scalar) else row for row in rows]
+        places = {label: place for place, label in enumerate(sorted(set(rows)))}
+        codes, labels = encode_groups(given)
+        assert labels.dtype == object
+        assert labels.tolist() == list(places)
+        assert {type(label) for label in labels} == {str}
+        assert codes.dtype == np.intp
+        assert codes.tolist() == [places[row] for row in rows]
+
+
+@pytest.mark.parametrize("column", ["list", "numpy object", "pandas object"])
+@pytest.mark.parametrize(
+    "labels",
+    [["a", "a\0", "a\0b", "a\0c", "a"], ["\ud800", "\ud801", "\ud800", "a"]],
+    ids=["NUL", "surrogate"],
+)
+def test_text_that_c_and_utf8_cannot_hold(column, labels):
+    codes, found = encode_groups(COLUMNS[column](labels))
+    assert found.tolist() == sorted(set(labels))
+    assert found[codes].tolist() == labels
+
+
+@pytest.mark.parametrize("column", [*COLUMNS, *CATEGORICALS, *STRING_COLUMNS])
+def test_a_column_is_left_as_it_was(column):
+    make = {**CATEGORICALS, **COLUMNS, **STRING_COLUMNS}[column]
+    given, same = make(STRINGS), make(STRINGS)
+    codes, labels = encode_groups(given)
+    if codes.flags.writeable:
+        codes[:] = 0
+    labels[:] = "changed"
+    again, other = encode_groups(given)
+    assert (again.tolist(), other.tolist()) == tuple(x.tolist() for x in encode_groups(same))
+
+
+def test_only_python_objects_need_pandas():
+    program = """
+import sys
+import numpy as np, polars as pl
+from skfedauc._validation import encode_groups
+for groups in (
+    [3, 1, 3],
+    np.array(["b", "a", "b"]),
+    pl.Series(["b", "a", "b"]),
+    pl.Series(["b", "a", "b"], dtype=pl.Categorical),
+    pl.DataFrame({"x": ["b", "a", "b"], "y": [1, 1, 1]}),
+):
+    assert encode_groups(groups)[0].tolist() == [1, 0, 1], groups
+assert "pandas" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize(
+    "values", [[3, 1, 1, 2], [True, False, False, True], DATES, [2**63, 2**64 - 1, 5, 5]], ids=str
+)
+@pytest.mark.parametrize("within", ["pyarrow", "pandas"])
+def test_dictionaries_of_anything(values, within):
+    column = pa.array(
+        np.array(values, np.uint64) if values[0] == 2**63 else values
+    ).dictionary_encode()
+    if within == "pandas":
+        column = pd.Series(column, dtype=pd.ArrowDtype(column.type))
+    assert_groups(partial_of(groups=column), values)
 
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i4", ">i8"])
@@ -195,6 +329,15 @@ def test_dates_of_every_resolution_beside_another_column(unit):
     assert list(partial_of(groups=frame).groups) == sorted(set(zip(DATES, STRINGS, strict=True)))
 
 
+def test_a_date_is_its_midnight():
+    groups = [DATES[0].date(), DATES[0], DATES[1], DATES[1].date()]
+    assert_groups(partial_of(groups=groups), [DATES[0], DATES[0], DATES[1], DATES[1]])
+
+
+def test_large_integers_need_no_array():
+    assert partial_of(groups=[2**63, 5, 5, 2**64 - 1]).groups == (5, 2**63, 2**64 - 1)
+
+
 def test_numbers_in_two_dimensions_are_pairs():
     groups = np.array([NUMBERS, NUMBERS[::-1]]).T
     assert partial_of(groups=groups).groups == ((1, 1), (2, 3), (3, 2))
@@ -247,6 +390,16 @@ def test_columns_of_classes_scores_and_weights(column, change):
     plain = {} if name == "y_true" else {name: np.array(change[name], float)}
     expected = partial_of(**{**plain, "y_true": positive})
     assert partial_of(**given) == expected
+
+
+@pytest.mark.parametrize("scores", [[0.5, 0.25, 2.0, -1.0], [0.1, 0.4, 0.35, 0.8]], ids=str)
+def test_long_doubles_that_are_doubles(scores):
+    assert partial_of(y_score=np.array(scores, np.longdouble)) == partial_of(y_score=scores)
+
+
+def test_weights_may_be_rounded():
+    weights = np.array([1, 2, 3, 4], np.longdouble) / 3
+    assert partial_of(sample_weight=weights) == partial_of(sample_weight=weights.astype(float))
 
 
 @pytest.mark.parametrize("y_true", [[1, 1, 1, 1], [True] * 4, [1.0] * 4])
@@ -350,6 +503,13 @@ SCORE_ERRORS = [
     ((s for s in (0.1, 0.2)), TypeError, "y_score must be a one-dimensional array.*generator"),
     ([[0.1], [0.2, 0.3], [0.4], [0.5]], ValueError, "y_score must be a one-dimensional array"),
     (MASKED, TypeError, r"y_score is a masked array; drop the masked rows and pass \.data"),
+    (
+        [1, 2, 3, 2**53 + 1],
+        ValueError,
+        r"beyond 2\*\*53 \(1 to 9007199254740993\).*rankdata\(y_score",
+    ),
+    (np.array([1, 2, 3, -(2**53) - 1], object), ValueError, r"integers beyond 2\*\*53.*rankdata"),
+    ([1, 2, 3, 10**400], ValueError, "y_score holds integers beyond the largest float"),
     (pd.DataFrame({"a": [0.1] * 4, "b": [0.2] * 4}), ValueError, r"shape \(4, 2\).*\[:, 1\]"),
 ]
 LABEL_ERRORS = [
@@ -398,6 +558,51 @@ GROUP_ERRORS = [
     (pd.Series([1, None, 2, 2], dtype="Int64"), ValueError, "groups has 1 missing labels"),
     (pd.Series(["a", None, "b", "b"], dtype="string"), ValueError, "1 missing labels"),
     (pd.Series(["a", None, "b", "b"], dtype="string[pyarrow]"), ValueError, "1 missing labels"),
+    (
+        pd.Series(["a", None, "b", None], dtype="string[python]"),
+        ValueError,
+        "2 missing labels of 4",
+    ),
+    (
+        pd.Series(["a", None, "b", None], dtype=pd.ArrowDtype(pa.string())),
+        ValueError,
+        "2 missing labels of 4",
+    ),
+    (
+        pd.Series(
+            ["a", None, "b", None], dtype=pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
+        ),
+        ValueError,
+        "2 missing labels of 4",
+    ),
+    (pd.Index(["a", None, "b", None]), ValueError, "2 missing labels of 4"),
+    (pd.CategoricalIndex(["a", None, "b", None]), ValueError, "2 missing labels of 4"),
+    (pd.array(["a", None, "b", None], "string[pyarrow]"), ValueError, "2 missing labels of 4"),
+    (
+        np.array(["a", None, "b", None], np.dtypes.StringDType(na_object=None)),
+        ValueError,
+        "2 missing labels of 4",
+    ),
+    (
+        pl.Series(["a", None, "b", None], dtype=pl.Enum(["b", "a"])),
+        ValueError,
+        "groups has 2 missing labels of 4",
+    ),
+    (
+        pa.array(["a", None, "b", None]).dictionary_encode(null_encoding="encode"),
+        ValueError,
+        "groups has 2 missing labels of 4",
+    ),
+    (
+        pa.chunked_array(
+            [
+                pa.array(["a", None]).dictionary_encode(null_encoding="encode"),
+                pa.array(["b", None]).dictionary_encode(),
+            ]
+        ),
+        ValueError,
+        "groups has 2 missing labels of 4",
+    ),
     (pl.Series(["a", None, "b", None]), ValueError, "groups has 2 missing labels"),
     (pl.Series(["a", None, "b", "b"], dtype=pl.Categorical), ValueError, "1 missing labels"),
     (pa.array(["a", None, "b", "b"]), ValueError, "groups has 1 missing labels"),
@@ -415,6 +620,14 @@ GROUP_ERRORS = [
     (pl.Series([1.0, 2.0, 1.0, 2.0]), TypeError, r"\.astype\(int\)"),
     (pd.DataFrame({"a": list("xyxy"), "b": [1.0, 2.0, 2.0, 1.0]}), TypeError, r"astype\(int\)"),
     (pd.cut([1, 50, 2, 60], [0, 20, 100]), TypeError, r"Interval.*\.astype\(str\)"),
+    ([-1, 2**63, 1, 1], TypeError, r"integers from -1 to 9223372036854775808, which no.*astype"),
+    ([0, 2**64, 1, 1], TypeError, r"integers from 0 to 18446744073709551616, which no.*astype"),
+    ([pd.Timestamp(1), *[pd.Timestamp(2)] * 3], ValueError, r"finer than a microsecond.*round"),
+    (pd.Categorical(pd.to_datetime([1, 2, 1, 2])), ValueError, r"finer than a microsecond"),
+    (pa.array([1] * 4, pa.timestamp("us", "UTC")), TypeError, "time zone"),
+    (pa.array([1] * 4, pa.timestamp("us", "UTC")).dictionary_encode(), TypeError, "time zone"),
+    (pa.array([1.5] * 4).dictionary_encode(), TypeError, r"got 1.5 of type float.*bands"),
+    (pd.Series(["a"] * 200 + [1, None], dtype=object), ValueError, "1 missing labels of 202"),
     (["a", 1, "b", "b"], TypeError, r"groups mixes labels of different kinds \(int, str\)"),
     ([True, 1, 2, 2], TypeError, r"different kinds \(bool, int\)"),
     ([True, "a", "a", False], TypeError, r"different kinds \(bool, str\)"),
@@ -473,6 +686,34 @@ def rows_of(name, errors):
 def test_errors_name_the_argument_and_the_mend(name, value, error, message):
     with pytest.raises(error, match=message):
         partial_of(**{name: value})
+
+
+@pytest.mark.skipif(np.dtype(np.longdouble).itemsize == 8, reason="a double here")
+@pytest.mark.parametrize("more", [np.finfo(np.longdouble).eps, np.finfo(np.longdouble).max])
+def test_long_doubles_that_would_be_rounded(more):
+    scores = np.array([0.5, 1, 1, 2], np.longdouble)
+    scores[2] += more
+    with pytest.raises(ValueError, match=r"y_score is an array of float.*1 of 4 values.*rankdata"):
+        partial_of(y_score=scores)
+
+
+@pytest.mark.parametrize("name", ["n_negatives", "n_positives"])
+@pytest.mark.parametrize(
+    "counts",
+    [
+        [2**40 + 1, 0],
+        [2**62, 2**62],
+        np.array([2**63, 1], np.uint64),
+        [10**30, 1],
+        [1e300, 1.0],
+        [Decimal(10**30), 1],
+    ],
+    ids=repr,
+)
+def test_counts_that_are_too_many(name, counts):
+    given = {"n_negatives": [1, 2], "n_positives": [1, 2], name: counts}
+    with pytest.raises(ValueError, match=rf"{name} must be at most 2\*\*40, the most rows.*; got "):
+        AUCPartial.from_counts(None, [0.1, 0.2], **given)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+# The most rows of a class that a partial counts: products of counts stay exact.
+_MOST_ROWS = 1 << 40
+
 
 def check_length(name: str, size: int, other: str, other_size: int) -> None:
     if size != other_size:
@@ -78,8 +81,14 @@ def described(values: Any) -> str:
 
 
 def check_scores(values: Any, name: str = "y_score") -> NDArray[np.float64]:
-    """Scores as finite float64."""
-    scores = _as_floats(values, name)
+    """Scores as finite float64, none of them rounded."""
+    array = column_of(values, name)
+    scores = _as_floats(array, name)
+    _refuse_rounded(array, scores, name)
+    return _refuse_infinite(scores, name)
+
+
+def _refuse_infinite(scores: NDArray[np.float64], name: str) -> NDArray[np.float64]:
     # The sum is finite only if every score is; it may overflow where all are finite.
     with np.errstate(over="ignore", invalid="ignore"):
         looks_finite = bool(np.isfinite(scores.sum()))
@@ -95,12 +104,14 @@ def check_scores(values: Any, name: str = "y_score") -> NDArray[np.float64]:
 
 def check_weights(values: Any, name: str = "sample_weight") -> NDArray[np.float64]:
     """Weights as finite float64, none below 0."""
-    weights = check_scores(values, name)
-    if weights.size and float(weights.min()) < 0:
+    weights = _refuse_infinite(_as_floats(column_of(values, name), name), name)
+    if weights.size == 0 or (weights.min() >= 1e-100 and weights.max() <= 1e100):
+        return weights
+    if float(weights.min()) < 0:
         raise ValueError(
             f"{name} must be 0 or more; got {int((weights < 0).sum())} negative values."
         )
-    if weights.size and float(weights.max()) > 1e100:
+    if float(weights.max()) > 1e100:
         raise ValueError(
             f"{name} must be at most 1e100, since products of weights are added up; got "
             f"{weights.max():.3g}. Divide all weights by their mean."
@@ -124,33 +135,35 @@ def check_n_jobs(n_jobs: Any) -> int | None:
 
 
 def check_counts(values: Any, name: str) -> NDArray[np.int64]:
-    """Whole numbers, none below 0."""
+    """Whole numbers, none below 0 and none that overflows."""
     counts = column_of(values, name)
-    if counts.dtype.kind in "iub" and (
-        counts.dtype != np.uint64 or counts.max(initial=0) < 1 << 63
-    ):
-        whole = counts.astype(np.int64)
-    else:
-        floats = check_scores(counts, name)
-        with np.errstate(invalid="ignore"):
-            whole = floats.astype(np.int64)
-        if not np.array_equal(whole, floats):
-            raise ValueError(
-                f"{name} must hold whole numbers of rows; got "
-                f"{floats[whole != floats][:3].tolist()}. Weighted rows go through "
-                "from_predictions(..., sample_weight=...)."
-            )
-    if whole.size and int(whole.min()) < 0:
-        raise ValueError(f"{name} must be 0 or more; got {int((whole < 0).sum())} negative values.")
+    if counts.dtype.kind not in "iub":
+        counts = _refuse_infinite(_as_floats(counts, name), name)
+    if counts.size and counts.min() < 0:
+        n_negative = int((counts < 0).sum())
+        raise ValueError(f"{name} must be 0 or more; got {n_negative} negative values.")
+    if counts.size and counts.max() > _MOST_ROWS:
+        raise ValueError(
+            f"{name} must be at most 2**40, the most rows of a class that a partial can count "
+            f"exactly; got {float(counts.max()):.3g}."
+        )
+    whole = counts.astype(np.int64)
+    if not np.array_equal(whole, counts):
+        raise ValueError(
+            f"{name} must hold whole numbers of rows; got "
+            f"{counts[whole != counts][:3].tolist()}. Weighted rows go through "
+            "from_predictions(..., sample_weight=...)."
+        )
     return whole
 
 
-def _as_floats(values: Any, name: str) -> NDArray[np.float64]:
-    array = column_of(values, name)
+def _as_floats(array: NDArray[Any], name: str) -> NDArray[np.float64]:
     if array.dtype.kind not in "fiub":
         if array.dtype.kind in "OTU" and array.size:
             try:
                 converted = array.astype(np.float64)
+            except OverflowError as error:
+                raise ValueError(f"{name} holds integers beyond the largest float.") from error
             except (ValueError, TypeError):
                 converted = None
             # Text that happens to read as numbers is more likely a wrong column.
@@ -161,14 +174,34 @@ def _as_floats(values: Any, name: str) -> NDArray[np.float64]:
                 f"{name} must hold numbers; got an array of {array.dtype} such as "
                 f"{array.tolist()[:3]}."
             )
-    if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size:
-        low, high = int(array.min()), int(array.max())
+    with np.errstate(over="ignore"):  # of long doubles
+        return np.ascontiguousarray(array, np.float64)
+
+
+def _refuse_rounded(array: NDArray[Any], scores: NDArray[np.float64], name: str) -> None:
+    """Refuse numbers of which different ones may be equal as float64."""
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+        n_rounded = int(((scores != array) & ~np.isnan(array)).sum())
+        if n_rounded:
+            raise ValueError(
+                f"{name} is an array of {array.dtype}, and {n_rounded} of {array.size} values "
+                "would be rounded to float64 and might tie; round them with .astype(float), or "
+                f"pass their ranks, for instance scipy.stats.rankdata({name})."
+            )
+    integers = array
+    if array.dtype.kind == "O":
+        # Those beyond 2**53 are few where there are any.
+        far = array[np.abs(scores) >= 1 << 53]
+        integers = object_array(v for v in far if isinstance(v, int | np.integer))
+    elif array.dtype.kind not in "iu" or array.dtype.itemsize < 8:
+        return
+    if integers.size:
+        low, high = int(integers.min()), int(integers.max())
         if max(-low, high) > 1 << 53:
             raise ValueError(
                 f"{name} holds integers beyond 2**53 ({low} to {high}), which would tie as "
-                "floats; pass their ranks, for instance scipy.stats.rankdata(y_score)."
+                f"floats; pass their ranks, for instance scipy.stats.rankdata({name})."
             )
-    return np.ascontiguousarray(array, np.float64)
 
 
 def count_missing(values: NDArray[Any]) -> int:

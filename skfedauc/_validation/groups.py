@@ -2,14 +2,15 @@
 
 Labels are booleans, integers, strings, dates, or tuples of them (from several columns).
 Inside the package groups are numbered, and the number of a group is the place of its label in
-sorted order. Narwhals reads pandas, polars and pyarrow alike; pandas is imported only to
-number labels that are not integers.
+sorted order. Narwhals reads pandas, polars and pyarrow alike, and each of them numbers text of
+its own kind; pandas is imported only to number Python's objects.
 """
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Mapping
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ Labels = NDArray[Any]
 
 _KINDS = "booleans, integers, strings, dates, or tuples of them"
 _NO_TIME_ZONE = "convert them to dates without one, for instance with .dt.tz_localize(None)."
+_TOO_FINE = "dates finer than a microsecond; round them, for instance with .dt.round('us')."
 
 
 def encode_groups(groups: Any, name: str = "groups") -> tuple[NDArray[np.intp], Labels]:
@@ -53,8 +55,7 @@ def encode_groups(groups: Any, name: str = "groups") -> tuple[NDArray[np.intp], 
         combined = combined * labels.size + codes
     codes, _ = _number_integers(combined)
     # One row of each combination tells its label.
-    example = np.empty(int(codes.max()) + 1 if codes.size else 0, np.intp)
-    example[codes] = np.arange(codes.size)
+    example = _example_rows(codes)
     parts = [labels[part[example]].tolist() for part, labels in encoded]
     return codes, object_array(zip(*parts, strict=True))
 
@@ -99,42 +100,34 @@ def _group_columns(groups: Any, name: str) -> list[Any]:
         return [nw.to_native(frame[column]) for column in frame.columns]
     if nw.dependencies.is_into_series(groups):
         return [groups]
-    if hasattr(groups, "codes") and hasattr(groups, "categories"):  # a pandas Categorical
-        return [_series_of(groups)]
+    pa = nw.dependencies.get_pyarrow()
+    if pa is not None and isinstance(groups, pa.Array):
+        return [pa.chunked_array([groups])]
+    pd = nw.dependencies.get_pandas()
+    if pd is not None and isinstance(groups, pd.Index | pd.api.extensions.ExtensionArray):
+        return [column_of(groups, name) if hasattr(groups, "levels") else pd.Series(groups)]
     return [column_of(groups, name)]
 
 
-def _series_of(categorical: Any) -> Any:
-    import pandas as pd
-
-    return pd.Series(categorical)
-
-
-def _mixed_array(values: Iterable[Any]) -> NDArray[Any]:
+def _mixed_array(values: Sequence[Any]) -> NDArray[Any]:
     """An array of a list of labels that turns no label into another kind."""
-    listed = list(values)
-    if {type(v) for v in listed} <= {str} or {type(v) for v in listed} <= {int}:
-        array = np.asarray(listed) if listed else np.zeros(0, np.int64)
-        if array.dtype.kind in "iu":
-            return array
-    return object_array(listed)
+    kinds = set(map(type, values))
+    if kinds <= {int}:
+        integers = np.asarray(values, None if kinds else np.int64)
+        if integers.dtype.kind in "iu":
+            return integers
+    return np.array(values, object) if kinds == {str} else object_array(values)
 
 
 def _encode_column(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
     """Numbers and sorted labels of one column."""
-    categories = None
     if not isinstance(column, np.ndarray):
-        column, categories = _plain_column(column, name)
-    if categories is not None:
-        codes, labels = drop_unused(column, categories)
-        order, labels = _sorted_labels(_checked_labels(labels, name))
-        return _inverse(order)[codes], labels
-    missing = count_missing(column)
-    if missing:
-        raise ValueError(
-            f"{name} has {missing} missing labels of {column.size}; drop these rows, or "
-            "give them a label of their own such as 'missing'."
-        )
+        codes, column = _read_series(column, name)
+        if codes is not None:
+            return _in_order(codes, column, name)
+    if column.dtype.kind in "OT":
+        return _in_order(*_object_codes(column.astype(object, copy=False), name), name)
+    _refuse_missing(count_missing(column), column.size, name)
     if column.dtype.kind == "b":
         codes, values = _number_integers(column.view(np.uint8))
         return codes, values.astype(np.bool_)
@@ -143,47 +136,136 @@ def _encode_column(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
     if column.dtype.kind == "M":
         codes, values = _number_integers(_microseconds(column, name).view(np.int64))
         return codes, values.view("datetime64[us]")
-    if column.dtype.kind not in "OUT":
-        mend = (
-            "convert whole numbers with .astype(int), or cut a continuous column into "
-            "bands with text labels"
-            if column.dtype.kind == "f"
-            else "convert them with .astype(str)"
+    if column.dtype.kind == "U":
+        numbers = _text_as_integers(column)
+        if numbers is None:
+            return _encode_column(column.astype(object), name)
+        codes, _ = _number_integers(numbers)
+        return codes, column[_example_rows(codes)].astype(object)
+    mend = (
+        "convert whole numbers with .astype(int), or cut a continuous column into "
+        "bands with text labels"
+        if column.dtype.kind == "f"
+        else "convert them with .astype(str)"
+    )
+    raise TypeError(f"{name} must hold {_KINDS}; got an array of {column.dtype}: {mend}.")
+
+
+def _refuse_missing(n_missing: int, n_rows: int, name: str) -> None:
+    if n_missing:
+        raise ValueError(
+            f"{name} has {n_missing} missing labels of {n_rows}; drop these rows, or "
+            "give them a label of their own such as 'missing'."
         )
-        raise TypeError(f"{name} must hold {_KINDS}; got an array of {column.dtype}: {mend}.")
-    import pandas as pd
-
-    codes, uniques = pd.factorize(column.astype(object, copy=False))
-    if column.dtype.kind == "O":
-        _refuse_mixed(column, name)
-    order, labels = _sorted_labels(_checked_labels(np.asarray(uniques, object), name))
-    return _inverse(order)[codes], labels
 
 
-def _plain_column(column: Any, name: str) -> tuple[NDArray[Any], Labels | None]:
-    """A native series as an array; of a categorical, its codes and its categories."""
+def _read_series(column: Any, name: str) -> tuple[NDArray[np.integer] | None, NDArray[Any]]:
+    """A native series as an array; of text and categories, codes and distinct labels."""
     import narwhals.stable.v1 as nw
 
     series = nw.from_native(column, series_only=True)
-    missing = int(series.is_null().sum())
-    if missing:
-        raise ValueError(
-            f"{name} has {missing} missing labels of {len(series)}; drop these rows, or "
-            "give them a label of their own such as 'missing'."
-        )
-    if series.dtype in (nw.Categorical, nw.Enum):
-        if hasattr(column, "cat") and hasattr(column.cat, "codes"):
-            labels = column.cat.categories
-            return np.asarray(column.cat.codes, np.intp), np.asarray(labels, object)
-        value_type = getattr(getattr(column, "type", None), "value_type", None)
-        if value_type is not None:  # a pyarrow dictionary, of strings or of anything else
-            series = nw.from_native(column.cast(value_type), series_only=True)
-        else:
-            series = series.cast(nw.String)
+    native = nw.to_native(series)
+    like_pandas = hasattr(native, "factorize")
+    if like_pandas and (native.dtype == object or getattr(native.dtype, "storage", "") == "python"):
+        return None, native.to_numpy(object)
+    text = series.dtype in (nw.String, nw.Categorical, nw.Enum)
+    if text and nw.dependencies.is_pyarrow_chunked_array(native):
+        return _arrow_codes(native, name)
+    _refuse_missing(int(series.null_count()), len(series), name)
+    if text:
+        if hasattr(native, "cat") and hasattr(native.cat, "codes"):
+            codes, labels = np.asarray(native.cat.codes, np.intp), native.cat.categories
+            return drop_unused(codes, np.asarray(labels, object))
+        if like_pandas:
+            codes, labels = native.factorize()
+            return codes, np.asarray(labels, object)
+        if nw.dependencies.is_polars_series(native):
+            return _polars_codes(native)
+        series = series.cast(nw.String)
     if getattr(series.dtype, "time_zone", None) is not None:
         raise TypeError(f"{name} holds dates with a time zone; {_NO_TIME_ZONE}")
-    array = series.to_numpy()
-    return (array.astype(object) if array.dtype.kind in "UT" else array), None
+    return None, series.to_numpy()
+
+
+def _polars_codes(column: Any) -> tuple[NDArray[np.integer], Labels]:
+    """Codes and distinct labels of polars text, whose own codes are in no order."""
+    import polars as pl
+
+    category = column.cast(pl.Categorical) if column.dtype == pl.String else column
+    codes, _ = _number_integers(category.to_physical().to_numpy())
+    return codes, object_array(column.gather(_example_rows(codes)).to_list())
+
+
+def _arrow_codes(column: Any, name: str) -> tuple[NDArray[np.integer], Labels]:
+    """Codes and distinct labels of pyarrow text, or of a dictionary of anything."""
+    plain = getattr(column.type, "value_type", None)
+    # A dictionary may hold a missing label, or one label repeatedly.
+    if plain is not None and any(chunk.dictionary.null_count for chunk in column.chunks):
+        return _arrow_codes(column.cast(plain), name)
+    encoded = column.dictionary_encode().combine_chunks()
+    values = encoded.dictionary
+    if plain is not None and len(values.unique()) < len(values):
+        return _arrow_codes(column.cast(plain), name)
+    _refuse_missing(encoded.indices.null_count, len(encoded), name)
+    return drop_unused(encoded.indices.to_numpy(), object_array(values.to_pylist()))
+
+
+def _object_codes(column: NDArray[Any], name: str) -> tuple[NDArray[np.integer], Labels]:
+    """Codes and distinct labels of Python's objects."""
+    import pandas as pd
+    from pandas.api.types import infer_dtype
+
+    codes, labels = pd.factorize(column)
+    _refuse_missing(int((codes < 0).sum()), column.size, name)
+    kind = infer_dtype(column, skipna=False)
+    if kind.startswith("mixed"):
+        kinds = sorted({type(value).__name__ for value in column})
+        if len(kinds) > 1:
+            raise TypeError(
+                f"{name} mixes labels of different kinds ({', '.join(kinds)}); convert them to "
+                "one kind, for instance with .astype(str)."
+            )
+    if kind == "string" and not _pandas_tells_text_apart():
+        labels = np.asarray(labels, object)
+        if not np.array_equal(labels[codes], column):
+            places: dict[str, int] = {}
+            codes = np.array([places.setdefault(label, len(places)) for label in column], np.intp)
+            labels = object_array(places)
+    return codes, np.asarray(labels, object)
+
+
+@functools.cache
+def _pandas_tells_text_apart() -> bool:
+    """Whether pandas numbers all texts rightly; before 3.1 it stops at a NUL or a surrogate."""
+    import pandas as pd
+
+    return len(pd.factorize(np.array(["", "\0"], object))[1]) == 2
+
+
+def _text_as_integers(text: NDArray[np.str_]) -> NDArray[np.int64] | None:
+    """Integers in the order of these texts, unless they vary too much.
+
+    Each character is a digit, in a base as large as the range of characters at its place.
+    """
+    if text.size == 0 or not 0 < text.dtype.itemsize <= 128:
+        return None
+    native = np.ascontiguousarray(text, text.dtype.newbyteorder("="))
+    characters = native.view(np.uint32).reshape(text.size, -1)
+    if np.prod(np.ptp(characters[:1000], axis=0) + 1.0) >= 1 << 62:  # the first rows often tell
+        return None
+    numbers = np.zeros(text.size, np.int64)
+    n_numbers = 1
+    for place in characters.T:
+        low, high = int(place.min()), int(place.max())
+        if low == high:
+            continue
+        n_numbers *= high - low + 1
+        if n_numbers >= 1 << 62:
+            return None
+        numbers *= high - low + 1
+        numbers += place
+        numbers -= low
+    return numbers
 
 
 def _number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
@@ -207,26 +289,34 @@ def _number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[An
     return codes, distinct
 
 
-def _refuse_mixed(column: NDArray[Any], name: str) -> None:
-    from pandas.api.types import infer_dtype
+def _example_rows(codes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """A row of each group."""
+    example = np.empty(int(codes.max()) + 1 if codes.size else 0, np.intp)
+    example[codes] = np.arange(codes.size)
+    return example
 
-    if not infer_dtype(column, skipna=False).startswith("mixed"):
-        return
-    kinds = sorted({type(value).__name__ for value in column})
-    if len(kinds) > 1:
-        raise TypeError(
-            f"{name} mixes labels of different kinds ({', '.join(kinds)}); convert them to "
-            "one kind, for instance with .astype(str)."
-        )
+
+def _in_order(
+    codes: NDArray[np.integer], labels: Labels, name: str
+) -> tuple[NDArray[np.intp], Labels]:
+    """Numbers and sorted labels from codes of labels in any order."""
+    labels = _checked_labels(labels, name)
+    if labels.dtype.kind != "O":  # labels that differed may be equal in one type
+        labels, numbers = np.unique(labels, return_inverse=True)
+        return numbers[codes], labels
+    items = labels.tolist()
+    order = np.array(sorted(range(len(items)), key=items.__getitem__), np.intp)
+    numbers = np.empty_like(order)
+    numbers[order] = np.arange(order.size)
+    return numbers[codes], labels[order]
 
 
 def _checked_labels(labels: Labels, name: str) -> Labels:
     """Distinct labels in their plainest type; other kinds are refused."""
-    if labels.dtype.kind == "M":
-        return _microseconds(labels, name)
-    if labels.dtype.kind != "O":
+    items = labels.tolist()
+    if set(map(type, items)) <= {str}:
         return labels
-    plain = [item.item() if isinstance(item, np.generic) else item for item in labels.tolist()]
+    plain = [item.item() if isinstance(item, np.generic) else item for item in items]
     kinds = {_kind(item) for item in plain}
     if None in kinds:
         odd = next(item for item in plain if _kind(item) is None)
@@ -249,15 +339,18 @@ def _checked_labels(labels: Labels, name: str) -> Labels:
     if kind == "bool":
         return np.asarray(plain, np.bool_)
     if kind == "int":
-        numbers = np.asarray(plain)
-        if numbers.dtype.kind not in "iu":
+        low, high = min(plain), max(plain)
+        if low < -1 << 63 or high >= 1 << (64 if low >= 0 else 63):
             raise TypeError(
-                f"{name} holds integers beyond 64 bits; convert them with .astype(str)."
+                f"{name} holds integers from {low} to {high}, which no type of 64 bits holds; "
+                "convert them with .astype(str)."
             )
-        return numbers
+        return np.asarray(plain, np.int64 if high < 1 << 63 else np.uint64)
     if kind == "date":
         if any(getattr(item, "tzinfo", None) is not None for item in plain):
             raise TypeError(f"{name} holds dates with a time zone; {_NO_TIME_ZONE}")
+        if any(getattr(item, "nanosecond", 0) for item in plain):
+            raise ValueError(f"{name} holds {_TOO_FINE}")
         return np.asarray(plain, "datetime64[us]")
     return object_array(plain)
 
@@ -266,10 +359,7 @@ def _microseconds(dates: NDArray[Any], name: str) -> NDArray[np.datetime64]:
     """Dates in the one unit that Python's own dates have."""
     converted = dates.astype("datetime64[us]")
     if not np.array_equal(converted, dates):
-        raise ValueError(
-            f"{name} holds dates finer than a microsecond; round them, for instance with "
-            ".dt.round('us')."
-        )
+        raise ValueError(f"{name} holds {_TOO_FINE}")
     return converted
 
 
@@ -287,21 +377,6 @@ def _kind(label: Any) -> Any:
         kinds = tuple(_kind(part) for part in label)
         return None if None in kinds else kinds
     return None
-
-
-def _sorted_labels(labels: Labels) -> tuple[NDArray[np.intp], Labels]:
-    if labels.dtype.kind == "O":
-        items = labels.tolist()
-        order = np.array(sorted(range(len(items)), key=items.__getitem__), np.intp)
-    else:
-        order = np.argsort(labels, kind="stable")
-    return order, labels[order]
-
-
-def _inverse(order: NDArray[np.intp]) -> NDArray[np.intp]:
-    inverse = np.empty_like(order)
-    inverse[order] = np.arange(order.size)
-    return inverse
 
 
 def as_label(label: Any) -> Any:
@@ -360,6 +435,15 @@ def unite_labels(
             f"{name} are of different kinds in the states to be merged ({found}), so equal "
             "groups cannot be told; use .regroup(str) to make them alike."
         )
+    if {"i", "u"} <= {table.dtype.kind for table in tables}:
+        low = min(int(table[0]) for table in tables if table.size)
+        high = max(int(table[-1]) for table in tables if table.size)
+        if low < 0:
+            raise TypeError(
+                f"{name} of the states to be merged are integers from {low} to {high}, which no "
+                "type of 64 bits holds; use .regroup(str) to make text of them."
+            )
+        tables = [table.astype(np.uint64) for table in tables]
     first = tables[0]
     if all(table is first or np.array_equal(table, first) for table in tables[1:]):
         return [np.arange(first.size)] * len(tables), first
