@@ -1,6 +1,6 @@
 """Measure skfedauc side by side with its peers: ``python -m benchmarks``.
 
-Every result is compared with ours before a time is printed. Writes a Markdown table, a JSON
+Every result is compared with ours before a time is printed. Writes Markdown tables, a JSON
 with every figure, and a plot of time against rows.
 """
 
@@ -8,34 +8,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import warnings
 from collections.abc import Callable, Iterator
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.optimize import nnls
 
-from benchmarks import peers, scenarios
+from benchmarks import peers, report, scenarios
 from benchmarks.data import Case, Rows, make_rows
-from benchmarks.measure import time_interleaved
+from benchmarks.measure import LIMIT, Result, is_peer, time_interleaved
 
-PACKAGES = [
-    "skfedauc",
-    "numpy",
-    "scikit-learn",
-    "pandas",
-    "polars",
-    "polars-ds",
-    "duckdb",
-    "fairlearn",
-    "torchmetrics",
-]
-LIMIT = "limit: numpy.sort(scores)"
 RESULTS = Path("benchmarks/results")
-# A way that would need longer than this, judged by its last time, is left out.
+# A peer that would need longer than this, judged by its times so far, is left out.
 PATIENCE = 6.0
 
 
@@ -44,37 +30,54 @@ def cases(most_rows: int) -> Iterator[Case]:
     for n in sizes:
         for ties in ("none", "3 digits", "binary"):
             yield Case(n, ties=ties)
+        yield Case(n, scores="float32")
         yield Case(n, weighted=True)
+        yield Case(n, ties="3 digits", weighted=True)
     for n in sizes:
-        for ties in ("none", "3 digits"):
-            for n_groups in (10, 1_000, 10_000, 100_000, 1_000_000):
-                if n_groups * 5 <= n:
-                    yield Case(n, n_groups, ties)
-        for n_groups in (1_000, 100_000):
-            if n_groups * 5 <= n:
-                yield Case(n, n_groups, sizes="zipf")
-                yield Case(n, n_groups, weighted=True)
+        yield from (case for case in _by_group(n) if case.n_groups * 5 <= n)
 
 
-def measure(most_rows: int, repeats: int) -> list[dict[str, Any]]:
-    results = []
-    last: dict[tuple[str, str], tuple[float, float]] = {}
+def _by_group(n: int) -> Iterator[Case]:
+    for ties in ("none", "3 digits"):
+        for n_groups in (10, 1_000, 10_000, 100_000, 1_000_000):
+            yield Case(n, n_groups, ties)
+    for n_groups in (1_000, 100_000):
+        yield Case(n, n_groups, "binary")
+    largest = n >= 10_000_000
+    for n_groups in (10, 1_000, 10_000, 100_000, 1_000_000) if largest else (1_000, 100_000):
+        yield Case(n, n_groups, sizes="zipf")
+    for ties in ("none", "3 digits"):
+        for n_groups in (10, 1_000, 100_000):
+            yield Case(n, n_groups, ties, weighted=True)
+    yield Case(n, 1_000, scores="float32")
+    for n_groups in (1_000,) if largest else (1_000, 100_000):
+        yield Case(n, n_groups, labels="strings")
+
+
+def measure(most_rows: int, repeats: int) -> list[Result]:
+    results: list[Result] = []
     for case in cases(most_rows):
         rows = make_rows(case)
         ways = (peers.pooled if case.n_groups == 1 else peers.by_group)(rows)
-        kind = f"{case.ties} {case.sizes} {case.n_groups == 1} {case.weighted}"
-        effort = float(case.n_rows + 1_000 * case.n_groups)
-        patient = {}
-        for name, way in ways.items():
-            seconds, before = last.get((name, kind), (0.0, effort))
-            is_peer = not name.startswith(("skfedauc", "limit"))
-            if not is_peer or seconds * max(effort / before, 1) < PATIENCE:
-                patient[name] = way
-        times = time_interleaved(patient, _check(rows, case), repeats=repeats)
-        last.update({(name, kind): (seconds, effort) for name, seconds in times.items()})
-        results.append({"case": str(case), **case._asdict(), "seconds": times})
+        patient = {
+            name: way
+            for name, way in ways.items()
+            if not is_peer(name) or _expected(name, case, results) < PATIENCE
+        }
+        runs = time_interleaved(patient, _check(rows, case), repeats=repeats)
+        results.append(Result(case, runs))
         print(_line(results[-1]), flush=True)
     return results
+
+
+def _expected(name: str, case: Case, results: list[Result]) -> float:
+    """Seconds judged by those so far: so much for each row, so much for each group."""
+    like = [r for r in results if name in r.seconds]
+    if not like:
+        return 0.0
+    sizes = np.array([(r.case.n_rows, r.case.n_groups) for r in like], float)
+    (by_row, by_group), _ = nnls(sizes, np.array([r.seconds[name] for r in like]))
+    return float(by_row * case.n_rows + by_group * case.n_groups)
 
 
 def _check(rows: Rows, case: Case) -> Callable[[str, Any], None]:
@@ -95,95 +98,13 @@ def _check(rows: Rows, case: Case) -> Callable[[str, Any], None]:
     return check
 
 
-def _best_peer(seconds: dict[str, float]) -> tuple[str, float]:
-    others = {k: v for k, v in seconds.items() if not k.startswith(("skfedauc", "limit"))}
-    return min(others.items(), key=lambda item: item[1]) if others else ("-", float("nan"))
-
-
-def _line(result: dict[str, Any]) -> str:
-    seconds = result["seconds"]
-    peer, peer_seconds = _best_peer(seconds)
-    return (
-        f"{result['case']:<48} ours {seconds['skfedauc']:.4f} s"
-        f"  {seconds['skfedauc'] / seconds[LIMIT]:5.1f} x sort"
-        f"  best peer {peer_seconds:.4f} s = {peer_seconds / seconds['skfedauc']:.1f} x ({peer})"
-    )
-
-
-def markdown(results: list[dict[str, Any]]) -> str:
-    """A table for the pooled AUC and one for group AUCs: seconds, and times ours."""
-    text = []
-    for title, chosen in (
-        ("Pooled AUC", [r for r in results if r["n_groups"] == 1]),
-        ("All group AUCs", [r for r in results if r["n_groups"] > 1]),
-    ):
-        names = list(dict.fromkeys(name for r in chosen for name in r["seconds"]))
-        text += [f"### {title}", "", f"| case | {' | '.join(names)} |"]
-        text += ["|---" * (len(names) + 1) + "|"]
-        for r in chosen:
-            ours = r["seconds"]["skfedauc"]
-            cells = [
-                f"{r['seconds'][n]:.4f} s ({r['seconds'][n] / ours:.2g})"
-                if n in r["seconds"]
-                else "-"
-                for n in names
-            ]
-            text.append(f"| {r['case']} | {' | '.join(cells)} |")
-        text.append("")
-    return "\n".join(text)
-
-
-def plot(results: list[dict[str, Any]], path: Path) -> None:
-    """Draw time against rows, for 1,000 equal groups without ties."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    chosen = [
-        r
-        for r in results
-        if r["n_groups"] == 1_000
-        and r["ties"] == "none"
-        and r["sizes"] == "equal"
-        and not r["weighted"]
-    ]
-    figure, ax = plt.subplots(figsize=(7.5, 4.5), layout="constrained")
-    names = list(dict.fromkeys(name for r in chosen for name in r["seconds"]))
-    for name in names:
-        points = [(r["n_rows"], r["seconds"][name]) for r in chosen if name in r["seconds"]]
-        ours = name.startswith("skfedauc")
-        style = {"color": "black", "linestyle": ":"} if name == LIMIT else {}
-        ax.plot(*zip(*points, strict=True), marker="o", lw=2.5 if ours else 1, label=name, **style)
-    ax.set(xscale="log", yscale="log", xlabel="rows", ylabel="seconds")
-    ax.set_title("AUC of each of 1,000 groups, scores without ties")
-    ax.grid(alpha=0.3)
-    ax.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
-    figure.savefig(path, dpi=110)
-
-
-def machine() -> dict[str, Any]:
-    """What the figures were measured on."""
-    versions = {}
-    for name in PACKAGES:
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:
-            versions[name] = "not installed"
-    return {
-        "processor": _processor(),
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
-        "versions": versions,
-    }
-
-
-def describe(about: dict[str, Any]) -> str:
-    versions = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
-    return (
-        f"Measured on {about['cores']} cores of {about['processor']}, Python {about['python']}, "
-        f"{versions}."
-    )
+def _line(result: Result) -> str:
+    line = f"{result.case!s:<48} ours {result.ours:.4f} s"
+    line += f"  {result.ours / result.seconds[LIMIT]:5.1f} x sort"
+    if (peer := result.best_peer) is None:
+        return line
+    seconds = result.seconds[peer]
+    return f"{line}  best peer {seconds:.4f} s = {seconds / result.ours:.1f} x ({peer})"
 
 
 def put_into_readme(tables: str) -> None:
@@ -194,33 +115,39 @@ def put_into_readme(tables: str) -> None:
     readme.write_text(f"{before}<!-- tables -->\n\n{tables}\n\n<!-- end of tables -->{after}")
 
 
-def _processor() -> str:
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        for line in info.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor()
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--rows", type=float, default=1e7, help="most rows (1e5 to 1e8)")
-    parser.add_argument("--repeats", type=int, default=5, help="timed runs of each way")
+    parser.add_argument("--repeats", type=int, default=5, help="most timed runs of each way")
     parser.add_argument("--out", type=Path, default=RESULTS)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     results = measure(int(arguments.rows), arguments.repeats)
-    others = scenarios.all_scenarios(int(arguments.rows))
+    others = scenarios.all_scenarios()
+    memory = scenarios.memory(min(int(arguments.rows), 10_000_000))
+    about = report.machine()
+    document = {
+        "machine": about,
+        "results": [result.as_json() for result in results],
+        "scenarios": others,
+        "memory": memory,
+    }
+    tables = "\n\n".join(
+        [
+            report.describe(about),
+            report.summary(results, others),
+            report.growth_table(results),
+            report.time_tables(results),
+            report.scenario_table(others),
+            report.memory_table(memory),
+        ]
+    )
     arguments.out.mkdir(parents=True, exist_ok=True)
-    about = machine()
-    document = {"machine": about, "results": results, "scenarios": others}
     (arguments.out / "latest.json").write_text(json.dumps(document, indent=1))
-    tables = "\n\n".join([markdown(results), scenarios.markdown(others)])
-    plot(results, arguments.out / "rows.png")
+    report.plot(results, arguments.out / "rows.png")
     if arguments.out == RESULTS:
-        put_into_readme(f"{describe(about)}\n\n{tables}")
-    print(f"\n{tables}\n\n{describe(about)}")
+        put_into_readme(tables)
+    print(f"\n{tables}")
 
 
 if __name__ == "__main__":

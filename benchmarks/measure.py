@@ -7,7 +7,14 @@ import random
 import statistics
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
+
+from benchmarks.data import Case
+
+OURS = "skfedauc"  # with one thread; the names of other ways of ours begin with it
+LIMIT = "limit: numpy.sort(scores)"
+# Each way is run as often as fits in these seconds; once, if two runs do not fit.
+BUDGET = 2.0
 
 
 def time_interleaved(
@@ -15,13 +22,13 @@ def time_interleaved(
     check: Callable[[str, Any], None],
     *,
     repeats: int = 5,
-    slow: float = 2.5,
-) -> dict[str, float]:
-    """Median seconds of each way, after its result has passed `check`.
+    budget: float = BUDGET,
+) -> dict[str, list[float]]:
+    """Seconds of each run of each way, after its result has passed `check`.
 
     The machine drifts, and a way that leaves much memory behind slows down the next one; so
-    the ways take turns, in another order each time. One that needs more than `slow` seconds
-    is run once.
+    the ways take turns, in another order each time. The run that is checked counts for ways
+    that are run once only.
     """
     first: dict[str, float] = {}
     for name, way in ways.items():
@@ -30,15 +37,75 @@ def time_interleaved(
         first[name] = time.perf_counter() - began
         check(name, result)
         del result
+    fit = {name: int(budget / seconds) for name, seconds in first.items()}
     times: dict[str, list[float]] = {name: [] for name in ways}
     order = random.Random(0)
-    for _ in range(repeats):
+    for turn in range(repeats):
         for name, way in order.sample(list(ways.items()), len(ways)):
-            if first[name] > slow:
+            if fit[name] < max(turn + 1, 2):
                 continue
             gc.collect()
             began = time.perf_counter()
             result = way()
             times[name].append(time.perf_counter() - began)
             del result
-    return {name: statistics.median(times[name] or [first[name]]) for name in ways}
+    return {name: times[name] or [first[name]] for name in ways}
+
+
+def repeated(way: Callable[[], Any], calls: int) -> Callable[[], Any]:
+    """Call the way so many times; each result but the last is given up at once."""
+
+    def run() -> Any:
+        for _ in range(calls - 1):
+            way()
+        return way()
+
+    return run
+
+
+def is_peer(name: str) -> bool:
+    return name != LIMIT and not name.startswith(OURS)
+
+
+class Result(NamedTuple):
+    """The seconds of each run of each way in a case."""
+
+    case: Case
+    runs: dict[str, list[float]]
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Median of each way."""
+        return {name: statistics.median(times) for name, times in self.runs.items()}
+
+    @property
+    def ours(self) -> float:
+        """Seconds of one thread."""
+        return self.seconds[OURS]
+
+    @property
+    def best_of_ours(self) -> float:
+        """The fewest seconds, of one thread or several."""
+        return min(s for name, s in self.seconds.items() if name.startswith(OURS))
+
+    @property
+    def peers(self) -> dict[str, float]:
+        return {name: s for name, s in self.seconds.items() if is_peer(name)}
+
+    @property
+    def best_peer(self) -> str | None:
+        return min(self.peers, key=self.peers.__getitem__, default=None)
+
+    def as_json(self) -> dict[str, Any]:
+        peer = self.best_peer
+        return {
+            "case": str(self.case),
+            **self.case._asdict(),
+            "seconds": self.seconds,
+            "n_runs": {name: len(times) for name, times in self.runs.items()},
+            "runs": self.runs,
+            "ours_over_limit": self.ours / self.seconds[LIMIT],
+            "peer_over_ours": {name: s / self.ours for name, s in self.peers.items()},
+            "best_peer": peer,
+            "best_peer_over_best_of_ours": peer and self.peers[peer] / self.best_of_ours,
+        }

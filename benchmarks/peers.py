@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.data import Rows
+from benchmarks.measure import LIMIT, OURS
 from skfedauc import GroupAUC, group_roc_auc_score
 
 Prepared = Callable[[], Any]
@@ -34,10 +35,8 @@ def pooled(rows: Rows) -> dict[str, Prepared]:
 
     y, score, weight = rows.y, rows.score, rows.weight
     ways: dict[str, Prepared] = {
-        "skfedauc": lambda: (
-            GroupAUC(AUCPartial.from_predictions(y, score, sample_weight=weight)).pooled
-        ),
-        "limit: numpy.sort(scores)": lambda: np.sort(score),
+        OURS: lambda: GroupAUC(AUCPartial.from_predictions(y, score, sample_weight=weight)).pooled,
+        LIMIT: lambda: np.sort(score),
         "scikit-learn roc_auc_score": lambda: roc_auc_score(y, score, sample_weight=weight),
     }
     if weight is not None:
@@ -80,11 +79,11 @@ def by_group(rows: Rows) -> dict[str, Prepared]:
         ).by_group["auc"]
 
     ways: dict[str, Prepared] = {
-        "skfedauc": lambda: group_roc_auc_score(
+        OURS: lambda: group_roc_auc_score(
             y, score, groups=group, sample_weight=weight, statistic=None, undefined="ignore"
         ),
-        "skfedauc, n_jobs=2": lambda: with_jobs(2),
-        "limit: numpy.sort(scores)": lambda: np.sort(score),
+        f"{OURS}, n_jobs=2": lambda: with_jobs(2),
+        LIMIT: lambda: np.sort(score),
     }
     if weight is not None:
         return ways
@@ -160,7 +159,7 @@ def _duckdb(rows: Rows) -> Prepared:
     import pyarrow as pa
 
     connection = duckdb.connect()
-    rows_table = pa.table({"y": rows.y, "score": rows.score, "grp": rows.group})
+    rows_table = pa.table({"y": rows.y, "score": rows.score, "grp": pa.array(rows.group)})
     connection.register("arrow_rows", rows_table)
     connection.execute("CREATE TABLE predictions AS SELECT * FROM arrow_rows")
     query = """
@@ -179,7 +178,7 @@ def _duckdb(rows: Rows) -> Prepared:
 
 
 def as_series(result: Any) -> Any:
-    """AUC by group as a sorted pandas Series without undefined groups."""
+    """AUC by group as a pandas Series without undefined groups, sorted by label."""
     import pandas as pd
 
     if hasattr(result, "read_all"):
@@ -188,4 +187,6 @@ def as_series(result: Any) -> Any:
         result = result.to_pandas()
     if isinstance(result, pd.DataFrame):
         result = result.set_index("group")["auc"]
+    if result.index.dtype.kind not in "iu":
+        result.index = result.index.astype(str)
     return result.replace([np.inf, -np.inf], np.nan).dropna().sort_index()

@@ -1,105 +1,130 @@
-"""What users do besides one large call: small calls, searches, merging, memory."""
+"""What users do besides one large call: small calls, searches, folds, merging, memory."""
 
 from __future__ import annotations
 
+import statistics
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from benchmarks.data import Case, make_rows
-from benchmarks.measure import time_interleaved
-from skfedauc import AUCPartial, GroupAUC, group_auc_scoring, group_roc_auc_score
+from benchmarks import peers
+from benchmarks.data import Case, Rows, make_rows
+from benchmarks.measure import OURS, repeated, time_interleaved
+from skfedauc import (
+    AUCPartial,
+    GroupAUC,
+    WithinGroupStratifiedKFold,
+    group_auc_scoring,
+    group_roc_auc_score,
+)
+
+Way = Callable[[], Any]
 
 
-def all_scenarios(most_rows: int) -> list[dict[str, Any]]:
-    """Each as name, ours in seconds (or bytes), the peer's, and what the peer is."""
-    found = [*small_calls(), *merging(), search(), cross_matrix()]
-    found += memory(min(most_rows, 10_000_000))
+def all_scenarios() -> list[dict[str, Any]]:
+    """Each as topic, what it is, ours in seconds (or GB), the peer's, and what the peer is."""
+    found = [*small_calls(), *merging(), search(), folds(), categories(), cross_matrix()]
     return [*found, batches(), many_batches()]
 
 
-def markdown(found: list[dict[str, Any]]) -> str:
-    lines = ["### Scenarios", "", "| what | ours | next to | peer / ours |", "|---|---|---|---|"]
-    for row in found:
-        ratio = f"{row['peer'] / row['ours']:.2f}" if row.get("peer") else ""
-        peer = f"{row['peer']:.4g} {row['unit']}: {row['peer_is']}" if row.get("peer") else ""
-        lines.append(f"| {row['what']} | {row['ours']:.4g} {row['unit']} | {peer} | {ratio} |")
-    return "\n".join(lines)
+def _row(topic: str, what: str, unit: str, runs: Mapping[str, list[float]]) -> dict[str, Any]:
+    """Medians of ours, which comes first, and of the peer, if there is one."""
+    (_, ours), *rest = runs.items()
+    return {
+        "topic": topic,
+        "what": what,
+        "unit": unit,
+        "ours": statistics.median(ours),
+        "peer": statistics.median(rest[0][1]) if rest else None,
+        "peer_is": rest[0][0] if rest else "",
+        "n_runs": {name: len(times) for name, times in runs.items()},
+        "runs": dict(runs),
+    }
 
 
-def _row(what: str, unit: str, ours: float, peer: float | None = None, peer_is: str = "") -> Any:
-    return {"what": what, "unit": unit, "ours": ours, "peer": peer, "peer_is": peer_is}
+def _timed(
+    topic: str,
+    what: str,
+    ways: Mapping[str, Way],
+    agree: Callable[[Any, Any], bool],
+    *,
+    repeats: int = 7,
+    calls: int = 1,
+) -> dict[str, Any]:
+    """Seconds of each way, called `calls` times a run; `agree` gets its result and ours."""
+    ours: list[Any] = []
+
+    def check(name: str, result: Any) -> None:
+        ours.append(result)
+        if not agree(result, ours[0]):
+            raise AssertionError(f"{name}: a result that does not agree with ours in {what}")
+
+    called = {name: repeated(way, calls) for name, way in ways.items()}
+    runs = time_interleaved(called, check, repeats=repeats)
+    each = {name: [seconds / calls for seconds in times] for name, times in runs.items()}
+    return _row(topic, what, "s", each)
 
 
-def _pair(what: str, ways: dict[str, Callable[[], Any]], repeats: int = 7) -> dict[str, Any]:
-    times = time_interleaved(ways, lambda name, result: None, repeats=repeats)
-    (_, ours), *rest = times.items()
-    return _row(what, "s", ours, rest[0][1], rest[0][0]) if rest else _row(what, "s", ours)
+def _close(a: Any, b: Any) -> bool:
+    return bool(np.allclose(a, b, rtol=1e-9, atol=1e-9))
 
 
 def small_calls() -> list[dict[str, Any]]:
     """Time a thousand small calls, since searches make as many."""
     from sklearn.metrics import roc_auc_score
 
-    found = []
-    for n, calls in ((1_000, 200), (100_000, 10)):
+    def timed(n: int, calls: int, statistic: str, peer: str) -> dict[str, Any]:
         y, score, group, _ = make_rows(Case(n, 10))
 
-        def ours(y=y, score=score, group=group, calls=calls) -> None:  # type: ignore[no-untyped-def]
-            for _ in range(calls):
-                group_roc_auc_score(y, score, groups=group)
+        def by_group() -> Any:
+            each = (group == number for number in range(10))
+            return np.mean([roc_auc_score(y[rows], score[rows]) for rows in each])
 
-        def peer(y=y, score=score, calls=calls) -> None:  # type: ignore[no-untyped-def]
-            for _ in range(calls):
-                roc_auc_score(y, score)
+        ways: dict[str, Way] = {
+            "ours": lambda: group_roc_auc_score(y, score, groups=group, statistic=statistic),
+            peer: by_group if statistic == "macro" else lambda: roc_auc_score(y, score),
+        }
+        what = f"one call, {statistic}, {n:,} rows, 10 groups"
+        return _timed(f"call of {n:,} rows", what, ways, _close, calls=calls)
 
-        row = _pair("", {"ours": ours, "roc_auc_score, pooled": peer})
-        name = f"one call, {n:,} rows, 10 groups"
-        found.append(_row(name, "s", row["ours"] / calls, row["peer"] / calls, row["peer_is"]))
-    return found
+    return [
+        timed(n, calls, statistic, peer)
+        for n, calls in ((1_000, 100), (100_000, 10))
+        for statistic, peer in (
+            ("macro", "roc_auc_score of each group, averaged"),
+            ("pooled", "roc_auc_score"),
+        )
+    ]
 
 
 def merging() -> list[dict[str, Any]]:
     """Merge states next to building one from the same rows."""
-    found = []
-    for ties, n_groups in (("none", 1), ("none", 1_000), ("3 digits", 1_000)):
-        y, score, group, _ = make_rows(Case(2_000_000, n_groups, ties))
-        half = 1_000_000
-        parts = [
-            AUCPartial.from_predictions(y[s], score[s], groups=group[s])
-            for s in (slice(half), slice(half, None))
-        ]
-        found.append(
-            _pair(
-                f"merge two states of 1e6 rows, {n_groups:,} groups, ties {ties}",
-                {
-                    "ours": lambda parts=parts: AUCPartial.merge(parts),
-                    "build from the 2e6 rows": lambda y=y, score=score, group=group: (
-                        AUCPartial.from_predictions(y, score, groups=group)
-                    ),
-                },
-            )
-        )
-    y, score, group, _ = make_rows(Case(2_000_000, 100))
-    parts = [
-        AUCPartial.from_predictions(y[i::200], score[i::200], groups=group[i::200])
-        for i in range(200)
-    ]
-    found.append(
-        _pair(
-            "merge 200 states of 1e4 rows, 100 groups",
-            {
-                "ours": lambda: AUCPartial.merge(parts),
-                "build from the 2e6 rows": lambda: AUCPartial.from_predictions(
-                    y, score, groups=group
-                ),
-            },
-        )
-    )
-    return found
+
+    def state(rows: Rows, chosen: slice) -> AUCPartial:
+        y, score, group, _ = rows
+        return AUCPartial.from_predictions(y[chosen], score[chosen], groups=group[chosen])
+
+    def timed(case: Case, chosen: list[slice], name: str) -> dict[str, Any]:
+        rows = make_rows(case)
+        parts = [state(rows, part) for part in chosen]
+        ways: dict[str, Way] = {
+            "ours": lambda: AUCPartial.merge(parts),
+            "build from the 2e6 rows": lambda: state(rows, slice(None)),
+        }
+        what = f"merge {name} rows, {case.n_groups:,} groups, ties {case.ties}"
+        topic = "merge of two" if len(chosen) == 2 else "merge of many"
+        return _timed(topic, what, ways, lambda built, merged: bool(built == merged))
+
+    n, half = 2_000_000, 1_000_000
+    halves = [slice(half), slice(half, None)]
+    cases = [Case(n), Case(n, 1_000), Case(n, 1_000, "3 digits")]
+    found = [timed(case, halves, "two states of 1e6") for case in cases]
+    every_200th = [slice(i, None, 200) for i in range(200)]
+    return [*found, timed(Case(n, 100), every_200th, "200 states of 1e4")]
 
 
 def search() -> dict[str, Any]:
@@ -111,67 +136,111 @@ def search() -> dict[str, Any]:
     y, score, group, _ = make_rows(Case(1_000_000, 1_000))
     X = pd.DataFrame({"x": score, "site": group})
 
-    def scoring_seconds(scoring: Any, refit: Any) -> float:
-        grid = GridSearchCV(
-            LogisticRegression(max_iter=5, tol=1.0), {"C": [0.1, 1.0]}, scoring=scoring, cv=3
-        ).set_params(refit=refit)
-        grid.fit(X, y)
-        return float(np.sum(grid.cv_results_["mean_score_time"]) * 3)
+    def searched(scoring: Any) -> dict[str, Any]:
+        model = LogisticRegression(max_iter=5, tol=1.0)
+        grid = GridSearchCV(model, {"C": [0.1, 1.0]}, scoring=scoring, cv=3, refit=False)
+        found: dict[str, Any] = grid.fit(X, y).cv_results_
+        return found
 
-    statistics = ["pooled", "positives", "worst", "neg_difference"]
-    ours, theirs = [], []
+    of_groups = group_auc_scoring(["pooled", "positives", "worst", "neg_difference"], groups="site")
+    theirs_is = 'the same search with scoring="roc_auc"'
+    runs: dict[str, list[float]] = {"ours": [], theirs_is: []}
     for _ in range(3):
-        ours.append(scoring_seconds(group_auc_scoring(statistics, groups="site"), False))
-        theirs.append(scoring_seconds("roc_auc", False))
-    return _row(
-        "scoring time of GridSearchCV, 1e6 rows, 4 statistics, 1,000 groups",
-        "s",
-        float(np.median(ours)),
-        float(np.median(theirs)),
-        'the same search with scoring="roc_auc"',
-    )
+        ours, theirs = searched(of_groups), searched("roc_auc")
+        if not _close(ours["mean_test_pooled"], theirs["mean_test_score"]):
+            raise AssertionError('the search has other pooled AUCs than scoring="roc_auc"')
+        for name, found in (("ours", ours), (theirs_is, theirs)):
+            runs[name].append(float(np.sum(found["mean_score_time"]) * 3))
+    what = "scoring time of GridSearchCV, 1e6 rows, 4 statistics, 1,000 groups"
+    return _row("search", what, "s", runs)
+
+
+def folds() -> dict[str, Any]:
+    """Split rows within groups next to splitting them by class alone."""
+    import pandas as pd
+    from sklearn.model_selection import StratifiedKFold
+
+    y, score, group, _ = make_rows(Case(1_000_000, 10_000))
+    X = pd.DataFrame({"x": score, "site": group})
+
+    def each_row_once(splits: Any, ours: Any) -> bool:
+        tested: NDArray[np.intp] = np.concatenate([test for _, test in splits])
+        in_all = all(train.size + test.size == y.size for train, test in splits)
+        return in_all and np.array_equal(np.sort(tested), np.arange(y.size))
+
+    ways: dict[str, Way] = {
+        "ours": lambda: list(WithinGroupStratifiedKFold(5, groups="site").split(X, y)),
+        "StratifiedKFold(5)": lambda: list(StratifiedKFold(5).split(X, y)),
+    }
+    what = "WithinGroupStratifiedKFold(5), 1e6 rows, 10,000 groups"
+    return _timed("folds", what, ways, each_row_once)
+
+
+def categories() -> dict[str, Any]:
+    """Groups as a pandas Categorical next to a polars column of categories."""
+
+    def agree(theirs: Any, ours: Any) -> bool:
+        return bool(peers.as_series(theirs).round(9).equals(peers.as_series(ours).round(9)))
+
+    name = "polars rank.over"
+    case = Case(1_000_000, 1_000, labels="categories")
+    ways = peers.by_group(make_rows(case))
+    ways = {key: ways[of] for key, of in (("ours", OURS), (name, name)) if of in ways}
+    return _timed("categories", f"by group, {case}", ways, agree)
 
 
 def cross_matrix() -> dict[str, Any]:
+    """AUC of each group's positives against each other group's negatives."""
+    from sklearn.metrics import roc_auc_score
+
     y, score, group, _ = make_rows(Case(1_000_000, 200))
     partial = AUCPartial.from_predictions(y, score, groups=group)
-    return _pair(
+    compared = ((group == 3) & (y == 1)) | ((group == 150) & (y == 0))
+    one_entry = roc_auc_score(y[compared], score[compared])
+    return _timed(
+        "cross matrix",
         "cross_matrix, 1e6 rows, 200 groups",
         {"ours": lambda: GroupAUC(partial, undefined="ignore").cross_matrix},
+        lambda matrix, _: _close(matrix.loc[3, 150], one_entry),
         repeats=3,
     )
 
 
 _PEAK = """
 import tracemalloc
-import numpy as np
+from benchmarks.data import Case, make_rows
 from skfedauc import AUCPartial
-n, n_groups, weighted = {n}, {n_groups}, {weighted}
-rng = np.random.default_rng(0)
-y = np.zeros(n, bool); y[: n // 3] = True
-score = rng.random(n); group = rng.integers(0, n_groups, n)
-weight = rng.random(n) + 0.5 if weighted else None
+y, score, group, weight = make_rows({case!r})
+AUCPartial.from_predictions(y[:2], score[:2], groups=group[:2])  # imports
 tracemalloc.start()
 partial = AUCPartial.from_predictions(y, score, groups=group, sample_weight=weight)
 held, peak = tracemalloc.get_traced_memory()
-print(peak / n, held / partial._cells.scores.size)
+print(peak / y.size, held / partial._n_cells)
 """
 
 
 def memory(n: int) -> list[dict[str, Any]]:
-    """Peak memory that numpy allocates beyond the input, and what the state keeps."""
+    """Peak memory that is allocated beyond the rows, and what the state keeps."""
+    cases = [
+        *(Case(n, g, weighted=w) for g in (1, 10, 1_000, n // 10) for w in (False, True)),
+        *(Case(n, g, "3 digits") for g in (1, 1_000)),
+        *(Case(n, g, "one") for g in (1, 1_000)),
+        *(Case(n, g, scores=scores) for scores in ("signed", "float32") for g in (1, 1_000)),
+        Case(n // 10, 1_000, labels="strings"),
+    ]
     found = []
-    for n_groups in (1, 10, 1_000, n // 10):
-        for weighted in (False, True):
-            code = _PEAK.format(n=n, n_groups=n_groups, weighted=weighted)
-            run = subprocess.run(
-                [sys.executable, "-c", code], capture_output=True, text=True, check=True
-            )
-            peak, state = map(float, run.stdout.split())
-            name = f"{n:.0e} rows, {n_groups:,} groups{', weighted' * weighted}"
-            found.append(_row(f"peak extra memory per row: {name}", "bytes", peak))
-            found.append(_row(f"state per distinct score and group: {name}", "bytes", state))
+    for case in cases:
+        peak, state = _in_new_process(_PEAK.format(case=case))
+        name = f"{case}, one group" if case.n_groups == 1 else str(case)
+        described = {"case": name, **case._asdict()}
+        found.append({**described, "peak_per_row": peak, "state_per_cell": state})
     return found
+
+
+def _in_new_process(code: str) -> list[float]:
+    """The numbers that the code prints."""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return [float(number) for number in run.stdout.split()]
 
 
 _BATCHES = """
@@ -203,11 +272,9 @@ print((peak - before) / 1e6, peak / 1e6, seconds, pooled)
 """
 
 
-def _in_batches(n_batches: int, n_rows: int, *, whole: bool) -> tuple[float, ...]:
+def _in_batches(n_batches: int, n_rows: int, *, whole: bool) -> list[float]:
     """Extra and total peak in GB, seconds, pooled AUC, in a process of its own."""
-    code = _BATCHES.format(n_batches=n_batches, n_rows=n_rows, whole=whole)
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return tuple(map(float, run.stdout.split()))
+    return _in_new_process(_BATCHES.format(n_batches=n_batches, n_rows=n_rows, whole=whole))
 
 
 def batches() -> dict[str, Any]:
@@ -216,10 +283,11 @@ def batches() -> dict[str, Any]:
     if ours[3] != whole[3]:
         raise AssertionError("from_batches: another AUC than of all rows at once")
     what = "peak memory beyond imports: from_batches over 200 batches of 1e5 rows, 4 digits"
-    return _row(what, "GB", ours[0], whole[0], "all rows at once")
+    return _row("batches", what, "GB", {"ours": [ours[0]], "all rows at once": [whole[0]]})
 
 
 def many_batches() -> dict[str, Any]:
     """1e8 rows of 4 digits in 1,000 groups, made and counted batch by batch."""
     _, peak, seconds, _ = _in_batches(100, 1_000_000, whole=False)
-    return _row(f"peak memory in all: 1e8 rows in 100 batches ({seconds:.0f} s)", "GB", peak)
+    what = f"peak memory in all: 1e8 rows in 100 batches ({seconds:.0f} s)"
+    return _row("batches", what, "GB", {"ours": [peak]})
