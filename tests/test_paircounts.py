@@ -62,16 +62,18 @@ SCORE_RANGES = {
 GROUP_NUMBERS = [1, 2, 7, 700, 3000]
 
 
-@pytest.fixture(params=["whole", "blocks"])
+@pytest.fixture(params=["whole", "dense", "blocks"])
 def block_size(request, monkeypatch):
-    """The kernel as it is, and with blocks so small that these cases have many."""
-    if request.param == "blocks":
-        monkeypatch.setattr(_paircounts.cells, "BLOCK_ROWS", 16)
-        monkeypatch.setattr(_paircounts.cells, "UNCUT_ROWS", 32)
-        monkeypatch.setattr(_paircounts.pairs, "BLOCK_ROWS", 16)
+    """The kernel as it is, as it is with many rows, and with many blocks."""
+    if request.param != "whole":
         monkeypatch.setattr(_paircounts.keys, "STRETCH", 16)
         monkeypatch.setattr(_paircounts.keys, "OUT_OF_CACHE", 32)
         monkeypatch.setattr(_paircounts.blocks, "STRETCH", 16)
+    if request.param == "blocks":
+        monkeypatch.setattr(_paircounts.blocks, "MOST_DENSE", 0)
+        monkeypatch.setattr(_paircounts.cells, "BLOCK_ROWS", 16)
+        monkeypatch.setattr(_paircounts.cells, "UNCUT_ROWS", 32)
+        monkeypatch.setattr(_paircounts.pairs, "BLOCK_ROWS", 16)
     return request.param
 
 

@@ -12,6 +12,7 @@ from skfedauc._paircounts.keys import (
     Booleans,
     Floats,
     Keys,
+    Packed,
     ScoreCode,
     is_new_key,
     pack,
@@ -19,6 +20,9 @@ from skfedauc._paircounts.keys import (
 )
 
 Integers = NDArray[np.integer[Any]]
+
+# Keys of which a table of sums stays in the cache.
+MOST_DENSE = 1 << 18
 
 
 class Cells(NamedTuple):
@@ -75,6 +79,8 @@ def count_block(
 ) -> Cells:
     """Cells of rows that weigh 1; `groups` is overwritten."""
     packed = pack(scores, groups, n_groups, spare=1, code=code)
+    if _is_dense(packed):
+        return _dense_cells(packed, positive, None)
     keys = packed.keys
     keys <<= np.uint64(1)
     keys |= positive
@@ -113,8 +119,9 @@ def weigh_block(
 ) -> Cells:
     """Cells of rows with weights above 0; `groups` is overwritten."""
     packed = pack(scores, groups, n_groups, spare=0, code=code)
-    # The order is stable, so that the weights of a cell are added in the order of its rows,
-    # whatever rows other groups have.
+    # Weights of a cell are added in the order of its rows, whatever rows other groups have.
+    if _is_dense(packed):
+        return _dense_cells(packed, positive, weights)
     order, keys = stable_order(packed.keys, packed.width)
     is_new = is_new_key(keys)
     first = None if is_new.all() else np.flatnonzero(is_new)
@@ -126,6 +133,38 @@ def weigh_block(
     sign |= weights.view(np.uint64)
     negatives, positives, sums = _weighed(sign.view(np.float64), order, first)
     return Cells(packed.starts(keys), packed.scores(keys), negatives, positives, sums)
+
+
+def _is_dense(packed: Packed) -> bool:
+    """Whether so few keys are possible that a table of them all is small and well filled."""
+    n_keys = 1 << packed.width
+    return n_keys <= MOST_DENSE and 4 * n_keys <= packed.keys.size
+
+
+def _dense_cells(packed: Packed, positive: Booleans, weights: Floats | None) -> Cells:
+    """Cells by counting each possible key, without sorting."""
+    keys = packed.keys
+    keys <<= np.uint64(1)
+    keys |= positive
+    numbers, n_keys = keys.view(np.int64), 1 << packed.width
+
+    def sums(amounts: Floats | None) -> NDArray[Any]:
+        """By key, of negatives and of positives."""
+        return np.bincount(numbers, amounts, 2 * n_keys).reshape(n_keys, 2).T
+
+    counts = sums(None)
+    occupied = np.flatnonzero(counts.any(axis=0))
+    keys = occupied.astype(np.uint64)
+    negatives, positives = counts[:, occupied]
+    if weights is not None:
+        weights = np.concatenate([sums(weights)[:, occupied], sums(weights**2)[:, occupied]])
+    return Cells(
+        packed.starts(keys),
+        packed.scores(keys),
+        compact_counts(negatives),
+        compact_counts(positives),
+        weights,
+    )
 
 
 def _weighed(

@@ -47,11 +47,12 @@ class ScoreCode(NamedTuple):
 
     @classmethod
     def of(cls, scores: Floats, bits: int) -> ScoreCode:
-        """The code for these scores, squeezed only if that makes room for `bits`."""
+        """The code for these scores, squeezed if that makes room for `bits`, or is cheap."""
         smallest, largest = float(scores.min()), float(scores.max())
         low = _signed_bits(smallest)
         span, gap_from, gap, zeros = _signed_bits(largest) - low, 0, 0, 0
-        scale = _decimal_scale(scores) if span.bit_length() + bits > 64 else 0.0
+        wanted = span.bit_length() + bits > 64 or scores.size >= STRETCH
+        scale = _decimal_scale(scores) if wanted else 0.0
         if scale:
             low, high = round(smallest * scale), round(largest * scale)
             return cls(low, 0, 0, 0, scale, (high - low).bit_length())
@@ -110,6 +111,8 @@ def _signed_bits(score: float) -> int:
 def _decimal_scale(scores: Floats) -> float:
     """The power of ten by which these scores are exactly integers; 0 if there is none."""
     sample = scores[:: max(scores.size // 32, 1)]
+    if not _are_integers_over(sample, _DECIMAL_SCALES[-1]):
+        return 0.0
     for scale in _DECIMAL_SCALES:
         if _are_integers_over(sample, scale) and all(
             _are_integers_over(scores[a : a + STRETCH], scale)
