@@ -9,16 +9,19 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skfedauc.metrics import group_roc_auc_score
+    from skfedauc.inference.luck import auc_luck, luck_report
+    from skfedauc.metrics import compare_roc_auc, group_roc_auc_score
     from skfedauc.model_selection import (
         WithinGroupStratifiedKFold,
         cross_validate_group_auc,
         pareto_front,
+        select_simplest_tied,
         select_within_gap,
     )
     from skfedauc.partials import AUCPartial
     from skfedauc.report import GroupAUC
     from skfedauc.scoring import group_auc_scoring, make_group_auc_scorer
+    from skfedauc.simulation import make_devices, make_universe
 
 __version__ = version("skfedauc")
 
@@ -26,11 +29,17 @@ __all__ = [
     "AUCPartial",
     "GroupAUC",
     "WithinGroupStratifiedKFold",
+    "auc_luck",
+    "compare_roc_auc",
     "cross_validate_group_auc",
     "group_auc_scoring",
     "group_roc_auc_score",
+    "luck_report",
+    "make_devices",
     "make_group_auc_scorer",
+    "make_universe",
     "pareto_front",
+    "select_simplest_tied",
     "select_within_gap",
 ]
 
@@ -38,11 +47,17 @@ _MODULES = {
     "AUCPartial": "partials",
     "GroupAUC": "report",
     "WithinGroupStratifiedKFold": "model_selection",
+    "auc_luck": "inference.luck",
+    "compare_roc_auc": "metrics",
     "cross_validate_group_auc": "model_selection",
     "group_auc_scoring": "scoring",
     "group_roc_auc_score": "metrics",
+    "luck_report": "inference.luck",
+    "make_devices": "simulation",
     "make_group_auc_scorer": "scoring",
+    "make_universe": "simulation",
     "pareto_front": "model_selection",
+    "select_simplest_tied": "model_selection",
     "select_within_gap": "model_selection",
 }
 

@@ -35,7 +35,7 @@ def make_group_auc_scorer(
     statistic : str
         "pooled", "macro", "samples", "positives", "negatives", "pairs", "worst", "ratio",
         "cross", or a gap with the sign that makes greater better: "neg_difference",
-        "neg_cross_difference". See `group_roc_auc_score` for what they are.
+        "neg_cross_difference", "neg_tau". See `group_roc_auc_score` for what they are.
     groups : str, list of str, pandas.Series or None
         How the scorer finds the group of each row.
 
@@ -368,7 +368,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         if self._statistic == "group":
             return self._group_auc(report)
         name = self._statistic.removeprefix("neg_")
-        value = report.statistic(name)
+        value = report._score(name)
         return -value if name != self._statistic else value
 
     def _report(

@@ -21,6 +21,7 @@ STATISTICS = (
     "cross",
     "difference",
     "cross_difference",
+    "tau",
 )
 NAN = float("nan")
 
@@ -129,6 +130,13 @@ def all_pairs(case: Case, stand_in: float | None = None) -> Truth:
     statistics["ratio"] = float(aucs.min() / aucs.max()) if two and aucs.max() > 0 else NAN
     gaps = np.abs(matrix - matrix.T)[np.ix_(defined, defined)]
     statistics["cross_difference"] = float(gaps.max()) if defined.sum() >= 2 else NAN
+    variances = np.array(
+        [
+            unbiased_variance(wins[np.ix_(a, b)], weights[pos][a], weights[neg][b])
+            for a, b in zip(member[pos].T, member[neg].T, strict=True)
+        ]
+    )
+    statistics["tau"] = max(signed_tau(np.diag(matrix), variances), 0.0)
     return Truth(
         labels,
         np.array([(pos & member[:, g]).sum() for g in range(len(labels))], int),
@@ -141,6 +149,28 @@ def all_pairs(case: Case, stand_in: float | None = None) -> Truth:
         _bound(scores, weights, member, pos, neg) if every else NAN,
         _bound(scores, weights, member, neg, pos) if every else NAN,
     )
+
+
+def unbiased_variance(wins, above, below) -> float:
+    """Of one AUC: its square less the mean product of comparisons that share no row."""
+    if above.size < 2 or below.size < 2:
+        return NAN
+    weighted = above[:, None] * wins * below
+    total = weighted.sum()
+    products = total**2 - (weighted.sum(1) ** 2).sum() - (weighted.sum(0) ** 2).sum()
+    products += (weighted**2).sum()
+    pairs = above.sum() ** 2 - (above**2).sum(), below.sum() ** 2 - (below**2).sum()
+    auc = total / above.sum() / below.sum()
+    return float(auc**2 - products / pairs[0] / pairs[1])
+
+
+def signed_tau(auc, variances) -> float:
+    """Root, with its sign, of the variance of AUCs that their own variances do not explain."""
+    kept = ~np.isnan(variances)
+    if kept.sum() < 2:
+        return NAN
+    square = auc[kept].var(ddof=1) - variances[kept].mean()
+    return math.copysign(abs(square) ** 0.5, square)
 
 
 def _bound(scores, weights, member, averaged, other) -> float:
@@ -242,6 +272,13 @@ def same_number(got: float, expected: float, tolerance: float = 1e-12) -> bool:
     if math.isnan(got) or math.isnan(expected):
         return math.isnan(got) and math.isnan(expected)
     return abs(got - expected) <= tolerance
+
+
+def same_statistic(name: str, got: float, expected: float) -> bool:
+    """The same number; of tau, which is the root of a difference, the same square."""
+    if name == "tau" and not math.isnan(expected):
+        return same_number(got * abs(got), expected * abs(expected), 1e-10)
+    return same_number(got, expected)
 
 
 def plain_label(label: Any) -> Any:

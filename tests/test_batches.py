@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from oracles import STATISTICS, all_pairs, random_case, same_number
+from oracles import STATISTICS, all_pairs, random_case, same_statistic
 
 from skfedauc import AUCPartial, GroupAUC
 
@@ -110,7 +110,7 @@ def test_every_number_is_that_of_all_pairs():
         assert list(merged.groups) == truth.labels
         assert merged.n_positives.tolist() == truth.n_positives.tolist()
         for name in STATISTICS:
-            assert same_number(report.statistic(name), truth.statistics[name]), name
+            assert same_statistic(name, report.statistic(name), truth.statistics[name]), name
 
 
 def test_tuples_of_two_three_and_four(rows):

@@ -11,7 +11,15 @@ import pyarrow as pa
 import pytest
 import sklearn
 from numpy.testing import assert_allclose
-from oracles import AVERAGES, STATISTICS, Case, all_pairs, same_number
+from oracles import (
+    AVERAGES,
+    STATISTICS,
+    Case,
+    all_pairs,
+    same_statistic,
+    signed_tau,
+    unbiased_variance,
+)
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import ColumnTransformer
@@ -152,8 +160,27 @@ def within_folds(cases, stand_in=None):
         "ratio": auc[used].min() / auc[used].max() if used.sum() > 1 else np.nan,
         "difference": auc[used].max() - auc[used].min() if used.sum() > 1 else np.nan,
         "cross_difference": gaps.max() if gaps.size else np.nan,
+        "tau": max(within_tau(cases, labels, np.diag(matrix)), 0.0),
     }
     return statistics, matrix, float(n_pairs.sum() / pairs_by.sum())
+
+
+def within_tau(cases, labels, auc):
+    """Of the group AUCs within folds; their variances are of independent folds."""
+    variances, pairs = np.zeros((2, len(labels)))
+    for label_number, label in enumerate(labels):
+        for case in cases:
+            weights = np.ones(case.y.size) if case.weights is None else case.weights
+            mine = np.array([group == label for group in case.groups]) & (weights > 0)
+            a, b = mine & (case.y == 1), mine & (case.y != 1)
+            in_fold = weights[a].sum() * weights[b].sum()
+            if in_fold:
+                wins = np.sign(np.subtract.outer(case.scores[a], case.scores[b])) / 2 + 0.5
+                variance = unbiased_variance(wins, weights[a], weights[b])
+                variances[label_number] += in_fold**2 * variance
+                pairs[label_number] += in_fold
+    variances = np.divide(variances, pairs**2, out=np.full(len(labels), np.nan), where=pairs > 0)
+    return signed_tau(auc, variances)
 
 
 def quietly(report, name):
@@ -171,13 +198,13 @@ def check_report(report, truth):
     assert_allclose(report.cross_matrix, truth.matrix, rtol=0, atol=1e-12)
     assert report.by_group["n_negatives"].tolist() == truth.n_negatives.tolist()
     for name in STATISTICS:
-        assert same_number(quietly(report, name), truth.statistics[name]), name
+        assert same_statistic(name, quietly(report, name), truth.statistics[name]), name
 
 
 def check_within_folds(report, cases, stand_in=None):
     statistics, matrix, share_within = within_folds(cases, stand_in)
     for name in STATISTICS:
-        assert same_number(quietly(report, name), statistics[name]), name
+        assert same_statistic(name, quietly(report, name), statistics[name]), name
     assert_allclose(report.cross_matrix, matrix, rtol=0, atol=1e-12)
     assert_allclose(report.by_group["auc"], np.diag(matrix), rtol=0, atol=1e-12)
     within, cross, share = report.decomposition()
@@ -212,7 +239,7 @@ def check_result(result, cases):
     assert result.by_fold.columns.tolist() == list(STATISTICS)
     for number, case in enumerate(cases):
         for name, value in all_pairs(case).statistics.items():
-            assert same_number(result.by_fold.loc[number, name], value), (number, name)
+            assert same_statistic(name, result.by_fold.loc[number, name], value), (number, name)
     check_report(result.over_folds, all_pairs(together(cases)))
     check_within_folds(result.within_folds, cases)
     check_fold_effect(result.fold_effect, cases)
@@ -462,7 +489,7 @@ def test_a_number_stands_in_for_undefined_groups(rare, stand_in):
     check_within_folds(result.within_folds, cases, stand_in)
     for number, case in enumerate(cases):
         for name, value in all_pairs(case, stand_in).statistics.items():
-            assert same_number(result.by_fold.loc[number, name], value), (number, name)
+            assert same_statistic(name, result.by_fold.loc[number, name], value), (number, name)
 
 
 def test_within_folds_reads_as_a_report(data):

@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 import pandas as pd
 import pytest
-from oracles import STATISTICS, WEIGHTS, all_pairs, random_case, same_number
+from oracles import STATISTICS, WEIGHTS, all_pairs, random_case, same_number, same_statistic
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer, roc_auc_score
@@ -26,7 +26,7 @@ def test_statistics_equal_brute_force(name, weights):
         case = random_case(seed, weights=weights)
         got = group_roc_auc_score(**case.arguments, statistic=name, undefined="ignore")
         assert isinstance(got, float)
-        assert same_number(got, all_pairs(case).statistics[name]), seed
+        assert same_statistic(name, got, all_pairs(case).statistics[name]), seed
 
 
 @pytest.mark.parametrize("stand_in", [0, 0.5, 1.0])
@@ -36,7 +36,7 @@ def test_a_number_stands_in(stand_in):
         truth = all_pairs(case, stand_in=stand_in)
         for name in ("macro", "samples", "worst"):
             got = group_roc_auc_score(**case.arguments, statistic=name, undefined=stand_in)
-            assert same_number(got, truth.statistics[name])
+            assert same_statistic(name, got, truth.statistics[name])
         by_group = group_roc_auc_score(**case.arguments, statistic=None, undefined=stand_in)
         expected = np.where(np.isnan(truth.auc), stand_in, truth.auc)
         np.testing.assert_allclose(by_group, expected, rtol=0, atol=1e-12)

@@ -19,7 +19,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = [
     {"_validation", "_paircounts", "_sklearn"},
     {"partials"},
-    {"inference"},
+    {"inference", "simulation"},
     {"report"},
     {"metrics", "fairness"},
     {"scoring"},
@@ -165,7 +165,7 @@ def test_imports_within_a_folder_make_no_circle(folder):
         for file in folder.glob("*.py")
     }
     order = list(TopologicalSorter(needs).static_order())
-    assert order[-1] == "__init__"
+    assert order[-1] == "__init__" or not needs["__init__"]
 
 
 def test_the_kernel_needs_numpy_and_threads_only():

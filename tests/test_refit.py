@@ -9,9 +9,23 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import (
+    GridSearchCV,
+    RandomizedSearchCV,
+    RepeatedStratifiedKFold,
+    cross_val_score,
+    cross_validate,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from skfedauc import pareto_front, select_within_gap
+from skfedauc import (
+    group_auc_scoring,
+    luck_report,
+    pareto_front,
+    select_simplest_tied,
+    select_within_gap,
+)
 
 NAN = np.nan
 
@@ -369,7 +383,7 @@ def test_parameters_that_are_objects():
         (results([NAN], [NAN]), {}, r"the pooled of every candidate is NaN"),
         (results([0.9], [0.1]), {"score": "macro"}, r"no score named 'macro'; it has 'pooled'"),
         (results([0.9], [0.1]), {"gap": "cross_difference"}, r"no score named 'neg_cross_diff"),
-        (results([0.9], [0.1]), {"gap": "tau"}, r"gap must be one of .*; got 'tau'"),
+        (results([0.9], [0.1]), {"gap": "spread"}, r"gap must be one of .*; got 'spread'"),
     ],
 )
 def test_fronts_that_cannot_be(table, arguments, message):
@@ -380,3 +394,263 @@ def test_fronts_that_cannot_be(table, arguments, message):
 def test_search_that_is_not_fitted():
     with pytest.raises(NotFittedError):
         pareto_front(GridSearchCV(LogisticRegression(), {"C": [1.0]}), score="pooled")
+
+
+# The simplest of those that are tied -------------------------------------------------------------
+
+
+def size_of(params):
+    """A key that can be pickled: nested trees are counted, others are small."""
+    return params.get("n_estimators", 1), params["depth"]
+
+
+def split_results(scores, params, *, score="pooled"):
+    """What a search keeps of candidates with these scores in each split."""
+    scores = np.array(scores, float)
+    return {
+        "params": params,
+        **{f"split{i}_test_{score}": scores[:, i] for i in range(scores.shape[1])},
+        f"mean_test_{score}": scores.mean(axis=1),
+    }
+
+
+# Candidates 0, 1 and 3 are tied, 1 is the best, and 2 is far behind.
+TIED = [[0.80, 0.83, 0.81], [0.84, 0.80, 0.82], [0.10, 0.12, 0.11], [0.79, 0.85, 0.80]]
+
+
+def simplest(column, table=TIED, **settings):
+    rule = select_simplest_tied("pooled", **{"simplest": "depth", **settings})
+    return rule(split_results(table, [{"depth": value} for value in column]))
+
+
+def test_a_tie_rule_is_the_name_of_its_score():
+    rule = select_simplest_tied("pooled", simplest="C", test_fraction=0.2, level=0.9)
+    assert isinstance(rule, str)
+    assert callable(rule)
+    assert rule == "pooled"
+    assert {"pooled": 1}[rule] == 1
+    assert f"mean_test_{rule}" == "mean_test_pooled"
+    assert (rule.simplest, rule.test_fraction, rule.level) == ("C", 0.2, 0.9)
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        (
+            select_simplest_tied("pooled", simplest="clf__C"),
+            "select_simplest_tied('pooled', simplest='clf__C', test_fraction=None, level=0.95)",
+        ),
+        (
+            select_simplest_tied("auc", simplest="-C", test_fraction=np.float64(0.2), level=0.9),
+            "select_simplest_tied('auc', simplest='-C', test_fraction=0.2, level=0.9)",
+        ),
+        (
+            select_simplest_tied("auc", simplest=size_of),
+            "select_simplest_tied('auc', simplest=size_of, test_fraction=None, level=0.95)",
+        ),
+    ],
+    ids=["default", "all", "function"],
+)
+def test_repr_makes_the_tie_rule_again(rule, text):
+    assert repr(rule) == text
+    again = eval(text, {"select_simplest_tied": select_simplest_tied, "size_of": size_of})
+    assert (again, again.simplest, again.test_fraction, again.level) == (
+        rule,
+        rule.simplest,
+        rule.test_fraction,
+        rule.level,
+    )
+
+
+@pytest.mark.parametrize("key", ["-depth", size_of], ids=["name", "function"])
+@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
+def test_copies_of_a_tie_rule_pick_alike(copied, key):
+    rule = select_simplest_tied("pooled", simplest=key, test_fraction=0.3, level=0.9)
+    other = copied(rule)
+    assert type(other) is select_simplest_tied
+    assert repr(other) == repr(rule)
+    assert other == rule == "pooled"
+    table = split_results(TIED, [{"depth": value} for value in (1, 2, 3, 4)])
+    assert other(table) == rule(table) == (3 if key == "-depth" else 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"score": 3}, TypeError, r"score must be the name of a score; got int"),
+        ({"simplest": None}, TypeError, r"simplest must be the name of a parameter, .*; got None"),
+        ({"simplest": ""}, TypeError, r"simplest must be .*; got ''"),
+        ({"simplest": "-"}, TypeError, r"simplest must be .*; got '-'"),
+        ({"simplest": 3}, TypeError, r"simplest must be .*; got 3"),
+        ({"simplest": ["C"]}, TypeError, r"simplest must be .*; got \['C'\]"),
+        ({"test_fraction": 0}, ValueError, r"test_fraction must be a number between 0 and 1; got"),
+        ({"test_fraction": 5}, ValueError, r"test_fraction must be .*; got 5"),
+        ({"level": 95}, ValueError, r"level must be a number between 0 and 1; got 95"),
+    ],
+)
+def test_tie_rules_that_cannot_be(arguments, error, message):
+    with pytest.raises(error, match=message):
+        select_simplest_tied(**{"score": "pooled", "simplest": "C", **arguments})
+
+
+def test_what_is_simple_has_to_be_given():
+    with pytest.raises(TypeError, match="simplest"):
+        select_simplest_tied("pooled")
+
+
+@pytest.mark.parametrize(
+    ("depths", "settings", "picked"),
+    [
+        ([1, 2, 0, 3], {}, 0),
+        ([3, 2, 0, 1], {}, 3),
+        ([3, 1, 0, 2], {}, 1),
+        ([3, 2, 9, 1], {"simplest": "-depth"}, 0),
+        ([1, 2, 9, 3], {"simplest": "-depth"}, 3),
+        # Equally simple ones: by score 1, 3, 0
+        ([1, 2, 0, 1], {}, 3),
+        ([1, 1, 1, 1], {}, 1),
+        ([1.5, 2.5, 0.5, np.float32(1.25)], {}, 3),
+        ([True, True, False, False], {}, 3),
+        (["deep", "flat", "flat", "deep"], {"simplest": lambda p: p["depth"] != "flat"}, 1),
+        ([None, 5, 1, 7], {"simplest": lambda p: p["depth"] or np.inf}, 1),
+    ],
+)
+def test_simplest_of_the_tied(depths, settings, picked):
+    index = simplest(depths, **settings)
+    assert index == picked
+    assert isinstance(index, int)
+
+
+def test_level_decides_which_are_tied():
+    # Candidate 0 is a little behind in each split.
+    table = [[0.800, 0.801, 0.803], [0.808, 0.812, 0.814]]
+    adjusted = luck_report(split_results(table, [{}, {}]), "pooled", test_fraction=1 / 3)[
+        "pvalue_adjusted"
+    ][0]
+    assert 0.01 < adjusted < 0.2
+    assert simplest([1, 2], table, level=1 - adjusted * 0.99) == 0
+    assert simplest([1, 2], table, level=1 - adjusted * 1.01) == 1
+
+
+def test_share_of_test_rows_is_that_of_folds_unless_given():
+    rng = np.random.default_rng(0)
+    picked = set()
+    for _ in range(200):
+        table = 0.8 + rng.normal(0, 0.02, (4, 1)) + rng.normal(0, 0.01, (4, 6))
+        results_ = split_results(table, [{"depth": i} for i in range(4)])
+        index = {}
+        for given in (None, 1 / 6, 0.5):
+            report = luck_report(results_, "pooled", test_fraction=given or 1 / 6)
+            index[given] = min(report.index[report["tied"]])
+            rule = select_simplest_tied("pooled", simplest="depth", test_fraction=given)
+            assert rule(results_) == index[given]
+        picked.add(index[None] == index[0.5])
+    assert picked == {True, False}
+
+
+def test_many_splits_are_hardly_folds():
+    rng = np.random.default_rng(1)
+    table = split_results(rng.random((3, 11)), [{"depth": i} for i in range(3)])
+    message = r"what share of the rows each of 11 splits tests on; pass test_fraction, such as 0\.2"
+    with pytest.raises(ValueError, match=message):
+        select_simplest_tied("pooled", simplest="depth")(table)
+    select_simplest_tied("pooled", simplest="depth", test_fraction=0.2)(table)
+    del table["split10_test_pooled"]
+    select_simplest_tied("pooled", simplest="depth")(table)
+
+
+def test_failed_candidates_are_not_the_simplest():
+    table = [[NAN, 0.83, 0.81], *TIED[1:]]
+    assert simplest([0, 2, 1, 3], table) == 1
+    with pytest.raises(ValueError, match=r"every candidate is NaN .*error_score='raise'"):
+        simplest([1, 2], [[NAN, 0.5], [0.5, NAN]])
+
+
+@pytest.mark.parametrize(
+    ("depths", "message"),
+    [
+        (
+            [1, None, 1, 1],
+            r"simplest='depth': the tied candidate \{'depth': None\} has None, which",
+        ),
+        ([1, "2", 1, 1], r"has '2', which is no number to sort by; pass a function .*p\['depth'\]"),
+        ([1, NAN, 1, 1], r"has nan, which is no number"),
+        ([1, LogisticRegression(), 1, 1], r"has LogisticRegression\(\), which is no number"),
+    ],
+)
+def test_parameters_that_are_no_numbers(depths, message):
+    with pytest.raises(ValueError, match=message):
+        simplest(depths)
+
+
+def test_only_tied_candidates_need_the_parameter():
+    params = [{"depth": 2}, {"depth": 1}, {"kernel": "rbf"}, {"depth": 3}]
+    rule = select_simplest_tied("pooled", simplest="depth")
+    assert rule(split_results(TIED, params)) == 1
+    message = r"simplest='depth' names no parameter of the tied candidate \{'kernel': 'rbf'\}; name"
+    with pytest.raises(ValueError, match=message):
+        rule(split_results(TIED, params[::-1]))
+    with pytest.raises(ValueError, match=r"simplest='-C' names no parameter of the tied"):
+        select_simplest_tied("pooled", simplest="-C")(split_results(TIED, params))
+
+
+def test_scores_that_the_search_does_not_have():
+    rule = select_simplest_tied("macro", simplest="depth")
+    with pytest.raises(ValueError, match=r"no score named 'macro' .*; it has 'pooled'"):
+        rule(split_results(TIED, [{"depth": 1}] * 4))
+
+
+# In searches --------------------------------------------------------------------------------------
+
+RNG = np.random.default_rng(0)
+X = pd.DataFrame(RNG.normal(size=(240, 3)), columns=["a", "b", "c"]).assign(site=[1, 2, 3] * 80)
+Y = (X["a"] + RNG.normal(size=240) > 0).astype(int)
+GRID = {"logisticregression__C": [1e-3, 1e-1, 10.0]}
+
+
+def searching(refit, **settings):
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression())
+    settings = {"cv": RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0), **settings}
+    return GridSearchCV(pipeline, GRID, refit=refit, error_score="raise", **settings)
+
+
+RULE = {"simplest": "logisticregression__C", "test_fraction": 1 / 3}
+
+
+@pytest.mark.parametrize(
+    ("score", "scoring"),
+    [
+        ("score", "roc_auc"),
+        ("score", None),
+        ("pooled", group_auc_scoring(["pooled", "worst"], groups="site")),
+        ("worst", group_auc_scoring(["pooled", "worst"], groups="site")),
+        ("roc_auc", ["roc_auc", "accuracy"]),
+    ],
+)
+def test_search_refits_the_simplest_of_the_tied(score, scoring):
+    search = searching(select_simplest_tied(score, **RULE), scoring=scoring).fit(X, Y)
+    report = luck_report(search, score)
+    assert search.best_index_ == report.loc[report["tied"], "logisticregression__C"].idxmin()
+    assert search.best_params_ == search.cv_results_["params"][search.best_index_]
+    assert search.best_params_["logisticregression__C"] == search.best_estimator_[-1].C
+    assert 0 < search.score(X, Y) < 1
+    again = pickle.loads(pickle.dumps(search))
+    assert repr(again.refit) == repr(search.refit)
+    assert again.score(X, Y) == search.score(X, Y)
+
+
+@pytest.mark.parametrize("search", [GridSearchCV, RandomizedSearchCV])
+def test_nested_search(search):
+    rule = select_simplest_tied("pooled", **RULE)
+    inner = searching(rule, scoring=group_auc_scoring(["pooled", "worst"], groups="site"))
+    if search is RandomizedSearchCV:
+        inner = RandomizedSearchCV(
+            inner.estimator, GRID, n_iter=2, cv=inner.cv, scoring=inner.scoring, refit=rule
+        )
+    assert repr(clone(inner).refit) == repr(rule)
+    found = cross_validate(
+        inner, X, Y, cv=3, scoring="roc_auc", return_estimator=True, error_score="raise", n_jobs=2
+    )
+    assert (found["test_score"] > 0.5).all()
+    assert all(repr(one.refit) == repr(rule) for one in found["estimator"])
+    assert (cross_val_score(inner, X, Y, cv=3, error_score="raise") > 0.5).all()

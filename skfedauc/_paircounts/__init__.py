@@ -15,11 +15,13 @@ Only numpy is used here, and joblib for threads.
 from skfedauc._paircounts.blocks import Cells, group_of_cell, no_cells
 from skfedauc._paircounts.cells import (
     add_cells,
+    cells_of_rows,
     count_rows,
     merge_cells,
     weigh_rows,
 )
 from skfedauc._paircounts.pairs import (
+    Places,
     Tally,
     concordance_with_all,
     cross_concordance,
@@ -30,8 +32,10 @@ from skfedauc._paircounts.pairs import (
 
 __all__ = [
     "Cells",
+    "Places",
     "Tally",
     "add_cells",
+    "cells_of_rows",
     "concordance_with_all",
     "count_rows",
     "cross_concordance",

@@ -19,7 +19,15 @@ from skfedauc._paircounts.blocks import (
     no_cells,
     weigh_block,
 )
-from skfedauc._paircounts.keys import Booleans, Floats, Keys, ScoreCode, is_new_key
+from skfedauc._paircounts.keys import (
+    Booleans,
+    Floats,
+    Keys,
+    ScoreCode,
+    is_new_key,
+    pack,
+    stable_order,
+)
 
 T = TypeVar("T")
 
@@ -95,6 +103,20 @@ def weigh_rows(
         return weigh_block(of_scores, _taken(positive, rows), of_weights, groups, n_groups, known)
 
     return _by_blocks(weigh, groups, n_groups, cut=cut, weighted=True, n_jobs=n_jobs)
+
+
+def cells_of_rows(
+    scores: Floats, groups: NDArray[np.intp], n_groups: int
+) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """Number of the cell that each row belongs to, and the first cell of each group."""
+    if scores.size == 0:
+        return np.zeros(0, np.intp), np.zeros(n_groups + 1, np.int64)
+    packed = pack(scores, groups.astype(np.uint64), n_groups, spare=0)
+    order, keys = stable_order(packed.keys, packed.width)
+    is_new = is_new_key(keys)
+    cell = np.empty(scores.size, np.intp)
+    cell[order] = np.cumsum(is_new) - 1
+    return cell, packed.starts(keys[is_new])
 
 
 def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: int = 1) -> Cells:

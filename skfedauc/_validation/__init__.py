@@ -33,6 +33,7 @@ from skfedauc._validation.groups import (
     names_of,
     unite_labels,
 )
+from skfedauc._validation.numbers import check_share, check_whole_number, is_number
 from skfedauc._validation.rows import Rows, check_rows
 
 __all__ = [
@@ -46,8 +47,10 @@ __all__ = [
     "check_n_jobs",
     "check_rows",
     "check_scores",
+    "check_share",
     "check_unique_index",
     "check_weights",
+    "check_whole_number",
     "classes_of",
     "column_named",
     "column_of",
@@ -57,6 +60,7 @@ __all__ = [
     "encode_groups",
     "groups_of_rows",
     "is_column_names",
+    "is_number",
     "kinds_of",
     "map_labels",
     "names_of",

@@ -42,19 +42,20 @@ def check_rows(
     sample_weight: Any = None,
     pos_label: Any = None,
     *,
+    name: str = "y_score",
     warn_hard_labels: bool = True,
 ) -> Rows:
-    """Check rows as users pass them.
+    """Check rows as users pass them; `name` is what the scores are called.
 
     Raises
     ------
     ValueError, TypeError
         Naming the argument, what arrived and what to pass instead.
     """
-    scores = check_scores(y_score)
+    scores = check_scores(y_score, name)
     y = column_of(y_true, "y_true")
     positive = check_labels(y, pos_label)
-    check_length("y_score", scores.size, "y_true", positive.size)
+    check_length(name, scores.size, "y_true", positive.size)
     if warn_hard_labels:
         warn_if_hard_labels(y, scores)
     weights = None if sample_weight is None else check_weights(sample_weight)

@@ -5,7 +5,11 @@ from skfedauc.model_selection.cross_validation import (
     GroupAUCCrossValidation,
     cross_validate_group_auc,
 )
-from skfedauc.model_selection.refit import pareto_front, select_within_gap
+from skfedauc.model_selection.refit import (
+    pareto_front,
+    select_simplest_tied,
+    select_within_gap,
+)
 from skfedauc.model_selection.splitter import WithinGroupStratifiedKFold
 
 __all__ = [
@@ -14,5 +18,6 @@ __all__ = [
     "WithinGroupStratifiedKFold",
     "cross_validate_group_auc",
     "pareto_front",
+    "select_simplest_tied",
     "select_within_gap",
 ]

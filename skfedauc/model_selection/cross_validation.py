@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 from skfedauc import _sklearn
 from skfedauc import _validation as validation
 from skfedauc._paircounts import cross_concordance
+from skfedauc.inference.variances import FoldVariances
 from skfedauc.model_selection.splitter import WithinGroupStratifiedKFold
 from skfedauc.partials import AUCPartial
 from skfedauc.report import GroupAUC, Undefined, check_undefined
@@ -156,6 +157,11 @@ class _WithinFolds(GroupAUC):
         places = {label: place for place, label in enumerate(together.groups or ())}
         # places[i][j]: number, among all groups, of group j of fold i
         self._places = [np.array([places[label] for label in f.groups or ()]) for f in folds]
+
+    @functools.cached_property
+    def _variances(self) -> FoldVariances:
+        of_folds = [fold._variances for fold in self._folds]
+        return FoldVariances(of_folds, self._places, self.n_groups)
 
     def _added(self, by_group: list[NDArray[Any]]) -> NDArray[Any]:
         total = np.zeros(self.n_groups, by_group[0].dtype)

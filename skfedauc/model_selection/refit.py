@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from skfedauc import _validation as validation
+from skfedauc.inference.intervals import check_level
+from skfedauc.inference.luck import compared_with_best, split_scores
 from skfedauc.report import STATISTICS
 
 if TYPE_CHECKING:
@@ -28,9 +31,8 @@ class select_within_gap(str):
     ----------
     score : str
         Name of the score to be best, a key of ``scoring``.
-    gap : {"difference", "cross_difference"}, default="difference"
-        The gap to be limited; ``scoring`` has to hold it as "neg_difference" or
-        "neg_cross_difference".
+    gap : {"difference", "cross_difference", "tau"}, default="difference"
+        The gap to be limited; ``scoring`` has to hold it with "neg_" in front.
     at_most : float
         Limit of the candidate's mean gap over the folds.
 
@@ -48,6 +50,7 @@ class select_within_gap(str):
     See Also
     --------
     pareto_front : The candidates that none beats in both.
+    select_simplest_tied : The simplest of the candidates that luck may have put behind the best.
 
     Notes
     -----
@@ -125,6 +128,172 @@ def _select_within_gap(score: str, gap: str, at_most: float) -> select_within_ga
     return select_within_gap(score, gap=gap, at_most=at_most)
 
 
+# More splits than this are seldom folds that test each row once.
+_MOST_FOLDS = 10
+
+
+class select_simplest_tied(str):
+    """Pick the simplest of the candidates that cannot be told from the best.
+
+    For ``refit=`` of `GridSearchCV` and `RandomizedSearchCV`. Which candidates are tied with the
+    best is told by `luck_report`. The rule is the name of the score as well as a callable, as
+    `select_within_gap` is.
+
+    Parameters
+    ----------
+    score : str
+        Name of the score, a key of ``scoring``; "score" where there is a single one.
+    simplest : str or callable
+        Name of a parameter of the search that holds numbers, of which the smallest is the
+        simplest; with "-" in front, the largest. Or a function of a candidate's parameters, a
+        dict, that gives a key to sort by, smallest first; to be pickled with the search it
+        has to be a function of a module, not a lambda.
+    test_fraction : float, default=None
+        Share of the rows that each split tests on, between 0 and 1. None takes each split
+        for one of as many folds: ``1 / n_splits``. With repeated folds or random splits pass
+        it, such as 0.2 for 5 folds repeated 10 times.
+    level : float, default=0.95
+        Candidates are tied with the best unless their adjusted p value is at most 1 - level.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described; in a search, if the score is not there, all
+        candidates failed, tied candidates have no such parameter or one that is no number, or
+        there are more than 10 splits, hardly folds that test each row once, and no
+        `test_fraction`.
+
+    See Also
+    --------
+    luck_report : The candidates with their differences to the best and p values.
+    select_within_gap : The best candidate within a limit of the gap.
+
+    Notes
+    -----
+    As the rule of one standard error does, it takes a model that is simpler for a score that
+    is not known to be lower; but by a test of the paired differences that allows for what
+    splits have in common [1]_, adjusted for the number of pairs. Of the candidates that
+    are equally simple the one with the best score is picked. Too small a `test_fraction` calls
+    too many differences real, and fewer candidates tied.
+
+    A callable for ``refit=`` sees ``cv_results_`` only, not the splitter; hence `test_fraction`.
+
+    With few splits the test tells little apart, and a much simpler candidate that is somewhat
+    worse may be picked: repeat the folds.
+
+    References
+    ----------
+    .. [1] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine
+       Learning 52(3). https://doi.org/10.1023/A:1024068626366
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
+    >>> from skfedauc import select_simplest_tied
+    >>> X, y = make_classification(200, random_state=0)
+    >>> search = GridSearchCV(
+    ...     LogisticRegression(),
+    ...     {"C": [0.0001, 0.01, 1.0]},
+    ...     scoring="roc_auc",
+    ...     cv=RepeatedStratifiedKFold(n_splits=5, n_repeats=4, random_state=0),
+    ...     refit=select_simplest_tied("score", simplest="C", test_fraction=0.2),
+    ... ).fit(X, y)
+    >>> search.best_params_
+    {'C': 0.0001}
+    """
+
+    simplest: str | Callable[[Mapping[str, Any]], Any]
+    test_fraction: float | None
+    level: float
+
+    def __new__(
+        cls,
+        score: str,
+        *,
+        simplest: str | Callable[[Mapping[str, Any]], Any],
+        test_fraction: float | None = None,
+        level: float = 0.95,
+    ) -> select_simplest_tied:
+        """Check the arguments; a str is made whole."""
+        if not isinstance(score, str):
+            raise TypeError(f"score must be the name of a score; got {type(score).__name__}.")
+        if not callable(simplest) and not (isinstance(simplest, str) and simplest.strip("-")):
+            raise TypeError(
+                "simplest must be the name of a parameter, with '-' in front if larger is simpler, "
+                f"or a function of a candidate's parameters; got {simplest!r}."
+            )
+        if test_fraction is not None:
+            test_fraction = validation.check_share(test_fraction, "test_fraction")
+        rule = super().__new__(cls, score)
+        rule.simplest = simplest
+        rule.test_fraction = test_fraction
+        rule.level = check_level(level)
+        return rule
+
+    def __call__(self, cv_results: Mapping[str, Any]) -> int:
+        """Index of the picked candidate among those of ``cv_results_``."""
+        score = str(self)
+        fraction = self.test_fraction
+        if fraction is None:
+            fraction = self._fraction_of_folds(split_scores(cv_results, score).shape[1])
+        compared = compared_with_best(cv_results, score, fraction, self.level)
+        tied = compared.candidates[compared.tied].tolist()
+        parameters = list(cv_results["params"])
+        keys = [self._key(parameters[candidate]) for candidate in tied]
+        # They are in order of score, and the first of equal keys is taken.
+        return int(tied[keys.index(min(keys))])
+
+    def _fraction_of_folds(self, n_splits: int) -> float:
+        if n_splits > _MOST_FOLDS:
+            raise ValueError(
+                f"select_simplest_tied cannot tell what share of the rows each of {n_splits} "
+                "splits tests on; pass test_fraction, such as 0.2 for 5 folds that are repeated."
+            )
+        return 1 / n_splits
+
+    def _key(self, parameters: Mapping[str, Any]) -> Any:
+        if not isinstance(self.simplest, str):
+            return self.simplest(parameters)
+        name = self.simplest.removeprefix("-")
+        if name not in parameters:
+            raise ValueError(
+                f"simplest={self.simplest!r} names no parameter of the tied candidate "
+                f"{parameters!r}; name one that all candidates have, or pass a function of their "
+                "parameters."
+            )
+        value = parameters[name]
+        if not isinstance(value, Real) or np.isnan(float(value)):
+            raise ValueError(
+                f"simplest={self.simplest!r}: the tied candidate {parameters!r} has {value!r}, "
+                "which is no number to sort by; pass a function of the parameters, such as "
+                f"lambda p: order.index(p[{name!r}])."
+            )
+        return -value if self.simplest.startswith("-") else value
+
+    def __repr__(self) -> str:
+        simplest = self.simplest
+        shown = repr(simplest) if isinstance(simplest, str) else _name_of(simplest)
+        return (
+            f"select_simplest_tied({str(self)!r}, simplest={shown}, "
+            f"test_fraction={self.test_fraction!r}, level={self.level!r})"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _select_simplest_tied, (str(self), self.simplest, self.test_fraction, self.level)
+
+
+def _select_simplest_tied(
+    score: str, simplest: Any, test_fraction: float | None, level: float
+) -> select_simplest_tied:
+    return select_simplest_tied(score, simplest=simplest, test_fraction=test_fraction, level=level)
+
+
+def _name_of(function: Any) -> str:
+    return getattr(function, "__qualname__", None) or repr(function)
+
+
 def pareto_front(search: Any, *, score: str, gap: str = "difference") -> pd.DataFrame:
     """List the candidates of a search that no other beats in both score and gap.
 
@@ -134,7 +303,7 @@ def pareto_front(search: Any, *, score: str, gap: str = "difference") -> pd.Data
         With the score and the gap among its metrics.
     score : str
         Name of the score, a key of ``scoring``.
-    gap : {"difference", "cross_difference"}, default="difference"
+    gap : {"difference", "cross_difference", "tau"}, default="difference"
         Name of the gap; ``scoring`` has to hold it with "neg_" in front.
 
     Returns

@@ -8,13 +8,16 @@ from skfedauc.report.statistics import (
     check_statistic,
     check_undefined,
 )
+from skfedauc.report.uncertainty import Agreement, is_over_groups
 
 __all__ = [
     "AVERAGES",
     "STATISTICS",
+    "Agreement",
     "Decomposition",
     "GroupAUC",
     "Undefined",
     "check_statistic",
     "check_undefined",
+    "is_over_groups",
 ]

@@ -25,6 +25,7 @@ from skfedauc.report.statistics import (
     check_statistic,
     check_undefined,
 )
+from skfedauc.report.uncertainty import Uncertainty
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +56,7 @@ class Decomposition(NamedTuple):
     share_within: float
 
 
-class GroupAUC:
+class GroupAUC(Uncertainty):
     """Every AUC over groups, read from one partial.
 
     Parameters
@@ -372,7 +373,7 @@ class GroupAUC:
         ----------
         name : str
             One of "pooled", "macro", "samples", "positives", "negatives", "pairs",
-            "worst", "ratio", "cross", "difference", "cross_difference".
+            "worst", "ratio", "cross", "difference", "cross_difference", "tau".
 
         Returns
         -------
@@ -391,6 +392,11 @@ class GroupAUC:
         1.0
         """
         return STATISTICS[check_statistic(name)].compute(self)
+
+    def _score(self, name: str) -> float:
+        """The statistic as scorers take it."""
+        statistic = STATISTICS[name]
+        return (statistic.score or statistic.compute)(self)
 
     # Tables --------------------------------------------------------------------------
 
@@ -421,6 +427,7 @@ class GroupAUC:
         cross               1.00
         difference          1.00
         cross_difference    0.00
+        tau                  NaN
         dtype: float64
         """
         import pandas as pd

@@ -17,11 +17,15 @@ Undefined: TypeAlias = Literal["skip", "ignore", "raise"] | float
 
 
 class Statistic(NamedTuple):
-    """A named statistic: how to compute it, and what scorers have to know."""
+    """A named statistic: how to compute it, and what scorers have to know.
+
+    ``score`` is what scorers take in its place, since its mean over folds is less biased.
+    """
 
     compute: Callable[[GroupAUC], float]
     greater_is_better: bool = True
     needs_matrix: bool = False
+    score: Callable[[GroupAUC], float] | None = None
 
 
 # Weight of each group's AUC in the average of that name.
@@ -54,6 +58,11 @@ STATISTICS: dict[str, Statistic] = {
     "difference": Statistic(lambda report: report.difference, greater_is_better=False),
     "cross_difference": Statistic(
         lambda report: report.cross_difference, greater_is_better=False, needs_matrix=True
+    ),
+    "tau": Statistic(
+        lambda report: report.tau,
+        greater_is_better=False,
+        score=lambda report: report._signed_tau,
     ),
 }
 

@@ -1,0 +1,1 @@
+"""Intervals, tests and agreement of AUCs; all of it read from a partial."""

@@ -1,0 +1,129 @@
+"""Two models on the same rows: paired differences of their AUCs.
+
+References
+----------
+.. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under
+   two or more correlated receiver operating characteristic curves: a nonparametric
+   approach. Biometrics 44(3). https://doi.org/10.2307/2531595
+.. [2] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data.
+   Biometrics 53(2). https://doi.org/10.2307/2533958
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc._paircounts import cells_of_rows, walk
+from skfedauc.inference.variances import Floats, clustered_variance, ratio
+
+
+class PairedRows(NamedTuple):
+    """Rows that two models have scored.
+
+    Attributes
+    ----------
+    positive : ndarray of bool, shape (n_rows,)
+    scores : list of two ndarray of float64, shape (n_rows,)
+    weights : ndarray of float64, shape (n_rows,)
+    codes : ndarray of intp, shape (n_rows,)
+        Group numbers.
+    n_groups : int
+    """
+
+    positive: NDArray[np.bool_]
+    scores: list[Floats]
+    weights: Floats
+    codes: NDArray[np.intp]
+    n_groups: int
+
+
+class PairedDifferences(NamedTuple):
+    """AUCs of two models by group and pooled, and variances of their differences.
+
+    Attributes
+    ----------
+    auc : ndarray of float64, shape (2, n_groups)
+        NaN where a group lacks a class.
+    variance : ndarray of float64, shape (n_groups,)
+        Of the difference of a group's AUCs; NaN with fewer than two rows of a class.
+    pooled : ndarray of float64, shape (2,)
+    pooled_fixed, pooled_clustered : float
+        Variance of the difference of the pooled AUCs over new rows of these groups, and over
+        new groups; NaN with fewer than two.
+    """
+
+    auc: Floats
+    variance: Floats
+    pooled: Floats
+    pooled_fixed: float
+    pooled_clustered: float
+
+
+class _ClassSums:
+    """Differences of placements of the rows of one class, added up by group."""
+
+    def __init__(self, rows: PairedRows, positive: bool, differences: Floats) -> None:
+        mine = rows.positive == positive
+        self._codes, self._weights = rows.codes[mine], rows.weights[mine]
+        self._differences, self._n_groups = differences[mine], rows.n_groups
+        self.count = np.bincount(self._codes, minlength=rows.n_groups)
+        self.weight = self._sum(self._weights)
+        squares = self._sum(self._weights**2)
+        self.pairs = np.where(self.count > 1, self.weight**2 - squares, 0.0)
+        self.mean = ratio(self._sum(self._weights * self._differences), self.weight)
+
+    def _sum(self, amounts: Floats) -> Floats:
+        return np.bincount(self._codes, amounts, self._n_groups).astype(np.float64)
+
+    def squared_around(self, centre: Floats) -> Floats:
+        """By group, of rows with their squared weight."""
+        return self._sum(self._weights**2 * (self._differences - centre[self._codes]) ** 2)
+
+
+def paired_differences(rows: PairedRows) -> PairedDifferences:
+    """AUCs of both models, and variances from the differences of each row's placements [1]_."""
+    own = [_placements(rows, scores) for scores in rows.scores]
+    one_group = rows._replace(codes=np.zeros_like(rows.codes), n_groups=1)
+    pooled = own if rows.n_groups == 1 else [_placements(one_group, s) for s in rows.scores]
+    # The mean placement of the positives is the AUC.
+    auc, pooled_auc = (
+        np.array([_ClassSums(of, True, placements).mean for placements in each])
+        for of, each in ((rows, own), (one_group, pooled))
+    )
+    variance = np.zeros(rows.n_groups)
+    fixed, residuals, counts = 0.0, [], []
+    for positive in (True, False):
+        sums = _ClassSums(rows, positive, own[0] - own[1])
+        variance += ratio(sums.squared_around(sums.mean), sums.pairs)
+        sums = _ClassSums(rows, positive, pooled[0] - pooled[1])
+        overall = float(np.nansum(sums.mean * sums.weight) / sums.weight.sum())
+        # A single row has no spread around its own mean: take the mean of all then.
+        centre = np.where(sums.count > 1, sums.mean, overall)
+        lost = np.where(sums.count > 1, ratio(sums.weight**2, sums.pairs), 1.0)
+        fixed += float((lost * sums.squared_around(centre)).sum()) / sums.weight.sum() ** 2
+        counts.append(sums.count)
+        residuals.append(np.nan_to_num(sums.mean - overall) * sums.weight / sums.weight.sum())
+    clustered = clustered_variance(residuals, counts)
+    return PairedDifferences(auc, variance, pooled_auc[:, 0], fixed, clustered)
+
+
+def _placements(rows: PairedRows, scores: Floats) -> Floats:
+    """Placement of each row among the rows of the other class in its group."""
+    cell, starts = cells_of_rows(scores, rows.codes, rows.n_groups)
+    n_cells = int(cell.max()) + 1
+    columns = [
+        np.bincount(cell, np.where(mine, rows.weights, 0.0), n_cells)
+        for mine in (~rows.positive, rows.positive)
+    ]
+    of_cell = np.empty((2, n_cells))
+    for block in walk(starts, columns):
+        sizes = np.diff(block.starts, append=block.amounts[0].size)
+        for side in (0, 1):
+            total = np.add.reduceat(columns[side], starts[:-1])[block.groups]
+            scale = ratio(0.5, total)
+            of_cell[side, block.cells] = block.below[side] * np.repeat(scale, sizes)
+    placements: Floats = np.where(rows.positive, of_cell[0, cell], 1.0 - of_cell[1, cell])
+    return placements

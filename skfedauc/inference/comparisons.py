@@ -1,0 +1,149 @@
+"""Groups compared two by two, or each with the rest, and p values adjusted for their number.
+
+References
+----------
+.. [1] Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian
+   Journal of Statistics 6(2).
+.. [2] Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate. Journal of
+   the Royal Statistical Society B 57(1). https://doi.org/10.1111/j.2517-6161.1995.tb02031.x
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skfedauc.inference.variances import Variances
+
+Floats = NDArray[np.float64]
+
+# Beyond this many comparisons the false discovery rate is controlled, not the family error.
+_MOST_OF_A_FAMILY = 50
+
+
+class Comparisons(NamedTuple):
+    """AUCs compared on the logit scale.
+
+    Attributes
+    ----------
+    auc, other : ndarray of float64, shape (n_comparisons,)
+        The two AUCs.
+    logit_difference, ci_low, ci_high : ndarray of float64, shape (n_comparisons,)
+        Difference of their logits, with limits that hold for all comparisons together.
+    statistic, pvalue, pvalue_adjusted : ndarray of float64, shape (n_comparisons,)
+        NaN where a group has fewer than two rows of a class.
+    adjustment : str
+    """
+
+    auc: Floats
+    other: Floats
+    logit_difference: Floats
+    ci_low: Floats
+    ci_high: Floats
+    statistic: Floats
+    pvalue: Floats
+    pvalue_adjusted: Floats
+    adjustment: str
+
+
+def with_rest(variances: Variances, level: float) -> Comparisons:
+    """Compare each group with the average of the AUCs of the other groups."""
+    auc = np.where(variances.defined, variances.auc, 0.0)
+    safe = np.where(variances.defined, variances.safe, 0.0)
+    others = np.maximum(variances.defined.sum() - variances.defined, 1.0)
+    rest, variance = (auc.sum() - auc) / others, (safe.sum() - safe) / others**2
+    pairs = (variances.positives.effective * variances.negatives.effective).sum()
+    # Half a pair on either side, as in each group, keeps the logit finite.
+    drawn = (pairs * rest + 0.5) / (pairs + 1.0)
+    allowed = variances.estimable & (variances.estimable.sum() > 1)
+    squares = safe**2 / variances.freedom
+    freedom = variance**2 * others**4 / np.maximum(squares.sum() - squares, 1e-300)
+    on_logits = _Logits(_logit(drawn), variance / (drawn * (1.0 - drawn)) ** 2, freedom)
+    return _compared(variances.auc, _of_groups(variances), rest, on_logits, allowed, level)
+
+
+def with_groups(
+    variances: Variances, first: NDArray[np.intp], second: NDArray[np.intp], level: float
+) -> Comparisons:
+    """Compare the first of each two groups with the second."""
+    auc, logits = variances.auc, _of_groups(variances)
+    allowed = variances.estimable[first] & variances.estimable[second] & (first != second)
+    one, other = (_Logits(*(part[i] for part in logits)) for i in (first, second))
+    return _compared(auc[first], one, auc[second], other, allowed, level)
+
+
+class _Logits(NamedTuple):
+    """Logits with their variances, and the degrees of freedom of these."""
+
+    value: Floats
+    variance: Floats
+    freedom: Floats
+
+
+def _logit(auc: Floats) -> Floats:
+    return np.log(auc / (1.0 - auc))
+
+
+def _of_groups(variances: Variances) -> _Logits:
+    """Of AUCs with half a pair on either side, so that perfect separation has one, too."""
+    drawn = variances.drawn_auc
+    variance = variances.safe / (drawn * (1.0 - drawn)) ** 2
+    return _Logits(_logit(drawn), variance, variances.freedom)
+
+
+def _compared(
+    auc: Floats,
+    one: _Logits,
+    other_auc: Floats,
+    other: _Logits,
+    allowed: NDArray[np.bool_],
+    level: float,
+) -> Comparisons:
+    from scipy.special import stdtr, stdtrit
+
+    n_comparisons = max(int(allowed.sum()), 1)
+    difference = np.where(allowed, one.value - other.value, np.nan)
+    variance = np.where(allowed, one.variance + other.variance, np.nan)
+    error = np.sqrt(variance)
+    statistic = difference / error
+    # Welch and Satterthwaite's, as in a t test of unequal variances
+    squares = one.variance**2 / one.freedom + other.variance**2 / other.freedom
+    freedom = variance**2 / squares
+    pvalue = 2.0 * stdtr(freedom, -np.abs(statistic))
+    reach = -stdtrit(freedom, (1.0 - level ** (1.0 / n_comparisons)) / 2.0) * error
+    adjusted = pvalue.copy()
+    adjust = holm if n_comparisons <= _MOST_OF_A_FAMILY else benjamini_hochberg
+    adjusted[allowed] = adjust(pvalue[allowed])
+    return Comparisons(
+        auc,
+        other_auc,
+        difference,
+        difference - reach,
+        difference + reach,
+        statistic,
+        pvalue,
+        adjusted,
+        "Holm" if adjust is holm else "Benjamini-Hochberg",
+    )
+
+
+def holm(pvalues: ArrayLike) -> Floats:
+    """P values adjusted so that all together err as often as one [1]_."""
+    p = np.asarray(pvalues, np.float64)
+    order = np.argsort(p)
+    raised = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1))
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(raised, 1.0)
+    return adjusted
+
+
+def benjamini_hochberg(pvalues: ArrayLike) -> Floats:
+    """P values adjusted so that of those below a limit few are false discoveries [2]_."""
+    p = np.asarray(pvalues, np.float64)
+    order = np.argsort(p)[::-1]
+    raised = p[order] * p.size / np.arange(p.size, 0, -1)
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(np.minimum.accumulate(raised), 1.0)
+    return adjusted

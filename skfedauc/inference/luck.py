@@ -1,0 +1,687 @@
+"""Luck: how far equally good models are apart, and which candidates are tied with the best.
+
+References
+----------
+.. [1] Bamber, D. (1975). The area above the ordinal dominance graph and the area below the
+   receiver operating characteristic graph. Journal of Mathematical Psychology 12(4).
+   https://doi.org/10.1016/0022-2496(75)90001-2
+.. [2] Hanley, J. A. and McNeil, B. J. (1982). The meaning and use of the area under a receiver
+   operating characteristic (ROC) curve. Radiology 143(1).
+   https://doi.org/10.1148/radiology.143.1.7063747
+.. [3] Owen, D. B. (1956). Tables for computing bivariate normal probabilities. Annals of
+   Mathematical Statistics 27(4). https://doi.org/10.1214/aoms/1177728074
+.. [4] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine
+   Learning 52(3). https://doi.org/10.1023/A:1024068626366
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from skfedauc import _validation as validation
+from skfedauc.inference.intervals import check_level, normal_quantile
+from skfedauc.partials import AUCPartial
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = NDArray[np.float64]
+
+# Rows of simulated test sets that are held at a time.
+_ROWS_AT_ONCE = 2_000_000
+# Below this many splits the corrected test tells little apart.
+_FEW_SPLITS = 20
+
+
+# The difference between two test sets -------------------------------------------------------
+
+
+def auc_luck(
+    auc: float | None,
+    n_positives: int,
+    n_negatives: int,
+    *,
+    level: float = 0.95,
+    scores: str | tuple[Any, Any] = "universe",
+    correlation: float = 0.0,
+    method: Literal["exact", "simulate"] = "exact",
+    random_state: Any = None,
+    n_simulations: int = 5000,
+) -> float:
+    """Tell how far apart luck alone brings the observed AUCs of two equally good models.
+
+    A smaller difference between two observed AUCs is no evidence that one of the models is
+    better. The models are taken to be tested on two independent test sets, with the same
+    numbers of positives and of negatives and independent rows, unless `correlation` is given.
+
+    Parameters
+    ----------
+    auc : float or None
+        The true AUC of both models: from 0.5 to below 1, or from above 0 if `scores` is
+        "binormal". None if `scores` are rows, whose AUC is then taken.
+    n_positives, n_negatives : int
+        Rows of each class in a test set.
+    level : float, default=0.95
+        How often luck stays within the returned difference.
+    scores : {"universe", "binormal"} or (y_true, y_score), default="universe"
+        How scores are distributed, which decides how much luck there is. "universe": negatives
+        evenly over [0, 1] and positives over [2 auc - 1, 1], as in `make_universe`.
+        "binormal": normal in both classes with the same standard deviation. Rows: as they
+        are in these rows of a model at hand, two arrays of shape (n_rows,) with labels in
+        {0, 1}, {-1, 1} or booleans; at least two rows of each class.
+    correlation : float, default=0.0
+        Correlation of the two AUCs, from 0 to below 1: above 0 where two models are tested on
+        the same rows. They agree the more the more alike the models are; 0 is the most
+        cautious.
+    method : {"exact", "simulate"}, default="exact"
+        "exact" takes the exact variance of an AUC, and that differences are normal.
+        "simulate" draws test sets and takes the quantile of the differences; for few rows of
+        a class or an AUC near 1, where differences are not normal.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the simulation.
+    n_simulations : int, default=5000
+        Number of pairs of test sets to draw. With 5,000 the standard error of the result is
+        about 1.3 % of it at the default level.
+
+    Returns
+    -------
+    float
+        The difference between the two observed AUCs, regardless of its sign, that luck exceeds
+        in a share ``1 - level`` of all pairs of test sets.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described, or the rows are too few or too well separated to
+        tell how their AUC varies; the message tells what to pass instead.
+
+    See Also
+    --------
+    luck_report : The same question about the candidates of a search.
+    make_universe : The universe as rows.
+
+    Notes
+    -----
+    The variance of the AUC A of m positives and n negatives is exactly [1]_ [2]_ ::
+
+        V = [H - A^2 + (m - 1)(Q1 - A^2) + (n - 1)(Q2 - A^2)] / (m n)
+
+    where Q1 is the probability that two positives both outrank the same negative, Q2 that a
+    positive outranks two negatives, and H is A where no scores tie, and less a quarter of the
+    share of tied pairs otherwise. The result is ``z sqrt(2 V (1 - correlation))`` with the
+    normal quantile z at (1 + level) / 2.
+
+    In the universe ``Q1 = (1 + 2a) / 3`` and ``Q2 = (1 + a + a^2) / 3``, ``a = 2A - 1``. With
+    normal scores ``Q1 = Q2 = Phi(h) - 2 T(h, 1 / sqrt(3))``, where Phi is the normal
+    distribution function, ``h = Phi^-1(A)`` and T is Owen's function [3]_. From rows, H, Q1, Q2
+    and A^2 are each estimated without bias; with as many rows as the test sets have, V is then
+    the unbiased estimate of the variance of their AUC.
+
+    Where positives are few, evenly spaced scores have less luck than normal ones, which are
+    closer to what models give: at an AUC of 0.8 the binormal result is 1.3 times as large with
+    200 positives and 800 negatives, and 1.8 times with 10 and 990, but 0.94 times with 500 of
+    each. Where scores are at hand, pass them.
+
+    Simulated test sets are drawn from the universe, from the normal distributions, or from the
+    rows with replacement within each class; the latter takes the variance of the rows as that
+    of a population, which is a little off with few rows. For a correlation, the second model
+    gives each row the score of the first with a certain probability, and one that is drawn anew
+    otherwise; the probability is the one at which the two AUCs have exactly this correlation.
+    The differences then come from few rows, while models differ a little in every row: with 10
+    positives the result is up to 1.05 times the exact one at a correlation of 0.75, but up to 1.3
+    times at 0.95, where "exact" is the better choice. The AUCs of many test sets are counted by
+    one `AUCPartial`, with test sets as groups.
+
+    References
+    ----------
+    .. [1] Bamber, D. (1975). The area above the ordinal dominance graph and the area below
+       the receiver operating characteristic graph. Journal of Mathematical Psychology 12(4).
+       https://doi.org/10.1016/0022-2496(75)90001-2
+    .. [2] Hanley, J. A. and McNeil, B. J. (1982). The meaning and use of the area under a
+       receiver operating characteristic (ROC) curve. Radiology 143(1).
+       https://doi.org/10.1148/radiology.143.1.7063747
+    .. [3] Owen, D. B. (1956). Tables for computing bivariate normal probabilities. Annals of
+       Mathematical Statistics 27(4). https://doi.org/10.1214/aoms/1177728074
+
+    Examples
+    --------
+    Two models of AUC 0.8 on test sets of 200 positives and 800 negatives:
+
+    >>> from skfedauc import auc_luck
+    >>> round(auc_luck(0.8, 200, 800), 3)
+    0.038
+    >>> round(auc_luck(0.8, 200, 800, scores="binormal"), 3)
+    0.048
+    >>> round(auc_luck(0.8, 200, 800, correlation=0.75), 3)
+    0.019
+    """
+    m = validation.check_whole_number(n_positives, "n_positives")
+    n = validation.check_whole_number(n_negatives, "n_negatives")
+    level = check_level(level)
+    if not validation.is_number(correlation) or not 0 <= correlation < 1:
+        raise ValueError(
+            f"correlation must be a number from 0 to below 1; got {correlation!r}. Two models on "
+            "the same rows have a positive one; independent test sets have 0."
+        )
+    if method not in ("exact", "simulate"):
+        raise ValueError(f"method must be 'exact' or 'simulate'; got {method!r}.")
+    population = _population(auc, scores)
+    if method == "exact":
+        variance = _positive(population.estimated.variance(m, n), scores)
+        return normal_quantile((1 - level) / 2) * math.sqrt(2 * variance * (1 - correlation))
+    n_simulations = validation.check_whole_number(n_simulations, "n_simulations", 2)
+    _positive(population.drawn.variance(m, n), scores)
+    same = population.drawn.share_of_same_scores(m, n, float(correlation))
+    random = check_random_state(random_state)
+    differences = _simulated_differences(population, m, n, same, n_simulations, random)
+    return float(np.quantile(np.abs(differences), level))
+
+
+class _Moments(NamedTuple):
+    """What the variance of an AUC is made of, for any numbers of rows.
+
+    A comparison of a positive with a negative is 1, one half or 0.
+
+    Attributes
+    ----------
+    pair : float
+        Variance of a comparison.
+    same_negative, same_positive : float
+        Covariance of two comparisons that share the negative only, or the positive only.
+    """
+
+    pair: float
+    same_negative: float
+    same_positive: float
+
+    def variance(self, m: int, n: int) -> float:
+        """Variance of the AUC of m positives and n negatives."""
+        return self.covariance(m, n, 1.0)
+
+    def covariance(self, m: int, n: int, same: float) -> float:
+        """Covariance of the AUCs of two models that give this share of rows the same score.
+
+        Two comparisons vary together where they share a row that scores the same in both.
+        """
+        of_a_negative = same * (m - same) * self.same_negative
+        of_a_positive = same * (n - same) * self.same_positive
+        return (same**2 * self.pair + of_a_negative + of_a_positive) / (m * n)
+
+    def share_of_same_scores(self, m: int, n: int, correlation: float) -> float:
+        """The share at which the AUCs of the two models have this correlation."""
+        squared = self.pair - self.same_negative - self.same_positive
+        linear = m * self.same_negative + n * self.same_positive
+        wanted = correlation * self.variance(m, n) * m * n
+        # The root of squared * x^2 + linear * x = wanted between 0 and 1, without cancellation
+        return 2 * wanted / (linear + math.sqrt(linear**2 + 4 * squared * wanted))
+
+
+class _Population(NamedTuple):
+    """Scores of both classes.
+
+    Attributes
+    ----------
+    estimated : _Moments
+        Of the scores; estimated without bias where all that is known of them is a sample.
+    drawn : _Moments
+        Of what `draw` draws.
+    draw : callable
+        Gives scores in an array of that shape, of positives or else of negatives.
+    """
+
+    estimated: _Moments
+    drawn: _Moments
+    draw: Callable[[np.random.RandomState, bool, tuple[int, int]], Floats]
+
+
+def _population(auc: Any, scores: Any) -> _Population:
+    if isinstance(scores, str) and scores in ("universe", "binormal"):
+        lowest = 0.5 if scores == "universe" else 0.0
+        if not validation.is_number(auc) or not lowest <= auc < 1 or auc == 0:
+            limits = "from 0.5 to below 1" if scores == "universe" else "between 0 and 1"
+            hint = ""
+            if validation.is_number(auc) and auc in (0, 1):
+                hint = " Ranks without an error do not tell how large luck is."
+            elif validation.is_number(auc) and 0 < auc < 0.5:
+                hint = " Luck is the same for 1 - auc."
+            elif auc is None:
+                hint = " It may be None only if scores=(y_true, y_score)."
+            raise ValueError(f"auc must be a number {limits}; got {auc!r}.{hint}")
+        return _universe(float(auc)) if scores == "universe" else _binormal(float(auc))
+    if isinstance(scores, str) or not isinstance(scores, tuple | list) or len(scores) != 2:
+        got = repr(scores) if isinstance(scores, str) else type(scores).__name__
+        raise ValueError(
+            "scores must be 'universe', 'binormal' or a tuple (y_true, y_score) of the rows of a "
+            f"model; got {got}."
+        )
+    if auc is not None:
+        raise ValueError(
+            f"auc must be None where scores=(y_true, y_score), since it is that of these rows; got "
+            f"{auc!r}. Leave the rows out to choose an AUC."
+        )
+    return _of_rows(*scores)
+
+
+def _universe(auc: float) -> _Population:
+    """Negatives evenly over [0, 1], positives over [2 auc - 1, 1]."""
+    lowest = 2 * auc - 1
+    # (1 + 2a) / 3 - A^2 and (1 + a + a^2) / 3 - A^2, without cancellation
+    moments = _Moments(
+        auc * (1 - auc), (1 - lowest) * (1 + 3 * lowest) / 12, (1 - lowest) ** 2 / 12
+    )
+
+    def draw(random: np.random.RandomState, positive: bool, shape: tuple[int, int]) -> Floats:
+        even = random.random_sample(shape)
+        return lowest + (1 - lowest) * even if positive else even
+
+    return _Population(moments, moments, draw)
+
+
+def _binormal(auc: float) -> _Population:
+    """Normal scores of both classes, with the same standard deviation."""
+    from scipy.special import ndtri, owens_t
+
+    separation = float(ndtri(auc))
+    # Phi(h) - 2 T(h, 1 / sqrt(3)) - A^2
+    shared = auc * (1 - auc) - 2 * float(owens_t(separation, 1 / math.sqrt(3)))
+    moments = _Moments(auc * (1 - auc), shared, shared)
+
+    def draw(random: np.random.RandomState, positive: bool, shape: tuple[int, int]) -> Floats:
+        normal = random.standard_normal(shape)
+        return normal + math.sqrt(2) * separation if positive else normal
+
+    return _Population(moments, moments, draw)
+
+
+def _of_rows(y_true: Any, y_score: Any) -> _Population:
+    """Scores as they are in these rows."""
+    partial = AUCPartial.from_predictions(y_true, y_score)
+    m, n = int(partial.n_positives.sum()), int(partial.n_negatives.sum())
+    if m < 2 or n < 2:
+        raise ValueError(
+            f"scores must be rows with at least two positives and two negatives; got {m} and {n}. "
+            "Pass scores='binormal' with an AUC."
+        )
+    positives, negatives = (
+        counts.astype(np.float64) for counts in (partial._cells.positives, partial._cells.negatives)
+    )
+    # Sums of a positive's comparisons with all negatives, and of a negative's with all positives
+    beaten = np.cumsum(negatives) - negatives / 2
+    beating = m - np.cumsum(positives) + positives / 2
+    total = float(positives @ beaten)
+    squares = total - float(positives @ negatives) / 4
+    same_positive = float(positives @ beaten**2)
+    same_negative = float(negatives @ beating**2)
+
+    distinct = total**2 - same_positive - same_negative + squares
+    squared_auc = distinct / (m * (m - 1) * n * (n - 1))
+    estimated = _Moments(
+        squares / (m * n) - squared_auc,
+        (same_negative - squares) / (n * m * (m - 1)) - squared_auc,
+        (same_positive - squares) / (m * n * (n - 1)) - squared_auc,
+    )
+    squared_auc = (total / (m * n)) ** 2
+    drawn = _Moments(
+        squares / (m * n) - squared_auc,
+        same_negative / (n * m**2) - squared_auc,
+        same_positive / (m * n**2) - squared_auc,
+    )
+    # Places stand for scores: they never look like labels.
+    place = np.arange(positives.size) + 2.0
+    of_class = np.repeat(place, negatives.astype(int)), np.repeat(place, positives.astype(int))
+
+    def draw(random: np.random.RandomState, positive: bool, shape: tuple[int, int]) -> Floats:
+        places = of_class[positive]
+        return places[random.randint(places.size, size=shape)]
+
+    return _Population(estimated, drawn, draw)
+
+
+def _positive(variance: float, scores: Any) -> float:
+    """The variance, refused where rows are not enough to estimate it."""
+    if not isinstance(scores, str) and not variance > 1e-15:
+        raise ValueError(
+            "scores=(y_true, y_score) are rows from which the variance of the AUC cannot be "
+            "estimated: they are too few, or their classes too well separated. Pass "
+            "scores='binormal' with the AUC that you expect."
+        )
+    return variance
+
+
+def _simulated_differences(
+    population: _Population,
+    m: int,
+    n: int,
+    same: float,
+    n_simulations: int,
+    random: np.random.RandomState,
+) -> Floats:
+    """Differences between the AUCs of pairs of test sets, some rows of which score the same."""
+    at_once = max(1, _ROWS_AT_ONCE // (2 * (m + n)))
+    differences = []
+    for start in range(0, n_simulations, at_once):
+        size = min(at_once, n_simulations - start)
+        pairs = np.empty((size, 2, m + n))
+        for positive, rows in ((True, slice(m)), (False, slice(m, None))):
+            shape = (size, m if positive else n)
+            pairs[:, 0, rows] = population.draw(random, positive, shape)
+            pairs[:, 1, rows] = population.draw(random, positive, shape)
+        if same:
+            kept = random.random_sample((size, m + n)) < same
+            np.copyto(pairs[:, 1], pairs[:, 0], where=kept)
+        auc = _aucs_of_test_sets(pairs.reshape(2 * size, m + n), m)
+        differences.append(auc[0::2] - auc[1::2])
+    return np.concatenate(differences)
+
+
+def _aucs_of_test_sets(scores: Floats, m: int) -> Floats:
+    """AUC of each row of a matrix of scores, whose first m columns are of positives."""
+    n_sets, n_rows = scores.shape
+    partial = AUCPartial.from_predictions(
+        np.tile(np.arange(n_rows) < m, n_sets),
+        scores.ravel(),
+        groups=np.repeat(np.arange(n_sets), n_rows),
+    )
+    auc: Floats = partial._tally.twice / (2.0 * m * (n_rows - m))
+    return auc
+
+
+# The candidates of a search ------------------------------------------------------------------
+
+
+def luck_report(
+    search: Any, score: str, *, test_fraction: float | None = None, level: float = 0.95
+) -> pd.DataFrame:
+    """List which candidates of a search cannot be told from the best.
+
+    By Nadeau and Bengio's corrected resampled t test of the differences between a candidate's
+    scores and the best one's, split by split.
+
+    Parameters
+    ----------
+    search : fitted GridSearchCV or RandomizedSearchCV, or mapping
+        Or the ``cv_results_`` of one, also as a DataFrame.
+    score : str
+        Name of the score, a key of ``scoring``; "score" where there was a single one.
+    test_fraction : float, default=None
+        Share of the rows that each split tests on, between 0 and 1; the others are trained
+        on. None reads it from ``search.cv``, if this is None, a number of folds, or (not a
+        subclass of) a splitter that tests each row once or equally often: `KFold`,
+        `StratifiedKFold`, `GroupKFold`, `StratifiedGroupKFold`, `LeaveOneGroupOut`,
+        `WithinGroupStratifiedKFold`, `RepeatedKFold`, `RepeatedStratifiedKFold`; or
+        `ShuffleSplit` or `StratifiedShuffleSplit`. Required otherwise.
+    level : float, default=0.95
+        Candidates are tied with the best unless their adjusted p value is at most 1 - level.
+
+    Returns
+    -------
+    pandas.DataFrame
+        From the best score to the worst, indexed by candidate as in ``cv_results_``. Columns:
+        the mean score, named as the score; `difference`, that mean less the best one;
+        `standard_error` of the difference; `pvalue`, two-sided; `pvalue_adjusted`, times the
+        number of pairs of candidates (Bonferroni); `tied`, bool; then the candidate's parameters.
+
+        Its ``attrs`` tell "n_splits", "test_fraction", "adjustment" and a "hint", which is "" or
+        says that there are few splits or that failed candidates were left out.
+
+    Raises
+    ------
+    ValueError
+        If the search does not have the score, has a single split or is a halving search, if the
+        share of test rows is needed, or if all candidates failed.
+    NotFittedError
+        If the search is not fitted.
+
+    See Also
+    --------
+    select_simplest_tied : Refits the simplest of the tied candidates.
+    auc_luck : The same question about two test sets.
+
+    Notes
+    -----
+    With differences d of mean d_bar and variance S^2 over J splits, which train on n_train and
+    test on n_test rows, the variance of d_bar is ``(1/J + n_test/n_train) S^2``, and
+    ``d_bar / sqrt(variance)`` is compared with Student's t of J - 1 degrees of freedom [1]_. The
+    second term stands for what splits have in common: their training sets overlap, so their
+    scores are not independent, and a plain t test calls too many differences real.
+
+    The best is picked for its score, so that every two candidates are compared in effect: p values
+    are multiplied by the number of pairs (Bonferroni). In simulated searches over 2 to 30
+    equally good models (200 rows; 5 folds, or 5 folds repeated 10 times) some candidate was not
+    tied in at most 5 % of searches. Multiplied by the number of candidates alone it was up to 22 %,
+    and without adjustment 77 % and 97 % over 30; by a plain t test, 7 and 57 % over 2.
+
+    Candidates with the same scores as the best are tied with a p value of 1; if all differences
+    are the same but not 0, the p value is 0. Candidates with a score that is not finite, whose
+    fits or scorers failed, are left out and not counted.
+
+    *Repeat the folds*, for 20 splits or more. One candidate of 30 is told from the best if it is
+    behind by 10.0 standard deviations of the differences with 5 folds, by 2.6 if they are repeated
+    4 times, and by 2.1 if 10 times, with ``RepeatedStratifiedKFold(n_splits=5, n_repeats=10)``.
+
+    Being tied is no proof of being equal.
+
+    References
+    ----------
+    .. [1] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine
+       Learning 52(3). https://doi.org/10.1023/A:1024068626366
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from skfedauc import luck_report
+    >>> X, y = make_classification(200, random_state=0)
+    >>> search = GridSearchCV(
+    ...     KNeighborsClassifier(),
+    ...     {"n_neighbors": [1, 15, 45]},
+    ...     scoring="roc_auc",
+    ...     cv=RepeatedStratifiedKFold(n_splits=5, n_repeats=4, random_state=0),
+    ... ).fit(X, y)
+    >>> luck_report(search, "score")[["score", "tied", "n_neighbors"]].round(2)
+       score   tied  n_neighbors
+    2   0.96   True           45
+    1   0.95   True           15
+    0   0.82  False            1
+    """
+    import pandas as pd
+
+    results = _results_of(search)
+    scores = split_scores(results, score)
+    n_splits = scores.shape[1]
+    if test_fraction is not None:
+        test_fraction = validation.check_share(test_fraction, "test_fraction")
+    else:
+        test_fraction = _test_fraction_of(search, n_splits)
+    compared = compared_with_best(results, score, test_fraction, check_level(level))
+    kept = compared.candidates.tolist()
+    parameters = list(results["params"])
+    report = pd.concat(
+        [
+            pd.DataFrame(
+                {
+                    score: compared.means,
+                    "difference": compared.differences,
+                    "standard_error": compared.standard_errors,
+                    "pvalue": compared.pvalues,
+                    "pvalue_adjusted": compared.pvalues_adjusted,
+                    "tied": compared.tied,
+                },
+                index=kept,
+            ),
+            pd.DataFrame([parameters[i] for i in kept], index=kept),
+        ],
+        axis=1,
+    )
+    report.attrs.update(
+        n_splits=n_splits,
+        test_fraction=test_fraction,
+        adjustment=f"Bonferroni over {math.comb(len(kept), 2)} pairs of candidates",
+        hint=_hint(n_splits, len(scores) - len(kept), len(scores)),
+    )
+    return report
+
+
+class ComparedWithBest(NamedTuple):
+    """The candidates of a search that did not fail, from the best score to the worst.
+
+    Attributes
+    ----------
+    candidates : ndarray of intp, shape (n_candidates,)
+        Their numbers in ``cv_results_``.
+    means, differences, standard_errors, pvalues, pvalues_adjusted : ndarray of float64, \
+shape (n_candidates,)
+    tied : ndarray of bool, shape (n_candidates,)
+    """
+
+    candidates: NDArray[np.intp]
+    means: Floats
+    differences: Floats
+    standard_errors: Floats
+    pvalues: Floats
+    pvalues_adjusted: Floats
+    tied: NDArray[np.bool_]
+
+
+def compared_with_best(
+    results: Mapping[str, Any], score: str, test_fraction: float, level: float
+) -> ComparedWithBest:
+    """Compare each candidate with the best by the corrected resampled t test."""
+    from scipy.special import stdtr
+
+    scores = split_scores(results, score)
+    n_splits = scores.shape[1]
+    means = np.asarray(results[f"mean_test_{score}"], np.float64)
+    finite = np.flatnonzero(np.isfinite(scores).all(axis=1))
+    if finite.size == 0:
+        raise ValueError(
+            f"the {score} of every candidate is NaN or infinite in some split; see the warnings "
+            "of the search, or run it with error_score='raise'."
+        )
+    candidates = finite[np.argsort(-means[finite], kind="stable")]
+    scores = scores[candidates]
+    difference = scores - scores[0]
+    # What is rounding only is no difference.
+    difference[np.abs(difference) <= 1e-14 * np.abs(scores)] = 0.0
+    mean = difference.mean(axis=1)
+    inflation = 1 / n_splits + test_fraction / (1 - test_fraction)
+    error = np.sqrt(inflation * difference.var(axis=1, ddof=1))
+    t = np.divide(mean, error, out=np.where(mean == 0, 0.0, -np.inf), where=error > 0)
+    pvalue = 2 * stdtr(n_splits - 1, -np.abs(t))
+    # The best is picked from all, which compares every two.
+    adjusted = np.minimum(1.0, pvalue * max(math.comb(candidates.size, 2), 1))
+    return ComparedWithBest(
+        candidates, means[candidates], mean, error, pvalue, adjusted, adjusted > 1 - level
+    )
+
+
+def split_scores(results: Mapping[str, Any], score: Any) -> Floats:
+    """Scores of each candidate in each split, an array of shape (n_candidates, n_splits)."""
+    if not isinstance(score, str):
+        raise TypeError(f"score must be the name of a score; got {type(score).__name__}.")
+    if "n_resources" in results:
+        raise ValueError(
+            "a halving search scores its candidates on different numbers of rows, which cannot be "
+            "compared split by split; use GridSearchCV or RandomizedSearchCV."
+        )
+    n_splits = 0
+    while f"split{n_splits}_test_{score}" in results:
+        n_splits += 1
+    if n_splits == 0 or f"mean_test_{score}" not in results:
+        first = "split0_test_"
+        there = [key.removeprefix(first) for key in results if str(key).startswith(first)]
+        raise ValueError(
+            f"the search has no score named {score!r} with its values in each split; it has "
+            f"{', '.join(map(repr, there)) or 'none'}."
+        )
+    if n_splits == 1:
+        raise ValueError(
+            "the search has a single split, which does not tell how scores vary; use cv=5 or "
+            "more, best repeated."
+        )
+    columns = [results[f"split{i}_test_{score}"] for i in range(n_splits)]
+    return np.array(columns, np.float64).T
+
+
+def _results_of(search: Any) -> Mapping[str, Any]:
+    """The ``cv_results_`` of a search, or those that were given in its place."""
+    if isinstance(search, Mapping) or hasattr(search, "columns"):
+        results: Mapping[str, Any] = search
+        return results
+    check_is_fitted(search, "cv_results_")
+    results = search.cv_results_
+    return results
+
+
+# Splitters that test each row once.
+_EACH_ROW_ONCE = {
+    "KFold",
+    "StratifiedKFold",
+    "GroupKFold",
+    "StratifiedGroupKFold",
+    "LeaveOneGroupOut",
+    "WithinGroupStratifiedKFold",
+}
+
+
+def _test_fraction_of(search: Any, n_splits: int) -> float:
+    """Share of the rows in each test set, where the search makes it certain."""
+    if not hasattr(search, "cv"):
+        raise ValueError(
+            "cv_results_ do not tell the share of rows that each split tested on: pass "
+            "test_fraction=, 0.2 for 5 folds, repeated or not."
+        )
+    cv = search.cv
+    if cv is None or isinstance(cv, int | np.integer):
+        return 1 / n_splits
+    kind = type(cv).__name__
+    # A subclass may split in another way.
+    if type(cv).__module__.partition(".")[0] in ("sklearn", "skfedauc"):
+        if kind in _EACH_ROW_ONCE:
+            return 1 / n_splits
+        if kind in ("RepeatedKFold", "RepeatedStratifiedKFold"):
+            return float(cv.n_repeats / n_splits)
+        if kind in ("ShuffleSplit", "StratifiedShuffleSplit"):
+            fraction = _shuffled_fraction(cv.test_size, cv.train_size)
+            if fraction is not None:
+                return fraction
+    raise ValueError(
+        f"cv={kind} does not tell the share of rows that each split tests on: pass "
+        "test_fraction=, the mean size of its test sets divided by that of test and training set "
+        "together."
+    )
+
+
+def _shuffled_fraction(test_size: Any, train_size: Any) -> float | None:
+    """Share of test rows among those used; None where it depends on the number of rows."""
+    if test_size is None and train_size is None:
+        return 0.1  # scikit-learn's default
+    shares = [size for size in (test_size, train_size) if size is not None]
+    if len(shares) == 2 and len({isinstance(size, int | np.integer) for size in shares}) == 1:
+        return float(test_size / (test_size + train_size))
+    if len(shares) == 1 and not isinstance(shares[0], int | np.integer):
+        return float(test_size) if train_size is None else 1.0 - float(train_size)
+    return None
+
+
+def _hint(n_splits: int, n_failed: int, n_candidates: int) -> str:
+    hints = []
+    if n_failed:
+        hints.append(
+            f"{n_failed} of {n_candidates} candidates are left out, since a score of theirs is NaN "
+            "or infinite."
+        )
+    if n_splits < _FEW_SPLITS:
+        hints.append(
+            f"{n_splits} splits tell little apart: repeat the folds, for instance by "
+            "cv=RepeatedStratifiedKFold(n_splits=5, n_repeats=10)."
+        )
+    return " ".join(hints)

@@ -1,0 +1,490 @@
+"""Variances of group AUCs and of the pooled AUC, from placements.
+
+The *placement* of a positive is the share of the negatives that it outranks, a tie counted
+one half; that of a negative is the share of the positives that outrank it. The mean placement
+of either class is the AUC, and the variance of the AUC follows from those of the placements
+[1]_. In variances of weighted rows the squared weight of a row stands where its count would.
+
+References
+----------
+.. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under
+   two or more correlated receiver operating characteristic curves: a nonparametric
+   approach. Biometrics 44(3). https://doi.org/10.2307/2531595
+.. [2] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data.
+   Biometrics 53(2). https://doi.org/10.2307/2533958
+.. [3] Birnbaum, Z. W. and Klose, O. M. (1957). Bounds for the variance of the Mann-Whitney
+   statistic. Annals of Mathematical Statistics 28(4).
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc._paircounts import (
+    concordance_with_all,
+    group_of_cell,
+    places_in_all,
+    walk,
+)
+from skfedauc.partials import AUCPartial
+
+Floats = NDArray[np.float64]
+
+
+class ClassRows(NamedTuple):
+    """The rows of one class by group.
+
+    Attributes
+    ----------
+    n : ndarray of int64, shape (n_groups,)
+        Number of rows.
+    weight, squares : ndarray of float64, shape (n_groups,)
+        Sums of the weights and of their squares; both are `n` without weights.
+    """
+
+    n: NDArray[np.int64]
+    weight: Floats
+    squares: Floats
+
+    @property
+    def pairs(self) -> Floats:
+        """Weight of the ordered pairs of two different rows; 0 where there is one row."""
+        return np.where(self.n > 1, self.weight**2 - self.squares, 0.0)
+
+    @property
+    def effective(self) -> Floats:
+        """Number of rows of equal weight that would say as much (Kish); 0 without rows."""
+        return ratio(self.weight**2, self.squares, 0.0)
+
+
+class OwnMoments(NamedTuple):
+    """Sums over the rows of a group, of placements among the rows of the same group.
+
+    ``once`` and ``squared`` are of the placements of a class, less the group's AUC; each row has
+    its squared weight. ``comparisons`` are of the comparisons (1, one half or 0) of a positive
+    with a negative, and of their squares, with the product of the squared weights.
+    """
+
+    positives_once: Floats
+    positives_squared: Floats
+    negatives_once: Floats
+    negatives_squared: Floats
+    comparisons: Floats
+    comparisons_squared: Floats
+
+
+class PooledMoments(NamedTuple):
+    """Sums over the rows of one class by group, each row with its squared weight.
+
+    Attributes
+    ----------
+    squared : ndarray of float64, shape (n_groups,)
+        Of the squared placement among the rows of all groups, less its mean in the group.
+    product : ndarray of float64, shape (n_groups,)
+        Of that times the placement among the group's own rows, less the group's AUC.
+    """
+
+    squared: Floats
+    product: Floats
+
+
+class Variances:
+    """Variances of the AUCs of a partial, each computed when it is first asked for.
+
+    Attributes
+    ----------
+    auc : ndarray of float64, shape (n_groups,)
+        NaN where a group lacks a class.
+    positives, negatives : ClassRows
+    """
+
+    def __init__(self, partial: AUCPartial) -> None:
+        self._partial = partial
+        self._cells = partial._cells
+        tally = partial._tally
+        squares: tuple[Any, Any] = (tally.n_negatives, tally.n_positives)
+        if self._cells.weights is not None and len(partial):
+            starts = self._cells.starts[:-1]
+            of_negatives, of_positives = self._cells.weights[2:]
+            squares = np.add.reduceat(of_negatives, starts), np.add.reduceat(of_positives, starts)
+        self.negatives = _class_rows(tally.n_negatives, tally.negatives, squares[0])
+        self.positives = _class_rows(tally.n_positives, tally.positives, squares[1])
+        pairs = self.negatives.weight * self.positives.weight
+        self.defined = pairs > 0
+        self.weighted = self._cells.weights is not None
+        self.auc = ratio(tally.twice.astype(np.float64) / 2.0, pairs)
+
+    # Each group on its own -----------------------------------------------------------------
+
+    @functools.cached_property
+    def fewest(self) -> Floats:
+        """Rows of the smaller class; of weighted rows, the effective number."""
+        return np.minimum(self.positives.effective, self.negatives.effective)
+
+    @functools.cached_property
+    def estimable(self) -> NDArray[np.bool_]:
+        """Whether a group has two rows of each class, without which there is no variance."""
+        return (self.positives.n > 1) & (self.negatives.n > 1)
+
+    @functools.cached_property
+    def delong(self) -> Floats:
+        """DeLong's variance of each group's AUC [1]_; NaN unless estimable."""
+        own = self._own
+        return ratio(own.positives_squared, self.positives.pairs) + ratio(
+            own.negatives_squared, self.negatives.pairs
+        )
+
+    @functools.cached_property
+    def freedom(self) -> Floats:
+        """Degrees of freedom of DeLong's variance, by Satterthwaite's formula; at least 1."""
+        own = self._own
+        of_positives = ratio(own.positives_squared, self.positives.pairs, 0.0)
+        of_negatives = ratio(own.negatives_squared, self.negatives.pairs, 0.0)
+        squares = of_positives**2 / np.maximum(self.positives.effective - 1.0, 1.0)
+        squares += of_negatives**2 / np.maximum(self.negatives.effective - 1.0, 1.0)
+        found = ratio((of_positives + of_negatives) ** 2, squares, 1.0)
+        return np.maximum(found, 1.0)
+
+    @functools.cached_property
+    def unbiased(self) -> Floats:
+        """Unbiased variance of each group's AUC, which may be below 0; NaN unless estimable.
+
+        It is the square of the AUC less an unbiased estimate of the square of its expectation:
+        the mean product of two comparisons that share no row.
+        """
+        own, auc = self._own, self.auc
+        negatives, positives = self.negatives.weight**2, self.positives.weight**2
+        squares = self.positives.squares * self.negatives.squares
+        # Comparisons less the AUC: nothing changes but rounding, which is less.
+        comparisons = own.comparisons - auc * squares
+        comparisons_squared = own.comparisons_squared - 2 * auc * own.comparisons + auc**2 * squares
+        once = negatives * own.positives_once + positives * own.negatives_once - comparisons
+        squared = negatives * own.positives_squared + positives * own.negatives_squared
+        squared -= comparisons_squared
+        pairs = self.positives.pairs * self.negatives.pairs
+        return ratio(2 * auc * once + squared, pairs)
+
+    @functools.cached_property
+    def drawn_auc(self) -> Floats:
+        """AUC with half a concordant and half a discordant pair added: neither 0 nor 1."""
+        pairs = self.positives.effective * self.negatives.effective
+        return (pairs * self.auc + 0.5) / (pairs + 1.0)
+
+    @functools.cached_property
+    def safe(self) -> Floats:
+        """DeLong's variance, or a bound where that is 0 or cannot be estimated.
+
+        No AUC has a larger variance than A (1 - A) / min(m, n), with m positives and n
+        negatives [3]_.
+        """
+        found = self.delong.copy()
+        without = self.defined & ~(found > 0)
+        drawn = self.drawn_auc[without]
+        found[without] = drawn * (1.0 - drawn) / self.fewest[without]
+        return found
+
+    @functools.cached_property
+    def placements_of_positives(self) -> tuple[Floats, Floats]:
+        """Placement of the positives of each cell among their group's negatives; their weight."""
+        columns, found = self._columns, np.empty(self._cells.scores.size)
+        for block in walk(self._cells.starts, columns[:1]):
+            scale = self._half_over(self.negatives)[block.groups]
+            sizes = np.diff(block.starts, append=block.below[0].size)
+            found[block.cells] = block.below[0] * np.repeat(scale, sizes)
+        weights = columns[1].astype(np.float64)
+        kept = (weights > 0) & self.defined[group_of_cell(self._cells.starts)]
+        return found[kept], weights[kept]
+
+    # All groups together -------------------------------------------------------------------
+
+    @functools.cached_property
+    def pooled(self) -> Variances:
+        """The same of all rows together, as one group."""
+        return Variances(self._partial._pool())
+
+    @property
+    def pooled_fixed(self) -> float:
+        """Variance of the pooled AUC over new rows of the same groups in the same numbers."""
+        return self.of_difference(None)
+
+    def of_difference(self, share: Floats | None) -> float:
+        """Variance of the pooled AUC less an average of group AUCs, over new rows.
+
+        Parameters
+        ----------
+        share : ndarray of float64, shape (n_groups,), or None
+            Share of each group in the average; None for the pooled AUC alone.
+        """
+        total = 0.0
+        sides = (
+            (self.positives, self._pooled_moments[0], self._own.positives_squared),
+            (
+                self.negatives,
+                self._pooled_moments[1],
+                self._own.negatives_squared,
+            ),
+        )
+        for rows, moments, own_squared in sides:
+            # Placements less their mean in the group lose one row's worth of variance.
+            lost = ratio(rows.weight**2, rows.pairs, 1.0)
+            of_pooled = moments.squared / rows.weight.sum() ** 2
+            if share is not None:
+                scale = ratio(share, rows.weight, 0.0)
+                of_pooled = of_pooled - 2 * scale * moments.product / rows.weight.sum()
+                of_pooled += scale**2 * own_squared
+            total += float((lost * of_pooled).sum())
+        if share is not None:
+            # Groups whose own variance cannot be estimated
+            bounded = ~self.estimable & (share > 0)
+            total += float((share**2 * self.safe)[bounded].sum())
+        return max(total, 0.0)
+
+    @functools.cached_property
+    def pooled_clustered(self) -> float:
+        """Variance of the pooled AUC over new groups [2]_; NaN with fewer than two."""
+        auc = float(self.pooled.auc[0])
+        residuals, counts = [], []
+        sides = (self.positives, self.negatives), (self.negatives, self.positives)
+        sums = concordance_with_all(self._cells)
+        for (rows, others), twice in zip(sides, sums, strict=True):
+            placements = twice.astype(np.float64) / (2.0 * others.weight.sum())
+            residuals.append((placements - rows.weight * auc) / rows.weight.sum())
+            counts.append(rows.n)
+        return clustered_variance(residuals, counts)
+
+    # Sums over cells -----------------------------------------------------------------------
+
+    @property
+    def _columns(self) -> tuple[NDArray[Any], ...]:
+        """Weights and squared weights by cell: negatives, positives, and again."""
+        negatives, positives, weights = self._cells[2:]
+        return (negatives, positives) * 2 if weights is None else tuple(weights)
+
+    @functools.cached_property
+    def _own(self) -> OwnMoments:
+        *columns, squares = self._columns
+        sums = np.zeros((6, self.auc.size))
+        for block in walk(self._cells.starts, columns):
+            group = np.arange(block.groups.start, block.groups.stop)
+            group = np.repeat(group, np.diff(block.starts, append=block.below[0].size))
+            below, positives_below, squares_below = block.below
+            of_positives = below * self._half_over(self.negatives)[group]
+            of_negatives = 1.0 - positives_below * self._half_over(self.positives)[group]
+            centre = self._finite_auc[group]
+            of_positives -= centre
+            of_negatives -= centre
+            negative_squares = block.amounts[2]
+            positive_squares = squares[block.cells].astype(np.float64)
+            # squared weight of the negatives below, of those tied one half, then one quarter
+            halves = squares_below / 2.0
+            quarters = halves - negative_squares / 4.0
+            amounts = (
+                positive_squares * of_positives,
+                positive_squares * of_positives**2,
+                negative_squares * of_negatives,
+                negative_squares * of_negatives**2,
+                positive_squares * halves,
+                positive_squares * quarters,
+            )
+            for i, amount in enumerate(amounts):
+                sums[i, block.groups] += np.add.reduceat(amount, block.starts)
+        return OwnMoments(*sums)
+
+    @functools.cached_property
+    def _pooled_moments(self) -> tuple[PooledMoments, PooledMoments]:
+        """Of positives and of negatives."""
+        places = places_in_all(self._cells)
+        middle = (places.under + places.up_to).astype(np.float64)
+        total = places.total.astype(np.float64)
+        negatives, positives, negative_squares, positive_squares = self._columns
+        starts, group = self._cells.starts, group_of_cell(self._cells.starts)
+        own_below = np.empty((2, group.size))
+        for block in walk(starts, [negatives, positives]):
+            own_below[:, block.cells] = block.below
+
+        def moments(
+            pooled: Floats,
+            own: Floats,
+            rows: ClassRows,
+            weights: NDArray[Any],
+            squares: NDArray[Any],
+        ) -> PooledMoments:
+            mean = np.add.reduceat(pooled * weights, starts[:-1]) / np.maximum(rows.weight, 1e-300)
+            # With one row its own mean would leave nothing: the mean of all then.
+            overall = float(np.dot(mean, rows.weight) / rows.weight.sum())
+            pooled -= np.where(rows.n > 1, mean, overall)[group]
+            own -= self._finite_auc[group]
+            amounts = squares * pooled**2, squares * pooled * own
+            return PooledMoments(*(np.add.reduceat(a, starts[:-1]) for a in amounts))
+
+        own = own_below[0] * self._half_over(self.negatives)[group]
+        of_positives = moments(
+            middle[0] / (2 * total[0]), own, self.positives, positives, positive_squares
+        )
+        own = 1.0 - own_below[1] * self._half_over(self.positives)[group]
+        of_negatives = moments(
+            1.0 - middle[1] / (2 * total[1]), own, self.negatives, negatives, negative_squares
+        )
+        return of_positives, of_negatives
+
+    @functools.cached_property
+    def _finite_auc(self) -> Floats:
+        return np.where(self.defined, self.auc, 0.0)
+
+    @staticmethod
+    def _half_over(rows: ClassRows) -> Floats:
+        return ratio(0.5, rows.weight, 0.0)
+
+
+class FoldVariances(Variances):
+    """The same where only rows of the same fold are compared, and pairs add up over folds.
+
+    A group's AUC is then the average of its AUCs in the folds, weighted by pairs, and its variance
+    the sum of those of the folds times the square of their share, given the folds' models.
+
+    Parameters
+    ----------
+    folds : list of Variances
+    places : list of ndarray of intp
+        For each fold the number, among all groups, of each of its groups.
+    n_groups : int
+    """
+
+    def __init__(
+        self, folds: list[Variances], places: list[NDArray[np.intp]], n_groups: int
+    ) -> None:
+        self._folds, self._places, self._n_groups = folds, places, n_groups
+        self.weighted = any(fold.weighted for fold in folds)
+        self.negatives, self.positives = (
+            ClassRows(
+                *(
+                    self._added([getattr(getattr(f, side), part) for f in folds])
+                    for part in ClassRows._fields
+                )
+            )
+            for side in ("negatives", "positives")
+        )
+        pairs = [fold.negatives.weight * fold.positives.weight for fold in folds]
+        all_pairs = self._added(pairs)
+        self.defined = all_pairs > 0
+        self._shares = [
+            ratio(of_fold, all_pairs[place], 0.0)
+            for of_fold, place in zip(pairs, places, strict=True)
+        ]
+        self.auc = np.where(self.defined, self._averaged("auc", 1), np.nan)
+
+    def _added(self, of_folds: list[NDArray[Any]]) -> NDArray[Any]:
+        total = np.zeros(self._n_groups, of_folds[0].dtype)
+        for place, values in zip(self._places, of_folds, strict=True):
+            total[place] += values
+        return total
+
+    def _averaged(self, name: str, power: int) -> Floats:
+        """Sum over folds of something times the group's share of pairs to this power."""
+        return self._added(
+            [
+                np.where(share > 0, getattr(fold, name), 0.0) * share**power
+                for fold, share in zip(self._folds, self._shares, strict=True)
+            ]
+        )
+
+    @functools.cached_property
+    def fewest(self) -> Floats:
+        """Independent pairs: the rows of the smaller class of each fold, added up."""
+        return self._added([fold.fewest for fold in self._folds])
+
+    @functools.cached_property
+    def estimable(self) -> NDArray[np.bool_]:
+        """Whether every fold that has pairs of the group has two rows of each class."""
+        lacking = [
+            (share > 0) & ~fold.estimable
+            for fold, share in zip(self._folds, self._shares, strict=True)
+        ]
+        n_lacking = self._added([of_fold.astype(np.int64) for of_fold in lacking])
+        estimable: NDArray[np.bool_] = self.defined & (n_lacking == 0)
+        return estimable
+
+    @functools.cached_property
+    def freedom(self) -> Floats:
+        """Of the variances added up, by Satterthwaite's formula; at least 1."""
+        squares = [
+            np.where(share > 0, fold.safe, 0.0) ** 2 * share**4 / fold.freedom
+            for fold, share in zip(self._folds, self._shares, strict=True)
+        ]
+        return np.maximum(ratio(self.safe**2, self._added(squares), 1.0), 1.0)
+
+    @functools.cached_property
+    def delong(self) -> Floats:
+        """DeLong's variances added up; NaN unless estimable."""
+        return np.where(self.estimable, self._averaged("delong", 2), np.nan)
+
+    @functools.cached_property
+    def unbiased(self) -> Floats:
+        """Unbiased variances added up; NaN unless estimable."""
+        return np.where(self.estimable, self._averaged("unbiased", 2), np.nan)
+
+    @functools.cached_property
+    def safe(self) -> Floats:
+        """Variances added up, those bounded that are 0 or cannot be estimated."""
+        return self._averaged("safe", 2)
+
+    @functools.cached_property
+    def pooled(self) -> FoldVariances:
+        """The same of all groups together, still within folds."""
+        return FoldVariances(
+            [fold.pooled for fold in self._folds], [np.zeros(1, np.intp)] * len(self._folds), 1
+        )
+
+    @property
+    def pooled_fixed(self) -> float:
+        """Variance of the AUC of all pairs of the same fold, over new rows of the groups."""
+        shares = np.concatenate(self.pooled._shares)
+        return float(np.dot(shares**2, [fold.pooled_fixed for fold in self._folds]))
+
+    @property
+    def pooled_clustered(self) -> float:
+        """NaN: a group's rows are spread over folds whose pairs are not compared."""
+        return float("nan")
+
+    def of_difference(self, share: Floats | None) -> float:
+        """Not known."""
+        raise ValueError(
+            "agreement of averages with the pooled AUC is not known within folds; ask the "
+            "report of one fold, or of all out-of-fold scores (over_folds)."
+        )
+
+
+def clustered_variance(residuals: list[Floats], counts: list[NDArray[np.int64]]) -> float:
+    """Variance over new groups of a mean placement [2]_; NaN with fewer than two groups.
+
+    Parameters
+    ----------
+    residuals : list of two ndarray of float64, shape (n_groups,)
+        For positives and for negatives, each group's sum of placements less the mean of all,
+        over the weight of all rows of the class.
+    counts : list of two ndarray of int64, shape (n_groups,)
+        Rows of the class in each group.
+    """
+    total = 0.0
+    for residual, count in zip(residuals, counts, strict=True):
+        n_clusters = int((count > 0).sum())
+        if n_clusters < 2:
+            return float("nan")
+        total += float((residual**2).sum()) * n_clusters / (n_clusters - 1)
+    n_groups = residuals[0].size
+    total += 2 * float(np.dot(*residuals)) * n_groups / (n_groups - 1)
+    return max(total, 0.0)
+
+
+def _class_rows(n: NDArray[Any], weight: NDArray[Any], squares: NDArray[Any]) -> ClassRows:
+    return ClassRows(n, weight.astype(np.float64), squares.astype(np.float64))
+
+
+def ratio(part: Any, whole: Floats, otherwise: float = float("nan")) -> Floats:
+    """Part over whole, or `otherwise` where the whole is 0."""
+    found: Floats = np.divide(part, whole, out=np.full(whole.shape, otherwise), where=whole > 0)
+    return found

@@ -1,0 +1,288 @@
+"""Rows whose AUCs are known: devices with normal scores, and evenly spaced universes.
+
+References
+----------
+.. [1] Bamber, D. (1975). The area above the ordinal dominance graph and the area below the
+   receiver operating characteristic graph. Journal of Mathematical Psychology 12(4).
+   https://doi.org/10.1016/0022-2496(75)90001-2
+.. [2] Janes, H. and Pepe, M. S. (2009). Adjusting for covariate effects on classification
+   accuracy using the covariate-adjusted ROC curve. Biometrika 96(2).
+   https://doi.org/10.1093/biomet/asp002
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Bunch, check_random_state
+
+from skfedauc import _validation as validation
+from skfedauc.partials import AUCPartial
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Case = Literal["identical", "same_negatives", "same_positives", "different"]
+
+# Whether the mean score of the negatives, and of the positives, has the device's shift.
+_SHIFTED: dict[Case, tuple[bool, bool]] = {
+    "identical": (False, False),
+    "same_negatives": (False, True),
+    "same_positives": (True, False),
+    "different": (True, True),
+}
+
+
+def make_devices(
+    case: Case,
+    n_positives: int | ArrayLike = 500,
+    n_negatives: int | ArrayLike = 500,
+    *,
+    shifts: Sequence[float] | ArrayLike = (-0.75, -0.25, 0.25, 0.75),
+    separation: float = 1.0,
+    random_state: Any = None,
+) -> Bunch:
+    """Draw rows of several devices with normal scores, whose AUCs are known.
+
+    In each case of what devices have in common, other averages of their AUCs equal the
+    pooled AUC.
+
+    Parameters
+    ----------
+    case : {"identical", "same_negatives", "same_positives", "different"}
+        Which scores are distributed alike on all devices. Scores are normal with a standard
+        deviation of 1; negatives have the mean 0 and positives `separation`, plus the shift of
+        the device for both classes if "different", for positives if "same_negatives", for
+        negatives if "same_positives", and for none if "identical".
+    n_positives, n_negatives : int or array-like of int, shape (n_devices,), default=500
+        Rows of each class on every device, or on each.
+    shifts : array-like of float, shape (n_devices,), default=(-0.75, -0.25, 0.25, 0.75)
+        Shift of each device, in standard deviations; at least two. The "identical" case takes
+        their number only.
+    separation : float, default=1.0
+        Mean of the positives less that of the negatives where neither is shifted, in standard
+        deviations. The AUC is then ``Phi(separation / sqrt(2))``, 0.760 for the default.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the scores and of the order of the rows.
+
+    Returns
+    -------
+    sklearn.utils.Bunch
+        ``y_true``, ndarray of int64, shape (n_rows,): 0 and 1.
+
+        ``y_score``, ndarray of float64, shape (n_rows,).
+
+        ``groups``, ndarray of str, shape (n_rows,): "device 1" and so on, with zeros in front
+        ("device 01") where there are ten or more, so that sorting keeps their order.
+
+        ``population``, dict: the AUCs that drawing ever more rows in these proportions tends
+        to. By their names in `GroupAUC`, floats for "pooled", "macro", "samples",
+        "positives", "negatives", "pairs", "worst", "ratio", "cross", "difference" and
+        "cross_difference"; "by_group", ndarray of shape (n_devices,); and "cross_matrix",
+        ndarray of shape (n_devices, n_devices), whose rows are the positives' device.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described; the message tells what to pass instead.
+
+    See Also
+    --------
+    make_universe : Evenly spaced scores with a chosen AUC.
+
+    Notes
+    -----
+    A positive of device g outranks a negative of device h with probability
+    ``Phi((mu+_g - mu-_h) / sqrt(2))``, with ``mu`` the means of the scores and Phi the normal
+    distribution function [1]_. If negatives score alike on all devices, the average by
+    positives equals the pooled AUC [2]_; if positives do, the average by negatives; if both,
+    all averages. Equal class counts hide the difference: pass unequal ones.
+
+    References
+    ----------
+    .. [1] Bamber, D. (1975). The area above the ordinal dominance graph and the area below
+       the receiver operating characteristic graph. Journal of Mathematical Psychology 12(4).
+       https://doi.org/10.1016/0022-2496(75)90001-2
+    .. [2] Janes, H. and Pepe, M. S. (2009). Adjusting for covariate effects on
+       classification accuracy using the covariate-adjusted ROC curve. Biometrika 96(2).
+       https://doi.org/10.1093/biomet/asp002
+
+    Examples
+    --------
+    >>> from skfedauc import GroupAUC, make_devices
+    >>> devices = make_devices(
+    ...     "same_negatives", [800, 400, 200, 100], [100, 300, 600, 1000], random_state=0
+    ... )
+    >>> known = devices.population
+    >>> round(known["pooled"], 3), round(known["positives"], 3), round(known["macro"], 3)
+    (0.659, 0.659, 0.744)
+    >>> report = GroupAUC.from_predictions(
+    ...     devices.y_true, devices.y_score, groups=devices.groups
+    ... )
+    >>> abs(report.pooled - known["pooled"]) < 0.03
+    True
+    """
+    if not isinstance(case, str) or case not in _SHIFTED:
+        raise ValueError(f"case must be one of {', '.join(map(repr, _SHIFTED))}; got {case!r}.")
+    shift = validation.check_scores(shifts, "shifts")
+    if shift.size < 2:
+        raise ValueError(f"shifts must have one number for each of two or more; got {shifts!r}.")
+    if not validation.is_number(separation) or not np.isfinite(separation):
+        raise ValueError(f"separation must be a finite number; got {separation!r}.")
+    positives = _counts_of_devices(n_positives, "n_positives", shift.size)
+    negatives = _counts_of_devices(n_negatives, "n_negatives", shift.size)
+    random = check_random_state(random_state)
+
+    shifts_negatives, shifts_positives = _SHIFTED[case]
+    mean_positive = float(separation) + shift * shifts_positives
+    mean_negative = shift * shifts_negatives
+    counts = np.concatenate([positives, negatives])
+    y_true = np.repeat([1, 0], [positives.sum(), negatives.sum()]).astype(np.int64)
+    y_score = np.repeat(np.concatenate([mean_positive, mean_negative]), counts)
+    y_score += random.standard_normal(y_score.size)
+    width = len(str(shift.size))
+    labels = np.array([f"device {number:0{width}}" for number in range(1, shift.size + 1)])
+    groups = np.repeat(np.tile(labels, 2), counts)
+    order = random.permutation(y_true.size)
+    return Bunch(
+        y_true=y_true[order],
+        y_score=y_score[order],
+        groups=groups[order],
+        population=_population(mean_positive, mean_negative, positives, negatives),
+    )
+
+
+def make_universe(
+    auc: float, n_samples: int, prevalence: float, *, random_state: Any = None
+) -> Bunch:
+    """Make evenly spaced scores with a chosen AUC, of which test sets may be drawn.
+
+    Parameters
+    ----------
+    auc : float
+        AUC of the universe that the rows stand for, from 0.5 to 1.
+    n_samples : int
+        Number of rows, at least 2.
+    prevalence : float
+        Share of positives, between 0 and 1. Their number is rounded, to at least one and at
+        most all but one.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the rows. The scores are the same for any.
+
+    Returns
+    -------
+    sklearn.utils.Bunch
+        ``y_true``, ndarray of int64, shape (n_samples,): 0 and 1.
+
+        ``y_score``, ndarray of float64, shape (n_samples,).
+
+        ``auc``, float: the exact AUC of these rows, ties counted one half. It differs from
+        the `auc` that was asked for, which is that of infinitely many rows, the less the more
+        rows there are.
+
+        ``n_positives``, ``n_negatives``, int.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message tells what to pass instead.
+
+    See Also
+    --------
+    auc_luck : How far the AUCs of two test sets from a universe are apart by luck alone.
+    make_devices : Several devices with normal scores.
+
+    Notes
+    -----
+    Negatives are spread evenly over [0, 1] and positives over [a, 1], ``a = 2 * auc - 1``. The
+    share a of the negatives is below every positive, and the others are as likely above as
+    below; so the AUC is ``a + (1 - a) / 2``. Of n rows each is in the middle of one of n equal
+    parts of its interval, ``(i + 1/2) / n`` of the way through it: it then stands for its part,
+    and no row is at an end. With rows at the ends, a positive and a negative would always tie
+    at 1, even in a universe of AUC 1, and the AUC would be further from the one asked for.
+
+    Examples
+    --------
+    >>> from skfedauc import make_universe
+    >>> universe = make_universe(0.8, 1000, 0.05, random_state=0)
+    >>> universe.n_positives, universe.n_negatives, round(universe.auc, 6)
+    (50, 950, 0.8)
+    >>> make_universe(0.75, 4, 0.5).auc
+    0.75
+    """
+    if not validation.is_number(auc) or not 0.5 <= auc <= 1:
+        raise ValueError(
+            f"auc must be a number from 0.5 to 1; got {auc!r}. Negate the scores for one below."
+        )
+    n_samples = validation.check_whole_number(n_samples, "n_samples", 2)
+    prevalence = validation.check_share(prevalence, "prevalence")
+    n_positives = min(max(round(n_samples * prevalence), 1), n_samples - 1)
+    n_negatives = n_samples - n_positives
+
+    lowest = 2.0 * float(auc) - 1.0
+    y_true = np.repeat([1, 0], [n_positives, n_negatives]).astype(np.int64)
+    y_score = np.concatenate(
+        [lowest + (1.0 - lowest) * _middles(n_positives), _middles(n_negatives)]
+    )
+    order = check_random_state(random_state).permutation(n_samples)
+    # One row scores neither 0 nor 1, so no set of scores looks like labels.
+    (twice,) = AUCPartial.from_predictions(y_true, y_score)._tally.twice.tolist()
+    return Bunch(
+        y_true=y_true[order],
+        y_score=y_score[order],
+        auc=twice / (2 * n_positives * n_negatives),
+        n_positives=n_positives,
+        n_negatives=n_negatives,
+    )
+
+
+def _counts_of_devices(counts: Any, name: str, n_devices: int) -> Counts:
+    """Rows of each device, from one number for all or one for each."""
+    if np.ndim(counts) == 0:
+        return np.full(n_devices, validation.check_whole_number(counts, name), np.int64)
+    of_device = validation.check_counts(counts, name)
+    if of_device.size != n_devices:
+        raise ValueError(
+            f"{name} has {of_device.size} numbers and shifts has {n_devices}: pass one number "
+            "for all devices, or one for each."
+        )
+    if of_device.min() < 1:
+        raise ValueError(f"{name} must be at least 1 on each device; got {of_device.tolist()}.")
+    return of_device
+
+
+def _population(
+    mean_positive: Floats, mean_negative: Floats, positives: Counts, negatives: Counts
+) -> dict[str, Any]:
+    """Every AUC by the normal distribution function."""
+    from scipy.special import ndtr
+
+    matrix = ndtr((mean_positive[:, None] - mean_negative) / np.sqrt(2.0))
+    auc = np.diag(matrix).copy()
+    pairs = np.outer(positives, negatives).astype(np.float64)
+    across = pairs * ~np.eye(auc.size, dtype=np.bool_)
+    weights = {
+        "macro": np.ones(auc.size),
+        "samples": positives + negatives,
+        "positives": positives,
+        "negatives": negatives,
+        "pairs": np.diag(pairs),
+    }
+    return {
+        "pooled": float(np.average(matrix, weights=pairs)),
+        **{name: float(np.average(auc, weights=weight)) for name, weight in weights.items()},
+        "worst": float(auc.min()),
+        "ratio": float(auc.min() / auc.max()),
+        "cross": float(np.average(matrix, weights=across)),
+        "difference": float(auc.max() - auc.min()),
+        "cross_difference": float(np.abs(matrix - matrix.T).max()),
+        "by_group": auc,
+        "cross_matrix": matrix,
+    }
+
+
+def _middles(n_parts: int) -> Floats:
+    """Middles of so many equal parts of the interval from 0 to 1."""
+    return (np.arange(n_parts) + 0.5) / n_parts

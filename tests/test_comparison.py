@@ -1,0 +1,154 @@
+"""Two models on the same rows: reference values, brute force over rows, odd input."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+from test_inference import CLUSTERS, S1, S2, WEIGHTS, Y, placement
+
+from skfedauc import GroupAUC, compare_roc_auc
+
+
+def rows(seed, n=240, n_groups=6, weighted=False):
+    rng = np.random.default_rng(seed)
+    y, base = rng.random(n) < 0.4, rng.normal(size=n)
+    a, b = ((base + y + rng.normal(size=n)).round(1) for _ in range(2))
+    return y, a, b, rng.integers(0, n_groups, n), rng.uniform(0.5, 3, n) if weighted else None
+
+
+def influences(y, scores, weights, of):
+    """Placement of each row among the rows `of` of the other class."""
+    found = []
+    for i, label in enumerate(y):
+        others = (y != label) & of[i]
+        found.append(placement(1 if label else -1, scores[i], scores[others], weights[others]))
+    return np.array(found)
+
+
+def test_paired_test_equals_proc():
+    found = compare_roc_auc(Y, S1, S2)
+    assert found.statistic == pytest.approx(0.689591400229764, rel=1e-9)
+    assert found.pvalue == pytest.approx(0.490451176972435, rel=1e-9)
+    row = found.table.loc["pooled"]
+    error = row.difference / row.statistic
+    variance = 0.00950923375165799 + 0.0127078869503112 - 2 * 0.00507409958167534
+    assert error**2 == pytest.approx(variance, rel=1e-9)
+    assert row.ci_high - row.ci_low == pytest.approx(2 * 1.959963984540054 * error, rel=1e-9)
+    assert found.by_group is None
+
+
+def test_clustered_test_equals_obuchowski():
+    found = compare_roc_auc(Y, S1, S2, groups=CLUSTERS, over="groups")
+    row = found.table.loc["pooled"]
+    assert (row.difference / row.statistic) ** 2 == pytest.approx(0.00488970175922342, rel=1e-9)
+    assert 2 * stats.norm.sf(row.statistic) == pytest.approx(0.278635285106079, rel=1e-9)
+    assert found.pvalue == pytest.approx(2 * stats.t.sf(row.statistic, 5), rel=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_everything_equals_sums_over_rows(weighted):
+    y, a, b, groups, weights = rows(0, weighted=weighted)
+    w = np.ones(y.size) if weights is None else weights
+    every = np.ones((y.size, y.size), bool)
+    same = groups[:, None] == groups
+    pooled, own = (influences(y, a, w, of) - influences(y, b, w, of) for of in (every, same))
+    found = compare_roc_auc(y, a, b, groups=groups, sample_weight=weights, over="rows")
+    variance, fixed = np.zeros(6), 0.0
+    for mine in (y, ~y):
+        for g in range(6):
+            rows_of_group = mine & (groups == g)
+            v, total = w[rows_of_group], w[mine].sum()
+            pairs = v.sum() ** 2 - (v**2).sum()
+            d = own[rows_of_group] - np.average(own[rows_of_group], weights=v)
+            variance[g] += (v**2 * d**2).sum() / pairs
+            d = pooled[rows_of_group] - np.average(pooled[rows_of_group], weights=v)
+            fixed += (v**2 * d**2).sum() / pairs * v.sum() ** 2 / total**2
+    one, other = (
+        GroupAUC.from_predictions(y, s, groups=groups, sample_weight=weights) for s in (a, b)
+    )
+    table = found.by_group
+    assert_allclose(table["auc_a"], one.by_group["auc"], rtol=1e-12)
+    assert_allclose(table["auc_b"], other.by_group["auc"], rtol=1e-12)
+    assert_allclose((table["difference"] / table["statistic"]) ** 2, variance, rtol=1e-9)
+    for name in ("pooled", "macro", "samples", "positives", "negatives", "pairs"):
+        row = found.table.loc[name]
+        assert row.auc_a == pytest.approx(one.statistic(name), rel=1e-12)
+        assert row.auc_b == pytest.approx(other.statistic(name), rel=1e-12)
+        expected = fixed if name == "pooled" else (one._shares(name) ** 2 * variance).sum()
+        assert (row.difference / row.statistic) ** 2 == pytest.approx(expected, rel=1e-9)
+    over_groups = compare_roc_auc(y, a, b, groups=groups, sample_weight=weights, over="groups")
+    differences = table["difference"]
+    expected = stats.ttest_1samp(differences, 0)
+    row = over_groups.table.loc["macro"]
+    assert row.statistic == pytest.approx(expected.statistic, rel=1e-9)
+    assert row.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
+    assert_allclose([row.ci_low, row.ci_high], expected.confidence_interval(0.95), rtol=1e-9)
+
+
+def test_order_scale_and_names_do_not_matter():
+    y, a, b, groups, _ = rows(1)
+    found = compare_roc_auc(y, a, b, groups=groups)
+    order = np.random.default_rng(0).permutation(y.size)
+    again = compare_roc_auc(
+        np.where(y, "sick", "well")[order],
+        pd.Series(np.exp(a))[order],
+        2 * b[order] - 7,
+        groups=groups[order],
+        pos_label="sick",
+    )
+    pd.testing.assert_frame_equal(found.table, again.table)
+    pd.testing.assert_frame_equal(found.by_group, again.by_group)
+    turned = compare_roc_auc(y, b, a, groups=groups)
+    assert turned.statistic == pytest.approx(-found.statistic, rel=1e-9)
+    assert turned.pvalue == pytest.approx(found.pvalue, rel=1e-9)
+
+
+def test_weights_of_zero_are_rows_left_out():
+    kept = np.array(WEIGHTS) > 1
+    found = compare_roc_auc(Y, S1, S2, groups=CLUSTERS, sample_weight=kept.astype(float))
+    expected = compare_roc_auc(
+        Y[kept], np.array(S1)[kept], np.array(S2)[kept], groups=np.array(CLUSTERS)[kept]
+    )
+    pd.testing.assert_frame_equal(found.table, expected.table)
+
+
+@pytest.mark.parametrize("groups", [None, CLUSTERS])
+def test_identical_scores_have_a_p_value_of_one(groups):
+    found = compare_roc_auc(Y, S1, np.exp(S1), groups=groups)
+    assert (found.statistic, found.pvalue) == (0.0, 1.0)
+    assert (found.table["pvalue"].dropna() == 1.0).all()
+
+
+def test_models_without_variation_have_no_p_value():
+    found = compare_roc_auc([0, 0, 1, 1], [1, 2, 3, 4], [4, 3, 2, 1])
+    assert found.table.loc["pooled", "difference"] == 1.0
+    assert np.isnan(found.pvalue)
+
+
+def test_groups_that_lack_a_class_are_nan():
+    y, a, b, groups, _ = rows(2)
+    groups = np.where(y & (groups == 5), 4, groups)
+    found = compare_roc_auc(y, a, b, groups=groups)
+    assert found.by_group.loc[5].isna().all()
+    assert found.table.notna().all(axis=None)
+
+
+def test_repr_tells_the_result():
+    text = repr(compare_roc_auc(Y, S1, S2))
+    assert text.startswith("PairedComparison(statistic=0.6896, pvalue=0.4905): pooled AUC 0.8182")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"score_b": S2[:-1]}, "score_b has 19 rows and y_true has 20"),
+        ({"score_a": [*S1[:-1], np.nan]}, "score_a must be finite; got 1 NaN"),
+        ({"y_true": np.ones(20)}, "y_true must hold both classes; got one among 20 rows"),
+        ({"over": "people"}, "over must be 'rows' .* got 'people'"),
+        ({"level": 95}, "level must be a number between 0 and 1"),
+    ],
+)
+def test_bad_arguments(change, message):
+    with pytest.raises(ValueError, match=message):
+        compare_roc_auc(**{"y_true": Y, "score_a": S1, "score_b": S2, "groups": CLUSTERS, **change})

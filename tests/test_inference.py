@@ -1,0 +1,669 @@
+"""Variances, intervals and tests: reference values, brute force, other packages, odd groups."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+from statsmodels.stats.nonparametric import rank_compare_2indep
+
+from skfedauc import AUCPartial, GroupAUC
+from skfedauc._paircounts import places_in_all
+from skfedauc.inference import agreement, comparisons, heterogeneity, intervals
+
+# Reference values of pROC 1.18.0, metafor 3.8.1 and Obuchowski's (1997) formula, on 20 rows.
+Y = np.repeat([0, 1], [11, 9])
+S1 = [0.1, 0.2, 0.2, 0.3, 0.35, 0.4, 0.4, 0.5, 0.55, 0.6, 0.7]
+S1 += [0.3, 0.45, 0.5, 0.6, 0.65, 0.7, 0.8, 0.85, 0.9]
+S2 = [0.3, 0.1, 0.25, 0.5, 0.2, 0.45, 0.6, 0.35, 0.7, 0.4, 0.65]
+S2 += [0.55, 0.35, 0.5, 0.4, 0.75, 0.6, 0.8, 0.45, 0.95]
+WEIGHTS = [1, 2, 1, 3, 1, 2, 2, 1, 1, 3, 1, 2, 1, 1, 2, 3, 1, 1, 2, 1]
+CLUSTERS = list("aabbccddeefaabcddeff")
+GROUPS = list("aaaabbbbcccaaabbbccc")
+S1_VARIANCE, S2_VARIANCE = 0.00950923375165799, 0.0127078869503112
+
+
+def report_of(y, scores, groups=None, weights=None, **options):
+    partial = AUCPartial.from_predictions(y, scores, groups=groups, sample_weight=weights)
+    return GroupAUC(partial, **options)
+
+
+def variances_of(*arguments, **named):
+    return report_of(*arguments, **named)._variances
+
+
+def simulated(seed, n_groups=6, decimals=1, weighted=False, n=200):
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.4
+    scores = (rng.normal(size=n) + y).round(decimals)
+    groups = rng.integers(0, n_groups, n)
+    weights = rng.uniform(0.5, 3.0, n) if weighted else None
+    return y, scores, groups, weights
+
+
+def comparisons_of(y, scores, weights):
+    """Matrix of comparisons of each positive with each negative, and the weights of both."""
+    above = scores[y][:, None] - scores[~y]
+    return np.where(above > 0, 1.0, np.where(above == 0, 0.5, 0.0)), weights[y], weights[~y]
+
+
+# Variances -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("scores", "expected"), [(S1, S1_VARIANCE), (S2, S2_VARIANCE)])
+def test_delong_equals_proc(scores, expected):
+    assert_allclose(variances_of(Y, scores).delong, [expected], rtol=1e-12)
+
+
+def test_delong_of_weighted_rows_equals_its_formula():
+    assert_allclose(variances_of(Y, S1, None, WEIGHTS).delong, [0.01157996763520223], rtol=1e-12)
+
+
+def test_delong_by_group():
+    found = variances_of(Y, S1, GROUPS)
+    assert_allclose(found.auc, [0.958333333333333, 1.0, 1.0])
+    assert_allclose(found.delong, [0.00347222222222222, 0.0, 0.0], atol=1e-15)
+
+
+def test_delong_of_ten_rows():
+    y = [0, 0, 1, 1, 0, 1, 0, 1, 1, 0]
+    s = [0.1, 0.4, 0.35, 0.8, 0.2, 0.7, 0.6, 0.9, 0.55, 0.3]
+    found = report_of(y, s)
+    assert found.pooled == pytest.approx(0.88, rel=1e-12)
+    assert_allclose(found._variances.delong, [0.0128], rtol=1e-12)
+    row = found.confidence_intervals(method="delong").iloc[0]
+    assert_allclose([row.ci_low, row.ci_high], [0.658255388104052, 1.0], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"), [(S1, 0.00359012109575596), (S2, 0.00131307228727715)]
+)
+def test_clustered_variance_equals_obuchowski(scores, expected):
+    found = variances_of(Y, scores, CLUSTERS)
+    assert found.pooled_clustered == pytest.approx(expected, rel=1e-12)
+
+
+def test_rows_as_clusters_give_delongs_variance():
+    found = variances_of(Y, S1, np.arange(20))
+    assert found.pooled_clustered == pytest.approx(S1_VARIANCE, rel=1e-12)
+
+
+def test_two_independent_samples_equal_proc_unpaired():
+    variance = S1_VARIANCE + S2_VARIANCE
+    found = variances_of(np.r_[Y, Y], np.r_[S1, S2], np.repeat(["first", "second"], 20))
+    d = (found.auc[0] - found.auc[1]) / np.sqrt(found.delong.sum())
+    assert found.delong.sum() == pytest.approx(variance, rel=1e-12)
+    assert d == pytest.approx(0.508255610678774, rel=1e-9)
+    assert 2 * stats.norm.sf(d) == pytest.approx(0.611274095770291, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_delong_equals_statsmodels(seed):
+    y, scores, groups, _ = simulated(seed, decimals=1 + seed % 3)
+    found = variances_of(y, scores, groups)
+    for g in range(6):
+        mine = groups == g
+        theirs = rank_compare_2indep(scores[mine & y], scores[mine & ~y])
+        assert found.auc[g] == pytest.approx(theirs.prob1, rel=1e-12)
+        assert found.delong[g] == pytest.approx(theirs.var_prob, rel=1e-10)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_unbiased_variance_equals_its_definition(weighted):
+    y, scores, groups, weights = simulated(3, n_groups=5, weighted=weighted, n=60)
+    found = variances_of(y, scores, groups, weights).unbiased
+    weights = np.ones(60) if weights is None else weights
+    for g in range(5):
+        mine = groups == g
+        h, above, below = comparisons_of(y[mine], scores[mine], weights[mine])
+        auc = above @ h @ below / above.sum() / below.sum()
+        total = pairs = 0.0
+        for i, k in itertools.permutations(range(above.size), 2):
+            for j, m in itertools.permutations(range(below.size), 2):
+                weight = above[i] * above[k] * below[j] * below[m]
+                total += weight * h[i, j] * h[k, m]
+                pairs += weight
+        assert found[g] == pytest.approx(auc**2 - total / pairs, rel=1e-10, abs=1e-14)
+
+
+def test_unbiased_variance_is_unbiased_over_all_samples():
+    # Every sample with replacement of 2 positives and 3 negatives of a tiny population
+    positives, negatives = [0.2, 0.5, 0.5], [0.1, 0.5, 0.3]
+    samples = [
+        (p, n)
+        for p in itertools.product(positives, repeat=2)
+        for n in itertools.product(negatives, repeat=3)
+    ]
+    scores = np.concatenate([np.r_[p, n] for p, n in samples])
+    y = np.tile([1, 1, 0, 0, 0], len(samples))
+    found = variances_of(y, scores, np.repeat(np.arange(len(samples)), 5))
+    assert found.unbiased.mean() == pytest.approx(found.auc.var(), rel=1e-12)
+    assert found.delong.mean() > 1.05 * found.auc.var()
+
+
+def placement(sign, score, others, weights):
+    return np.average(np.sign(sign * (score - others)) / 2 + 0.5, weights=weights)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_variance_of_pooled_less_average_equals_sums_over_rows(seed, weighted):
+    y, scores, groups, weights = simulated(seed, weighted=weighted)
+    report = report_of(y, scores, groups, weights)
+    w = np.ones(y.size) if weights is None else weights
+    share = np.random.default_rng(seed).dirichlet(np.ones(6))
+    total, plain = 0.0, 0.0
+    for mine, other in ((y, ~y), (~y, y)):
+        sign = 1 if mine is y else -1
+        for g in range(6):
+            rows = np.flatnonzero(mine & (groups == g))
+            pooled, own = (
+                np.array([placement(sign, scores[i], scores[of], w[of]) for i in rows])
+                for of in (other, other & (groups == g))
+            )
+            lost = w[rows].sum() ** 2 / (w[rows].sum() ** 2 - (w[rows] ** 2).sum())
+            for which, influence in (
+                ("total", pooled / w[mine].sum() - share[g] * own / w[rows].sum()),
+                ("plain", pooled / w[mine].sum()),
+            ):
+                centred = influence - np.average(influence, weights=w[rows])
+                amount = lost * (w[rows] ** 2 * centred**2).sum()
+                if which == "total":
+                    total += amount
+                else:
+                    plain += amount
+    assert report._variances.of_difference(share) == pytest.approx(total, rel=1e-10)
+    assert report._variances.pooled_fixed == pytest.approx(plain, rel=1e-10)
+
+
+def test_merged_parts_give_the_same_digits():
+    y, scores, groups, _ = simulated(1, n=1000)
+    whole = AUCPartial.from_predictions(y, scores, groups=groups)
+    merged = AUCPartial.merge(
+        AUCPartial.from_predictions(y[i::10], scores[i::10], groups=groups[i::10])
+        for i in reversed(range(10))
+    )
+    one, other = GroupAUC(whole), GroupAUC(merged)
+    for read in (
+        lambda r: r.confidence_intervals(),
+        lambda r: r.confidence_intervals(of="statistics"),
+        lambda r: r.confidence_intervals(of="statistics", over="groups"),
+        lambda r: r.compare_groups(),
+        lambda r: r.compare_groups("rest"),
+        lambda r: r.heterogeneity(),
+        lambda r: r.agreement().averages,
+        lambda r: r.agreement().scores,
+    ):
+        assert read(one).equals(read(other))
+    assert repr(one.test_equal_groups()) == repr(other.test_equal_groups())
+    assert one.expected_difference == other.expected_difference
+
+
+# Intervals --------------------------------------------------------------------------------
+
+
+def test_logit_and_delong_intervals_equal_proc():
+    report = report_of(Y, S1)
+    logit, raw = (report.confidence_intervals(method=m).iloc[0] for m in ("logit", "delong"))
+    assert_allclose([logit.ci_low, logit.ci_high], [0.5546020683869, 0.9420715196034], rtol=1e-9)
+    assert_allclose([raw.ci_low, raw.ci_high], [0.62705534206365, 1.0], rtol=1e-9)
+    raw = report_of(Y, S2).confidence_intervals(method="delong").iloc[0]
+    assert_allclose([raw.ci_low, raw.ci_high], [0.521478945081989, 0.963369539766496], rtol=1e-9)
+
+
+def test_the_pooled_interval_without_groups_is_the_groups_own():
+    table = report_of(Y, S1).confidence_intervals(of="statistics")
+    assert_allclose(
+        table.loc["pooled", ["ci_low", "ci_high"]].astype(float),
+        [0.5546020683869, 0.9420715196034],
+        rtol=1e-9,
+    )
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
+def test_perfect_separation_has_the_exact_limit(level):
+    rows = {"y": [0, 0, 0, 1, 1], "scores": [1, 2, 3, 4, 5]}
+    row = report_of(**rows).confidence_intervals(level).iloc[0]
+    # True AUC at which two independent pairs are both concordant this rarely
+    assert row.ci_low == pytest.approx(((1 - level) / 2) ** 0.5, rel=1e-12)
+    assert row.ci_high == 1.0
+    assert "perfect" in row.note
+    row = report_of(rows["y"], -np.array(rows["scores"])).confidence_intervals(level).iloc[0]
+    assert row.ci_low == 0.0
+    assert row.ci_high == pytest.approx(1 - ((1 - level) / 2) ** 0.5, rel=1e-12)
+
+
+@pytest.mark.parametrize("method", intervals.METHODS)
+def test_odd_groups_have_an_interval_or_a_reason(method):
+    y = [1, 0, 0, 0, 1, 1, 0, 1, 0, 1, 0, 0, 1, 0]
+    s = [2, 1, 3, 4, 1, 2, 2, 1, 1, 1, 1, 1, 9, 1]
+    g = ["one positive"] * 4 + ["one negative"] * 3 + ["all tied"] * 4
+    g += ["only negatives"] + ["one pair"] * 2
+    report = report_of(y, s, g, undefined="ignore")
+    table = report.confidence_intervals(method=method)
+    for label, row in table.iterrows():
+        if label == "only negatives":
+            assert np.isnan([row.auc, row.ci_low, row.ci_high]).all()
+            assert row.note == "no positives"
+        else:
+            assert 0 <= row.ci_low <= row.auc <= row.ci_high <= 1
+            assert row.ci_high - row.ci_low > 0.1
+            if method != "exact":
+                assert row.note
+    statistics = report.confidence_intervals(method=method, of="statistics")
+    assert statistics[["ci_low", "ci_high"]].notna().all(axis=None)
+    assert (statistics["ci_low"] <= statistics["value"]).all()
+    assert (statistics["value"] <= statistics["ci_high"]).all()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("method", intervals.METHODS)
+@pytest.mark.parametrize("over", ["rows", "groups"])
+def test_intervals_hold_their_estimate_and_grow_with_the_level(over, method, weighted):
+    for seed in range(10):
+        report = report_of(*simulated(seed, weighted=weighted))
+        narrow, wide = (
+            report.confidence_intervals(level, method, of="statistics", over=over)
+            for level in (0.5, 0.99)
+        )
+        known = narrow["ci_low"].notna()
+        assert known.all() or (method, over) == ("exact", "groups")
+        for table in (narrow, wide):
+            assert (table["ci_low"] <= table["value"] + 1e-12)[known].all()
+            assert (table["ci_high"] >= table["value"] - 1e-12)[known].all()
+        assert (wide["ci_low"] <= narrow["ci_low"] + 1e-12)[known].all()
+        assert (wide["ci_high"] >= narrow["ci_high"] - 1e-12)[known].all()
+        assert narrow.loc[~known, "note"].str.len().gt(0).all()
+        named = wide.loc[["pooled", "macro"], "estimand"].unique().tolist()
+        assert named == ["new groups like these" if over == "groups" else "these groups, new rows"]
+
+
+def test_the_number_of_groups_chooses_what_averages_estimate():
+    few, many = (report_of(*simulated(0, n_groups=k, n=2000)) for k in (20, 21))
+    for report, expected in ((few, "rows"), (many, "groups")):
+        chosen = report.confidence_intervals(of="statistics")
+        assert chosen.equals(report.confidence_intervals(of="statistics", over=expected))
+
+
+def test_averages_of_fixed_groups_add_up_the_variances_of_the_groups():
+    report = report_of(*simulated(2, n=2000))
+    table = report.confidence_intervals(method="delong", of="statistics", over="rows")
+    expected = np.sqrt(report._variances.delong.sum()) / 6
+    row = table.loc["macro"]
+    assert (row.ci_high - row.ci_low) / 2 == pytest.approx(1.959963984540054 * expected, rel=1e-9)
+
+
+def test_averages_over_new_groups_are_a_t_interval_of_the_group_aucs():
+    report = report_of(*simulated(2, n=2000))
+    table = report.confidence_intervals(method="delong", of="statistics", over="groups")
+    theirs = stats.ttest_1samp(report.by_group["auc"], 0.5).confidence_interval(0.95)
+    assert_allclose(table.loc["macro", ["ci_low", "ci_high"]].astype(float), theirs, rtol=1e-9)
+
+
+def test_a_number_that_stands_in_for_an_auc_does_not_vary():
+    y, s, g = [0, 1, 0, 1, 1, 1], [1, 2, 2, 1, 3, 4], list("aabbcc")
+    y, s, g = y * 5, s * 5, g * 5
+    report = report_of(y, s, g, undefined=0.5)
+    table = report.confidence_intervals(of="statistics", over="rows")
+    assert table.loc["macro", "value"] == pytest.approx(np.mean([1.0, 0.0, 0.5]))
+    assert table.loc["difference", "value"] == 1.0
+
+
+@pytest.mark.parametrize("n_groups", [2, 3, 10, 100])
+def test_studentised_range_equals_scipy(n_groups):
+    found = intervals.studentised_range_quantile(0.025, n_groups)
+    assert stats.studentized_range.sf(found, n_groups, np.inf) == pytest.approx(0.025, rel=1e-6)
+
+
+def test_exact_limits_are_where_the_divergence_is_allowed():
+    auc, fewest = np.array([0.0, 0.2, 0.5, 0.9, 1.0]), np.array([5.0, 1.0, 40.0, 300.0, 7.0])
+    low, high = intervals.exact_limits(auc, fewest, 0.025)
+    assert low[0] == 0
+    assert high[-1] == 1
+    for a, k, end in [*zip(auc[1:], fewest[1:], low[1:], strict=True)]:
+        assert k * stats.entropy([a, 1 - a], [end, 1 - end]) == pytest.approx(
+            -np.log(0.025), rel=1e-6
+        )
+    for a, k, end in [*zip(auc[:-1], fewest[:-1], high[:-1], strict=True)]:
+        assert k * stats.entropy([a, 1 - a], [end, 1 - end]) == pytest.approx(
+            -np.log(0.025), rel=1e-6
+        )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"level": 95}, r"level must be .* between 0 and 1; got 95. Pass 0.95 for 95 %"),
+        ({"level": 0}, r"level must be .* got 0"),
+        ({"level": True}, r"level must be .* got True"),
+        ({"method": "wald"}, r"method must be one of 'logit', 'delong', 'exact'; got 'wald'"),
+        ({"of": "pooled"}, r"of must be 'groups' or 'statistics'; got 'pooled'"),
+        ({"over": "rows"}, r"pass of='statistics' with it"),
+        ({"of": "statistics", "over": "new"}, r"over must be 'rows' .* got 'new'"),
+    ],
+)
+def test_bad_arguments_of_intervals(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        report_of(Y, S1).confidence_intervals(**arguments)
+
+
+# Tests of equal groups -----------------------------------------------------------------------
+
+
+def test_the_anova_type_statistic_equals_its_formula():
+    report = report_of(*simulated(4, n=600))
+    counts, v = report.by_group, report._variances.unbiased
+    m, n = counts["n_positives"].to_numpy(), counts["n_negatives"].to_numpy()
+    w, auc = m * n / (m + n), counts["auc"].to_numpy()
+    total = w.sum()
+    t = (w * (auc - np.average(auc, weights=w)) ** 2).sum()
+    e = (w * v * (1 - w / total)).sum()
+    variance = 2 * (((w * v) ** 2 * (1 - 2 * w / total)).sum() + (w**2 * v).sum() ** 2 / total**2)
+    f = 2 * e**2 / variance
+    found = report.test_equal_groups()
+    assert found.statistic == pytest.approx(f * t / e, rel=1e-10)
+    assert found.degrees_of_freedom == pytest.approx(f, rel=1e-10)
+    assert found.pvalue == pytest.approx(stats.chi2.sf(f * t / e, f), rel=1e-9)
+    assert "ANOVA-type" in found.method
+    assert repr(found).startswith("EqualGroupsTest(statistic=")
+
+
+def test_many_tiny_groups_have_a_form_of_their_own():
+    report = report_of(*simulated(5, n_groups=200, n=4000), undefined="ignore")
+    kept = report._variances.estimable
+    auc, v = report._variances.auc[kept], report._variances.unbiased[kept]
+    m, n = (report.by_group[c].to_numpy()[kept] for c in ("n_positives", "n_negatives"))
+    w = m * n / (m + n)
+    w = w / w.sum()
+    terms = w * ((auc - (w * auc).sum()) ** 2 - (1 - w) * v)
+    found = report.test_equal_groups()
+    assert "tiny" in found.method
+    assert found.n_groups == kept.sum()
+    assert found.n_left_out == (~kept).sum()
+    assert found.statistic == pytest.approx(terms.sum() / np.sqrt((terms**2).sum()), rel=1e-9)
+    assert found.pvalue == pytest.approx(stats.norm.sf(found.statistic), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("y", "scores", "groups", "pvalue"),
+    [
+        ([0, 1] * 4, [2, 3] * 4, list("aaaabbbb"), 1.0),
+        ([0, 1, 0, 1], [2, 3, 3, 2], list("aabb"), np.nan),
+        ([0, 1] * 4, [2, 3, 2, 3, 3, 2, 3, 2], list("aaaabbbb"), np.nan),
+    ],
+    ids=["both perfect", "one row of each class", "perfect and reversed"],
+)
+def test_equal_groups_without_any_variation(y, scores, groups, pvalue):
+    found = report_of(y, scores, groups).test_equal_groups()
+    assert found.pvalue == pytest.approx(pvalue, nan_ok=True)
+
+
+# Comparisons of groups -------------------------------------------------------------------------
+
+
+def satterthwaite(variances, freedom):
+    return variances.sum() ** 2 / (variances**2 / freedom).sum()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_degrees_of_freedom_equal_those_of_brunner_and_munzel(seed):
+    y, scores, groups, _ = simulated(seed, n=400)
+    found = variances_of(y, scores, groups)
+    for g in range(6):
+        mine = groups == g
+        theirs = rank_compare_2indep(scores[mine & y], scores[mine & ~y])
+        assert found.freedom[g] == pytest.approx(theirs.df, rel=1e-9)
+
+
+def test_comparisons_are_on_the_logit_scale():
+    report = report_of(*simulated(6, n=600))
+    table = report.compare_groups()
+    assert len(table) == 15
+    v = report._variances
+    pairs = report.by_group["n_positives"] * report.by_group["n_negatives"]
+    drawn = ((pairs * v.auc + 0.5) / (pairs + 1)).to_numpy()
+    logit, error = np.log(drawn / (1 - drawn)), np.sqrt(v.delong) / drawn / (1 - drawn)
+    for (one, other), row in table.iterrows():
+        z = (logit[one] - logit[other]) / np.hypot(error[one], error[other])
+        assert row.statistic == pytest.approx(z, rel=1e-9)
+        freedom = satterthwaite(error[[one, other]] ** 2, v.freedom[[one, other]])
+        assert row.pvalue == pytest.approx(2 * stats.t.sf(abs(z), freedom), rel=1e-9)
+        assert row.difference == pytest.approx(v.auc[one] - v.auc[other], abs=1e-12)
+        reach = stats.t.isf((1 - 0.95 ** (1 / 15)) / 2, freedom) * np.hypot(
+            error[one], error[other]
+        )
+        assert row.ci_high - row.ci_low == pytest.approx(2 * reach, rel=1e-9)
+    assert table["pvalue_adjusted"].tolist() == comparisons.holm(table["pvalue"]).tolist()
+    with_one = report.compare_groups(3)
+    assert with_one.index.tolist() == [0, 1, 2, 4, 5]
+    assert with_one.loc[5, "statistic"] == pytest.approx(-table.loc[(3, 5), "statistic"], rel=1e-12)
+
+
+def test_the_rest_is_the_average_of_the_other_groups():
+    report = report_of(*simulated(6, n=600))
+    table, auc = report.compare_groups("rest"), report.by_group["auc"].to_numpy()
+    for g, row in enumerate(table.itertuples()):
+        others = np.arange(6) != g
+        assert row.reference_auc == pytest.approx(auc[others].mean(), rel=1e-12)
+        error = np.sqrt(report._variances.delong[others].sum()) / 5
+        own = np.sqrt(report._variances.delong[g]) / (auc[g] * (1 - auc[g]))
+        rest = error / (row.reference_auc * (1 - row.reference_auc))
+        assert abs(row.logit_difference / row.statistic) == pytest.approx(
+            np.hypot(own, rest), rel=0.02
+        )
+
+
+def test_groups_that_cannot_be_tested_are_nan():
+    y, s = [0, 0, 1, 1, 0, 0, 1, 1, 0, 1, 0], [1, 2, 2, 3, 1, 3, 2, 4, 1, 2, 5]
+    report = report_of(y, s, list("aaaabbbbccd"), undefined="ignore")
+    for reference in (None, "rest", "a", "d"):
+        table = report.compare_groups(reference)
+        labels = table.index.to_flat_index()
+        testable = [
+            set(label) <= set("ab") if isinstance(label, tuple) else label in "ab"
+            for label in labels
+        ]
+        if reference == "d":
+            testable = [False] * len(table)
+        assert table["pvalue"].notna().tolist() == testable
+        assert table["pvalue_adjusted"].notna().tolist() == testable
+
+
+def test_the_reference_may_be_called_rest():
+    report = report_of([0, 1, 0, 1] * 4, np.arange(16) % 7, ["rest", "rest", "b", "b"] * 4)
+    assert report.compare_groups(["rest"]).index.tolist() == ["b"]
+    assert report.compare_groups("rest").index.tolist() == ["b", "rest"]
+
+
+def test_bad_references():
+    report = report_of(Y, S1, GROUPS)
+    with pytest.raises(
+        ValueError, match=r"reference must be .* got 'd', and the groups are 'a', 'b'"
+    ):
+        report.compare_groups("d")
+    many = report_of(*simulated(0, n_groups=501, n=5000), undefined="ignore")
+    with pytest.raises(
+        ValueError, match=r"every two of 501 groups are too many .* reference='rest'"
+    ):
+        many.compare_groups()
+
+
+def test_adjusted_p_values():
+    assert_allclose(comparisons.holm([0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02])
+    p = np.random.default_rng(0).random(60)
+    assert_allclose(comparisons.benjamini_hochberg(p), stats.false_discovery_control(p))
+    report = report_of(*simulated(0, n_groups=60, n=6000), undefined="ignore")
+    assert report.compare_groups("rest")["adjustment"].unique().tolist() == ["Benjamini-Hochberg"]
+
+
+# Spread -----------------------------------------------------------------------------------------
+
+AUCS, VARIANCES = [0.82, 0.78, 0.91, 0.7, 0.86], [0.001, 0.0022, 0.0006, 0.003, 0.0015]
+
+
+def test_meta_analysis_equals_metafor():
+    found = heterogeneity.dersimonian_laird(AUCS, VARIANCES)
+    assert found.mean == pytest.approx(0.823269667716125, rel=1e-9)
+    assert found.standard_error == pytest.approx(0.0338845902355761, rel=1e-9)
+    assert found.tau2 == pytest.approx(0.00420170454545455, rel=1e-9)
+    assert found.q == pytest.approx(16.6875, rel=1e-9)
+    assert stats.chi2.sf(found.q, 4) == pytest.approx(0.00222267838760274, rel=1e-9)
+    assert found.i2 == pytest.approx(0.760299625468165, rel=1e-9)
+    found = heterogeneity.reml(AUCS, VARIANCES)
+    assert found.mean == pytest.approx(0.823092577122, rel=1e-6)
+    assert found.tau2 == pytest.approx(0.004319256836, rel=1e-6)
+    assert found.standard_error == pytest.approx(0.034772512511, rel=1e-6)
+
+
+def test_meta_analysis_on_logits_equals_metafor():
+    auc, variance = np.array(AUCS), np.array(VARIANCES)
+    found = heterogeneity.dersimonian_laird(
+        np.log(auc / (1 - auc)), variance / (auc * (1 - auc)) ** 2
+    )
+    assert found.mean == pytest.approx(1.53485249405226, rel=1e-9)
+    assert found.standard_error == pytest.approx(0.236787720088348, rel=1e-9)
+    assert found.tau2 == pytest.approx(0.205404924521853, rel=1e-9)
+
+
+def test_tau_is_the_variance_beyond_noise_and_scorers_keep_its_sign():
+    signs = set()
+    for seed in range(30):
+        report = report_of(*simulated(seed, n=400))
+        v = report._variances
+        square = v.auc.var(ddof=1) - v.unbiased.mean()
+        assert report.tau == pytest.approx(np.sqrt(max(square, 0.0)), abs=1e-12)
+        assert report._score("tau") == pytest.approx(
+            np.sign(square) * abs(square) ** 0.5, abs=1e-12
+        )
+        assert report.statistic("tau") == report.statistics()["tau"] == report.tau
+        row = report.heterogeneity().loc["moments"]
+        assert row.tau == report.tau
+        assert row.ci_low <= row.tau <= row.ci_high or row.tau == 0
+        signs.add(np.sign(square))
+    assert signs == {-1.0, 1.0}
+
+
+def test_the_jackknife_equals_leaving_out_each_group():
+    rng = np.random.default_rng(0)
+    auc, v = rng.normal(0.8, 0.1, 12), rng.uniform(0.001, 0.003, 12)
+    whole = auc.var(ddof=1) - v.mean()
+    pseudo = []
+    for g in range(12):
+        rest = np.arange(12) != g
+        pseudo.append(12 * whole - 11 * (auc[rest].var(ddof=1) - v[rest].mean()))
+    reach = stats.t.isf(0.025, 11) * stats.sem(pseudo)
+    expected = np.sqrt(np.maximum([whole - reach, whole + reach], 0))
+    assert_allclose(heterogeneity.tau_interval(auc, v, 0.95), expected, rtol=1e-9)
+
+
+def test_expected_difference_is_the_mean_range():
+    # Ranges of 2 and 3 standard normal variables: 2 / sqrt(pi) and 3 / sqrt(pi)
+    for n_groups, mean in ((2, 2 / np.sqrt(np.pi)), (3, 3 / np.sqrt(np.pi))):
+        assert heterogeneity._mean_range(np.full(n_groups, 0.1)) == pytest.approx(
+            0.1 * mean, rel=1e-6
+        )
+    deviations = np.array([0.5, 1.0, 2.0, 2.0])
+    drawn = np.random.default_rng(0).normal(size=(200_000, 4)) * deviations
+    expected = np.ptp(drawn, axis=1).mean()
+    assert heterogeneity._mean_range(deviations) == pytest.approx(expected, rel=0.01)
+
+
+@pytest.mark.parametrize("sizes", [(5, 15), (40, 160)])
+def test_expected_difference_is_what_equal_groups_show(sizes):
+    n_groups, n_runs = 8, 200
+    rng = np.random.default_rng(1)
+    y = np.tile(np.repeat([True, False], sizes), n_groups)
+    groups = np.repeat(np.arange(n_groups), sum(sizes))
+    reports = [report_of(y, rng.normal(size=y.size) + y, groups) for _ in range(n_runs)]
+    seen = np.mean([report.difference for report in reports])
+    expected = np.mean([report.expected_difference for report in reports[:20]])
+    assert expected == pytest.approx(seen, rel=0.08)
+
+
+# Agreement ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("decimals", [9, 1, 0])
+@pytest.mark.parametrize("n_groups", [2, 3, 12])
+def test_anderson_darling_and_kolmogorov_equal_scipy(n_groups, decimals):
+    y, scores, groups, _ = simulated(n_groups, n_groups=n_groups, decimals=decimals, n=500)
+    partial = AUCPartial.from_predictions(y, scores, groups=groups)
+    places = places_in_all(partial._cells)
+    for side, mine in enumerate((~y, y)):
+        samples = [scores[mine & (groups == g)] for g in range(n_groups)]
+        statistic, pvalue = agreement.anderson_darling(partial._cells, places, side)
+        assert statistic == pytest.approx(raw_anderson_darling(samples), rel=1e-10)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that p values are cut at .001 and .25
+            theirs = stats.anderson_ksamp(samples).pvalue
+        if 0.002 < theirs < 0.24 and decimals == 9:
+            assert pvalue == pytest.approx(theirs, abs=0.02)
+        distances = agreement.kolmogorov_distances(partial._cells, places, side)
+        every = np.sort(scores[mine])
+        points = np.unique(every)
+        for sample, distance in zip(samples, distances, strict=True):
+            own = np.searchsorted(np.sort(sample), points, "right") / sample.size
+            pooled = np.searchsorted(every, points, "right") / every.size
+            assert distance == pytest.approx(np.abs(own - pooled).max(), abs=1e-12)
+
+
+def raw_anderson_darling(samples):
+    """Scholz and Stephens' statistic with midranks, as they write it."""
+    every = np.sort(np.concatenate(samples))
+    total, points = every.size, np.unique(every)
+    tied = np.searchsorted(every, points, "right") - np.searchsorted(every, points)
+    middle = np.searchsorted(every, points) + tied / 2
+    found = 0.0
+    for sample in samples:
+        left, right = (np.searchsorted(np.sort(sample), points, side) for side in ("left", "right"))
+        own = (left + right) / 2
+        inner = tied / total * (total * own - middle * sample.size) ** 2
+        found += (inner / (middle * (total - middle) - total * tied / 4)).sum() / sample.size
+    return found * (total - 1) / total
+
+
+def test_p_values_of_anderson_darling_are_uniform_when_groups_are_alike():
+    rng = np.random.default_rng(0)
+    pvalues = []
+    for _ in range(400):
+        scores, groups = rng.integers(0, 6, 300) ** 2, rng.integers(0, 4, 300)
+        partial = AUCPartial.from_predictions(np.ones(300), scores, groups=groups, pos_label=1)
+        pvalues.append(
+            agreement.anderson_darling(partial._cells, places_in_all(partial._cells), 1)[1]
+        )
+    assert np.mean(np.array(pvalues) < 0.05) == pytest.approx(0.05, abs=0.03)
+    assert stats.kstest(pvalues, "uniform").pvalue > 0.001
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_bound_is_certain(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(250):
+        n, k = rng.integers(2, 30), rng.integers(1, 5)
+        y = rng.random(n) < rng.uniform(0.1, 0.9)
+        if y.all() or not y.any():
+            continue
+        scores, groups = rng.integers(1, rng.integers(3, 9), n), rng.integers(0, k, n)
+        report = report_of(y, scores, groups, undefined="ignore")
+        if not report.n_groups > report.n_undefined:
+            continue
+        table = report.agreement().averages
+        for name in ("positives", "negatives"):
+            row = table.loc[name]
+            assert abs(row.difference) <= row.bound + 1e-12
+
+
+def test_agreement_of_weighted_rows_and_of_one_group():
+    y, scores, groups, weights = simulated(0, weighted=True)
+    found = report_of(y, scores, groups, weights).agreement()
+    assert found.scores["pvalue"].isna().all()
+    assert "sample weights" in found.verdict
+    alone = report_of(Y, S1).agreement()
+    assert_allclose(alone.averages["difference"], 0.0, atol=1e-12)
+    assert (alone.averages["stands_for_pooled"] == "yes").all()
+    with pytest.raises(ValueError, match="delta must be a number between 0 and 1; got 5"):
+        report_of(Y, S1).agreement(delta=5)
+    with pytest.raises(ValueError, match="rows of both classes"):
+        report_of([1, 1], [1, 2], [1, 2], undefined="ignore").agreement()
