@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import statistics
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from skfedauc import (
     AUCPartial,
     GroupAUC,
     WithinGroupStratifiedKFold,
+    compare_roc_auc,
     group_auc_scoring,
     group_roc_auc_score,
 )
@@ -28,7 +30,7 @@ Way = Callable[[], Any]
 def all_scenarios() -> list[dict[str, Any]]:
     """Each as topic, what it is, ours in seconds (or GB), the peer's, and what the peer is."""
     found = [*small_calls(), *merging(), search(), folds(), categories(), cross_matrix()]
-    return [*found, batches(), many_batches()]
+    return [*found, *inference(), batches(), many_batches()]
 
 
 def _row(topic: str, what: str, unit: str, runs: Mapping[str, list[float]]) -> dict[str, Any]:
@@ -71,6 +73,11 @@ def _timed(
 
 def _close(a: Any, b: Any) -> bool:
     return bool(np.allclose(a, b, rtol=1e-9, atol=1e-9))
+
+
+def _near(a: Any, b: Any) -> bool:
+    """To six digits: some peers keep placements in 32 bits."""
+    return bool(np.allclose(a, b, rtol=1e-6, atol=1e-6))
 
 
 def small_calls() -> list[dict[str, Any]]:
@@ -204,6 +211,60 @@ def cross_matrix() -> dict[str, Any]:
         lambda matrix, _: _close(matrix.loc[3, 150], one_entry),
         repeats=3,
     )
+
+
+def inference() -> list[dict[str, Any]]:
+    """Time intervals and tests, next to packages that have DeLong's variance."""
+    rows = make_rows(Case(1_000_000))
+    y, score = rows.y, rows.score
+    other = score + np.random.default_rng(1).normal(0, 0.2, y.size)
+
+    def interval() -> Any:
+        report = GroupAUC(AUCPartial.from_predictions(y, score))
+        return report.confidence_intervals(method="delong")[["ci_low", "ci_high"]].iloc[0]
+
+    one: dict[str, Way] = {"ours": interval}
+    two: dict[str, Way] = {"ours": lambda: compare_roc_auc(y, score, other).pvalue}
+    if importlib.util.find_spec("confidenceinterval"):
+        from confidenceinterval import roc_auc_score
+
+        one["confidenceinterval"] = lambda: roc_auc_score(y, score, confidence_level=0.95)[1]
+    if importlib.util.find_spec("MLstatkit"):
+        from MLstatkit import Delong_test
+
+        two["MLstatkit Delong_test"] = lambda: Delong_test(y, score, other)[1]
+    rows = make_rows(Case(1_000_000, 1_000))
+    by_group = AUCPartial.from_predictions(rows.y, rows.score, groups=rows.group)
+
+    def every_interval_and_test() -> None:
+        report = GroupAUC(by_group)
+        for method in ("logit", "delong", "exact"):
+            report.confidence_intervals(method=method)
+            report.confidence_intervals(method=method, of="statistics")
+        report.test_equal_groups()
+        report.compare_groups("rest")
+        report.heterogeneity()
+        _ = report.expected_difference
+
+    of_groups = "1e6 rows, 1,000 groups"
+    return [
+        _timed("interval", "DeLong interval of the pooled AUC, 1e6 rows", one, _near),
+        _timed("paired", "paired DeLong test, 1e6 rows", two, _near, repeats=3),
+        _timed(
+            "intervals and tests",
+            f"all intervals and tests, {of_groups}",
+            {"ours": every_interval_and_test},
+            lambda result, ours: True,
+            repeats=3,
+        ),
+        _timed(
+            "agreement",
+            f"agreement, {of_groups}",
+            {"ours": lambda: GroupAUC(by_group).agreement()},
+            lambda result, ours: True,
+            repeats=3,
+        ),
+    ]
 
 
 _PEAK = """
