@@ -222,13 +222,15 @@ def _meaning(report: GroupAUC) -> list[str]:
     import textwrap
 
     by_group, parts = report.by_group, report.decomposition()
+    by_chance, pvalue = report.expected_difference, report.test_equal_groups().pvalue
     rows = by_group["n_positives"] + by_group["n_negatives"]
     return textwrap.wrap(
         f"What it means: {1 - parts.share_within:.0%} of the pairs behind the pooled AUC compare "
         "patients of two groups; the averages, macro to pairs, tell how well the model ranks "
         f"inside a group. It ranks worst inside {by_group['auc'].idxmin()!r} (AUC "
-        f"{report.worst:.2f}). But with {rows.min()} to {rows.max()} patients in a group, "
-        f"differences of {report.difference:.2f} may well be noise: nothing was tested here.",
+        f"{report.worst:.2f}). But with {rows.min()} to {rows.max()} patients in a group, equal "
+        f"groups would differ by {by_chance:.2f} on average by chance alone, and they differ by "
+        f"{report.difference:.2f} (p = {pvalue:.2f}).",
         width=92,
     )
 
@@ -337,6 +339,7 @@ def _report_lines(report: GroupAUC, names: Sequence[str], n_dropped: int = 0) ->
         *_aligned([[str(name), _shown(value)] for name, value in statistics.items()]),
         *_left_out_lines(statistics),
         _decomposition_line(report),
+        *_noise_lines(report),
         *_group_lines(report, names),
     ]
 
@@ -370,11 +373,25 @@ def _decomposition_line(report: GroupAUC) -> str:
     )
 
 
+def _noise_lines(report: GroupAUC) -> list[str]:
+    """Whether the groups differ by more than chance, where that can be tested."""
+    test = report.test_equal_groups()
+    if math.isnan(test.pvalue):
+        return []
+    left_out = f" ({test.n_left_out:,} too small to be tested)" if test.n_left_out else ""
+    return [
+        f"Test that all groups{left_out} have the same AUC: p = {test.pvalue:.2g}.",
+        f"Difference that chance alone would make if they had: {report.expected_difference:.4f}.",
+    ]
+
+
 def _group_lines(report: GroupAUC, names: Sequence[str]) -> list[str]:
     """The groups by AUC; of many, the lowest and the highest."""
     from skfedauc.partials import counted
 
-    table = report.by_group.sort_values("auc", kind="stable")
+    table = report.confidence_intervals()[["auc", "ci_low", "ci_high"]]
+    table = table.join(report.by_group[["n_positives", "n_negatives"]])
+    table = table.sort_values("auc", kind="stable")
     n_left_out = 0
     if len(table) > 2 * N_ENDS:
         # Undefined groups are sorted last.
@@ -382,10 +399,12 @@ def _group_lines(report: GroupAUC, names: Sequence[str]) -> list[str]:
         ends = [*defined[:N_ENDS], *defined[N_ENDS:][-N_ENDS:]]
         n_left_out = len(table) - len(ends)
         table = table.iloc[ends]
-    rows = [[*names, "auc", "positives", "negatives"]]
-    for label, auc, *counts in table.itertuples(name=None):
+    rows = [[*names, "auc", "95% interval", "positives", "negatives"]]
+    for label, auc, low, high, *counts in table.itertuples(name=None):
         parts = label if isinstance(label, tuple) else (label,)
-        rows.append([*map(_printable, parts), _shown(auc), *(f"{n:,}" for n in counts)])
+        interval = "" if math.isnan(low) else f"{low:.4f}..{high:.4f}"
+        numbers = [_shown(auc), interval, *(f"{int(n):,}" for n in counts)]
+        rows.append([*map(_printable, parts), *numbers])
     lines = _aligned(rows, n_text=len(names))
     if n_left_out:
         lines.append(
@@ -433,6 +452,8 @@ def _document(
 
 def _entry(grouping: _Grouping) -> dict[str, Any]:
     names, report, n_dropped = grouping
+    test, intervals = report.test_equal_groups(), report.confidence_intervals()
+    groups = report.by_group.assign(ci_low=intervals["ci_low"], ci_high=intervals["ci_high"])
     return {
         "by": list(names),
         "n_positives": int(report.partial.n_positives.sum()),
@@ -442,14 +463,25 @@ def _entry(grouping: _Grouping) -> dict[str, Any]:
         "n_undefined": report.n_undefined,
         "statistics": {str(k): _or_null(v) for k, v in report.statistics().items()},
         "decomposition": {k: _or_null(v) for k, v in report.decomposition()._asdict().items()},
+        "expected_difference": _or_null(report.expected_difference),
+        "test_equal_groups": {
+            "statistic": _or_null(test.statistic),
+            "pvalue": _or_null(test.pvalue),
+            "method": test.method,
+            "n_groups": test.n_groups,
+        },
         "groups": [
             {
                 "label": list(label) if isinstance(label, tuple) else label,
                 "auc": _or_null(auc),
+                "ci_low": _or_null(ci_low),
+                "ci_high": _or_null(ci_high),
                 "n_positives": int(n_positives),
                 "n_negatives": int(n_negatives),
             }
-            for label, auc, n_positives, n_negatives in report.by_group.itertuples(name=None)
+            for label, auc, n_positives, n_negatives, ci_low, ci_high in groups.itertuples(
+                name=None
+            )
         ],
     }
 

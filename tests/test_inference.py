@@ -548,14 +548,22 @@ def test_tau_is_the_variance_beyond_noise_and_scorers_keep_its_sign():
 def test_the_jackknife_equals_leaving_out_each_group():
     rng = np.random.default_rng(0)
     auc, v = rng.normal(0.8, 0.1, 12), rng.uniform(0.001, 0.003, 12)
-    whole = auc.var(ddof=1) - v.mean()
     pseudo = []
     for g in range(12):
         rest = np.arange(12) != g
-        pseudo.append(12 * whole - 11 * (auc[rest].var(ddof=1) - v[rest].mean()))
+        pseudo.append(12 * np.log(auc.var(ddof=1)) - 11 * np.log(auc[rest].var(ddof=1)))
     reach = stats.t.isf(0.025, 11) * stats.sem(pseudo)
-    expected = np.sqrt(np.maximum([whole - reach, whole + reach], 0))
+    limits = auc.var(ddof=1) * np.exp([-reach, reach]) - v.mean()
+    expected = np.sqrt(np.maximum(limits, 0))
     assert_allclose(heterogeneity.tau_interval(auc, v, 0.95), expected, rtol=1e-9)
+
+
+def test_tau_of_few_groups():
+    auc, v = np.array([0.7, 0.9, 0.9]), np.full(3, 0.001)
+    assert np.isnan(heterogeneity.tau_interval(auc[:2], v[:2], 0.95)).all()
+    assert np.isnan(heterogeneity.tau_interval(auc[1:].repeat(2), v, 0.95)).all()
+    # Without the first there is no variance at all
+    assert_allclose(heterogeneity.tau_interval(auc, v, 0.95), [0.0, 0.5])
 
 
 def test_expected_difference_is_the_mean_range():

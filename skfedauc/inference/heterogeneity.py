@@ -152,20 +152,31 @@ def signed_root(square: float) -> float:
     return float(np.copysign(np.sqrt(abs(square)), square))
 
 
+# The largest standard deviation that numbers between 0 and 1 can have.
+_LARGEST_TAU = 0.5
+
+
 def tau_interval(auc: Floats, unbiased: Floats, level: float) -> tuple[float, float]:
-    """Limits of the standard deviation of the true AUCs, by the jackknife over groups."""
+    """Limits of the standard deviation of the true AUCs.
+
+    Those of the variance of the observed ones, by the jackknife over groups of its logarithm,
+    less their mean noise. The variance itself is too skewed for the jackknife with few groups.
+    NaN with fewer than three groups, or if all AUCs are the same.
+    """
     n_groups = auc.size
-    if n_groups < 3:
+    observed = float(auc.var(ddof=1)) if n_groups > 2 else 0.0
+    if observed == 0:
         return float("nan"), float("nan")
-    # Variance and mean without each group in turn, from sums
+    # Variance without each group in turn, from sums
     around = auc - auc.mean()
     squares = (around**2).sum() - around**2 * n_groups / (n_groups - 1)
-    without = squares / (n_groups - 2) - (unbiased.sum() - unbiased) / (n_groups - 1)
-    whole = squared_tau(auc, unbiased)
-    pseudo = n_groups * whole - (n_groups - 1) * without
+    without = np.log(np.maximum(squares / (n_groups - 2), 1e-30))
+    pseudo = n_groups * np.log(observed) - (n_groups - 1) * without
     error = np.sqrt(pseudo.var(ddof=1) / n_groups)
     reach = t_quantile((1.0 - level) / 2.0, n_groups - 1) * error
-    low, high = np.sqrt(np.maximum([whole - reach, whole + reach], 0.0))
+    with np.errstate(over="ignore"):
+        limits = observed * np.exp([-reach, reach]) - unbiased.mean()
+    low, high = np.sqrt(np.clip(limits, 0.0, _LARGEST_TAU**2))
     return float(low), float(high)
 
 

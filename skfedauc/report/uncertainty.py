@@ -40,7 +40,8 @@ class Agreement:
         For each average its value; `difference`, the pooled AUC less it, with the limits
         `ci_low` and `ci_high` of its 90 % interval; `bound`, what the two certainly are
         not further apart than (of "positives" and "negatives" only); and `stands_for_pooled`:
-        "yes" if the interval is within `delta` of 0, "no" if it is beyond, or "cannot tell".
+        "yes" if the interval is within `delta` of 0, "no" if the 99 % interval is beyond it, or
+        "cannot tell".
     scores : pandas.DataFrame
         For negatives and positives: the largest and the mean Kolmogorov distance of a group's
         scores to those of all groups (weighted by rows), about the mean that chance alone would
@@ -448,7 +449,8 @@ class Uncertainty:
         Notes
         -----
         An average stands for the pooled AUC if the 90 % interval of their difference, over new
-        rows of these groups, is within `delta` of 0: two one-sided tests at 5 %. That no
+        rows of these groups, is within `delta` of 0: two one-sided tests at 5 %. It does not if
+        the 99 % interval is beyond `delta`, since five averages are judged at once. That no
         difference is seen does not show that there is none. The Anderson-Darling test [1]_
         tells which distributions differ.
 
@@ -486,7 +488,8 @@ class Uncertainty:
                 continue
             value = float(np.dot(share[share > 0], auc[share > 0]))
             difference = self.pooled - value
-            reach = intervals.normal_quantile(0.05) * np.sqrt(variances.of_difference(share))
+            error = float(np.sqrt(variances.of_difference(share)))
+            reach = intervals.normal_quantile(0.05) * error
             rows.append(
                 {
                     "average": name,
@@ -495,7 +498,7 @@ class Uncertainty:
                     "ci_low": difference - reach,
                     "ci_high": difference + reach,
                     "bound": np.nan,
-                    "stands_for_pooled": _stands_for(difference, reach, delta),
+                    "stands_for_pooled": _stands_for(difference, error, delta),
                 }
             )
         averages = pd.DataFrame(rows).set_index("average")
@@ -551,10 +554,12 @@ def _comparison_table(found: comparisons.Comparisons, index: Any) -> pd.DataFram
     )
 
 
-def _stands_for(difference: float, reach: float, delta: float) -> str:
-    if abs(difference) + reach <= delta:
+def _stands_for(difference: float, error: float, delta: float) -> str:
+    """Whether the 90 % interval is within `delta` of 0, or the 99 % interval beyond."""
+    if abs(difference) + intervals.normal_quantile(0.05) * error <= delta:
         return "yes"
-    return "no" if abs(difference) - reach > delta else "cannot tell"
+    is_beyond = abs(difference) - intervals.normal_quantile(0.005) * error > delta
+    return "no" if is_beyond else "cannot tell"
 
 
 def _case(averages: pd.DataFrame, scores: pd.DataFrame) -> str:
@@ -575,13 +580,13 @@ def _verdict(pooled: float, averages: pd.DataFrame, scores: pd.DataFrame, delta:
     parts = []
     for answer, words in (
         ("yes", f"may stand for it (within {delta:g})"),
-        ("no", "may not"),
+        ("no", "may not stand for it"),
         ("cannot tell", "may or may not: there are too few rows to tell"),
     ):
         names = averages.index[averages["stands_for_pooled"] == answer].tolist()
         if names:
-            parts.append(f"the average{'s' * (len(names) > 1)} by {_listed(names)} {words}")
-    told = f"The pooled AUC is {pooled:.4f}; {'; '.join(parts)}."
+            parts.append(f"{_listed(names)} {words}")
+    told = f"The pooled AUC is {pooled:.4f}. Of the averages, {'; '.join(parts)}."
     pvalues = scores["pvalue"]
     if pvalues.isna().any():
         return f"{told} Whether groups score differently is not tested with sample weights."
