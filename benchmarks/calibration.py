@@ -460,6 +460,20 @@ INTRODUCTION = """# How well intervals and tests are calibrated
 
 Written by `python -m benchmarks.calibration`, with fixed seeds, in {minutes:.0f} minutes on two
 cores. With 2,000 runs a share of 95 % or of 5 % has a standard error of 0.5.
+
+Where not to lean on them:
+
+- Intervals of an AUC near 1 hold less often than they say, the more so the more unequal the
+  spreads of the classes are; `exact` ones always hold, and are wide.
+- `delong` intervals (on the scale of the AUC) are too short with few rows or a large AUC.
+- Intervals over rows say nothing of a population of groups: see the last column of the averages.
+- With few rows per class the comparisons of single groups are conservative.
+- The signed root of a variance that scorers average (`neg_tau`) is unbiased where there is no
+  spread, and too small on average where there is little; reports cut it at 0 and are then too
+  large where there is none. The root of the mean square is what is unbiased.
+- The estimators of meta-analysis find spread among tiny groups where there is none.
+- To judge an average by a `delta` of .005 takes some 100,000 rows per group; before that the
+  answer is mostly "cannot tell".
 """
 
 

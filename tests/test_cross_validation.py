@@ -42,7 +42,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from skfedauc import GroupAUC, WithinGroupStratifiedKFold, cross_validate_group_auc
+from skfedauc import (
+    GroupAUC,
+    WithinGroupStratifiedKFold,
+    cross_validate_group_auc,
+    make_devices,
+)
 
 MODEL = LogisticRegression()
 
@@ -936,3 +941,56 @@ def test_too_few_rows_for_the_default_folds():
 def test_groups_are_required():
     with pytest.raises(TypeError, match="groups"):
         cross_validate_group_auc(MODEL, FRAME, Y)
+
+
+@pytest.fixture(scope="module")
+def devices():
+    made = make_devices("different", 60, 90, random_state=0)
+    X = made.y_score[:, None]
+    return X, made.y_true, np.array([int(label[-1]) for label in made.groups])
+
+
+def test_intervals_of_means_over_folds_add_up_the_folds_variances(devices):
+    X, y, site = devices
+    result = cross_validate_group_auc(MODEL, X, y, groups=site)
+    table = result.confidence_intervals(method="delong")
+    for name in ("pooled", "macro"):
+        variances = [
+            fold._variances.pooled_fixed
+            if name == "pooled"
+            else fold._variances.delong.sum() / fold.n_groups**2
+            for fold in result.folds
+        ]
+        row = table.loc[name]
+        assert row["value"] == pytest.approx(result.by_fold[name].mean(), rel=1e-12)
+        reach = 1.959963984540054 * np.sqrt(np.sum(variances)) / result.n_folds
+        assert row["ci_high"] - row["value"] == pytest.approx(reach, rel=1e-9)
+    logit = result.confidence_intervals(0.5)
+    assert (logit["ci_low"] > table["ci_low"]).all()
+    with pytest.raises(ValueError, match="'logit' or 'delong' for a mean over folds"):
+        result.confidence_intervals(method="exact")
+
+
+def test_one_group_has_ledells_interval(devices):
+    X, y, _ = devices
+    result = cross_validate_group_auc(MODEL, X, y, groups=np.zeros(len(y), int))
+    row = result.confidence_intervals(method="delong").loc["pooled"]
+    folds = [fold._variances.delong[0] for fold in result.folds]
+    reach = 1.959963984540054 * np.sqrt(np.sum(folds)) / 5
+    assert row["ci_high"] - row["ci_low"] == pytest.approx(2 * reach, rel=1e-9)
+
+
+def test_inference_within_folds(devices):
+    X, y, site = devices
+    within = cross_validate_group_auc(MODEL, X, y, groups=site).within_folds
+    table = within.confidence_intervals()
+    assert ((table["ci_low"] < table["auc"]) & (table["auc"] < table["ci_high"])).all()
+    statistics = within.confidence_intervals(of="statistics")
+    assert (statistics["ci_low"] <= statistics["value"]).all()
+    assert statistics.notna().all(axis=None)
+    assert 0 < within.test_equal_groups().pvalue <= 1
+    assert within.compare_groups("rest")["pvalue"].notna().all()
+    assert within.heterogeneity()["tau"].notna().all()
+    for read in (within.agreement, lambda: within.expected_difference):
+        with pytest.raises(ValueError, match="not known within folds; ask the report of one fold"):
+            read()

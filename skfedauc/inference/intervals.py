@@ -211,6 +211,14 @@ def pooled_interval(
     return Interval(auc, float(low), float(high))
 
 
+def average_variance(variances: Variances, share: Floats) -> float:
+    """Variance of an average of group AUCs over new rows of the same groups."""
+    # A number that stands in for an AUC does not vary.
+    counted = (share > 0) & variances.defined
+    of_group = np.where(variances.estimable, variances.delong, variances.safe)
+    return float((share[counted] ** 2 * of_group[counted]).sum())
+
+
 def average_interval(
     variances: Variances,
     auc: Floats,
@@ -237,19 +245,11 @@ def average_interval(
     -----
     For the given groups the variance is the sum of ``share**2`` times each group's variance. For
     new groups it is that of the group AUCs around their average, with Student's t of one degree
-    of freedom less than there are groups. Of fold averages the first is LeDell's [3]_ interval for
-    the mean AUC of the models of the folds.
-
-    References
-    ----------
-    .. [3] LeDell, E., Petersen, M. and van der Laan, M. (2015). Computationally efficient
-       confidence intervals for cross-validated area under the ROC curve estimates. Electronic
-       Journal of Statistics 9(1). https://doi.org/10.1214/15-EJS1035
+    of freedom less than there are groups.
     """
     used = share > 0
     value, tail, note = float(np.dot(share[used], auc[used])), (1.0 - level) / 2.0, ""
     n_groups = int(used.sum())
-    # A number that stands in for an AUC does not vary.
     counted = used & variances.defined
     squares = share[counted] ** 2
     if method == "exact":
@@ -267,8 +267,7 @@ def average_interval(
         variance = float(around.sum()) * n_groups / (n_groups - 1)
         quantile = t_quantile(tail, n_groups - 1)
     else:
-        of_group = np.where(variances.estimable, variances.delong, variances.safe)[counted]
-        variance, quantile = float((squares * of_group).sum()), normal_quantile(tail)
+        variance, quantile = average_variance(variances, share), normal_quantile(tail)
     if not variance > 0:
         variance = float((squares * variances.safe[counted]).sum())
         note = "no variation seen: variance bounded"

@@ -450,13 +450,6 @@ class FoldVariances(Variances):
         """NaN: a group's rows are spread over folds whose pairs are not compared."""
         return float("nan")
 
-    def of_difference(self, share: Floats | None) -> float:
-        """Not known."""
-        raise ValueError(
-            "agreement of averages with the pooled AUC is not known within folds; ask the "
-            "report of one fold, or of all out-of-fold scores (over_folds)."
-        )
-
 
 def clustered_variance(residuals: list[Floats], counts: list[NDArray[np.int64]]) -> float:
     """Variance over new groups of a mean placement [2]_; NaN with fewer than two groups.

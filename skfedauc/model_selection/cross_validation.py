@@ -16,10 +16,11 @@ from sklearn.pipeline import Pipeline
 from skfedauc import _sklearn
 from skfedauc import _validation as validation
 from skfedauc._paircounts import cross_concordance
+from skfedauc.inference import intervals
 from skfedauc.inference.variances import FoldVariances
 from skfedauc.model_selection.splitter import WithinGroupStratifiedKFold
 from skfedauc.partials import AUCPartial
-from skfedauc.report import GroupAUC, Undefined, check_undefined
+from skfedauc.report import AVERAGES, Agreement, GroupAUC, Undefined, check_undefined
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,6 +89,12 @@ class GroupAUCCrossValidation:
         return [GroupAUC(part, undefined=self.undefined) for part in self._fold_partials]
 
     @functools.cached_property
+    def _quiet_folds(self) -> list[GroupAUC]:
+        """The report of each fold, without warnings of groups that lack a class."""
+        undefined: Undefined = self.undefined if isinstance(self.undefined, float) else "ignore"
+        return [GroupAUC(part, undefined=undefined) for part in self._fold_partials]
+
+    @functools.cached_property
     def by_fold(self) -> pd.DataFrame:
         """Every statistic of each fold: a DataFrame of folds by statistics.
 
@@ -98,6 +105,71 @@ class GroupAUCCrossValidation:
 
         rows = [fold._all_statistics() for fold in self.folds]
         return pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="fold"))
+
+    def confidence_intervals(self, level: float = 0.95, method: str = "logit") -> pd.DataFrame:
+        """Confidence intervals of the means over folds of the pooled AUC and of the averages.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Share of the intervals that are to hold the true value.
+        method : {"logit", "delong"}, default="logit"
+            Scale of the limits: the logit, or the AUC itself.
+
+        Returns
+        -------
+        pandas.DataFrame
+            By statistic: `value`, the mean of `by_fold`, `ci_low`, `ci_high`, `method`. NaN where
+            the statistic is not defined in every fold.
+
+        Raises
+        ------
+        ValueError
+            If an argument is not as described.
+
+        Notes
+        -----
+        The variance of a mean over K folds is the sum of the folds' variances over K squared
+        [1]_. It is about new rows for the K models that were fitted, not about what models
+        fitted on other rows would do. An interval of all out-of-fold scores pooled would be
+        about another number, since it compares scores of different models.
+
+        References
+        ----------
+        .. [1] LeDell, E., Petersen, M. and van der Laan, M. (2015). Computationally efficient
+           confidence intervals for cross-validated area under the ROC curve estimates.
+           Electronic Journal of Statistics 9(1). https://doi.org/10.1214/15-EJS1035
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from skfedauc import cross_validate_group_auc, make_devices
+        >>> devices = make_devices("identical", 50, 50, random_state=0)
+        >>> X = pd.DataFrame({"x": devices.y_score, "device": devices.groups})
+        >>> result = cross_validate_group_auc(
+        ...     LogisticRegression(), X[["x"]], devices.y_true, groups=X["device"]
+        ... )
+        >>> result.confidence_intervals().index.tolist()
+        ['pooled', 'macro', 'samples', 'positives', 'negatives', 'pairs']
+        """
+        import pandas as pd
+
+        level, way = intervals.check_level(level), intervals.check_method(method)
+        if way == "exact":
+            raise ValueError("method must be 'logit' or 'delong' for a mean over folds.")
+        quantile = intervals.normal_quantile((1.0 - level) / 2.0)
+        rows = {}
+        for name in ("pooled", *AVERAGES):
+            values = self.by_fold[name].to_numpy()
+            variances = [_variance_of(fold, name) for fold in self._quiet_folds]
+            variance = np.sum(variances) / len(values) ** 2
+            value = float(values.mean())
+            low, high = intervals.limits(value, variance, quantile, way)
+            rows[name] = (value, float(low), float(high), way)
+        columns = ["value", "ci_low", "ci_high", "method"]
+        table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+        return table.rename_axis("statistic")
 
     @functools.cached_property
     def within_folds(self) -> GroupAUC:
@@ -137,12 +209,27 @@ class GroupAUCCrossValidation:
         )
 
 
+def _variance_of(fold: GroupAUC, name: str) -> float:
+    """Variance of a fold's pooled AUC or average over new rows; NaN if it is not defined."""
+    if name == "pooled":
+        defined = fold._variances.pooled.defined.any()
+        return fold._variances.pooled_fixed if defined else float("nan")
+    share = fold._shares(name)
+    return float("nan") if share is None else intervals.average_variance(fold._variances, share)
+
+
 def _fold(key: tuple[int, Any]) -> int:
     return key[0]
 
 
 def _label(key: tuple[int, Any]) -> Any:
     return key[1]
+
+
+_NOT_WITHIN_FOLDS = (
+    "is not known within folds; ask the report of one fold (folds[0]), or that of all out-of-fold "
+    "scores (over_folds)."
+)
 
 
 class _WithinFolds(GroupAUC):
@@ -157,6 +244,15 @@ class _WithinFolds(GroupAUC):
         places = {label: place for place, label in enumerate(together.groups or ())}
         # places[i][j]: number, among all groups, of group j of fold i
         self._places = [np.array([places[label] for label in f.groups or ()]) for f in folds]
+
+    @property
+    def expected_difference(self) -> float:
+        """Not known within folds."""
+        raise ValueError(f"expected_difference {_NOT_WITHIN_FOLDS}")
+
+    def agreement(self, delta: float = 0.005) -> Agreement:
+        """Not known within folds."""
+        raise ValueError(f"agreement {_NOT_WITHIN_FOLDS}")
 
     @functools.cached_property
     def _variances(self) -> FoldVariances:
