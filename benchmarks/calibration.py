@@ -164,20 +164,61 @@ def paired(n_runs: int, seed: int, m: int, n: int, auc: float, correlation: floa
     return [percent(rejected)]
 
 
-def spread(n_runs: int, seed: int, n_groups: int, tau: float, m: int, n: int) -> list[str]:
-    """Means of the estimates of tau, signed, cut at 0 and by weights; coverage of its interval."""
+def weighted(n_runs: int, seed: int, m: int, n: int, auc: float, sigma: float) -> list[str]:
+    """Coverage of the intervals of one AUC of rows with lognormal weights."""
     rng = np.random.default_rng(seed)
-    signed, squares, others, held = [], [], [], []
+    y = np.tile(np.arange(m + n) < m, n_runs)
+    scores = rng.normal(size=y.size) + ndtri(auc) * np.sqrt(2.0) * y
+    weights = np.exp(rng.normal(0, sigma, y.size))
+    codes = np.repeat(np.arange(n_runs), m + n)
+    found = GroupAUC.from_predictions(y, scores, groups=codes, sample_weight=weights)
+    cells = []
+    for method in ("logit", "exact"):
+        table = found.confidence_intervals(method=method)
+        cells.append(percent((table["ci_low"] <= auc) & (auc <= table["ci_high"])))
+    return cells
+
+
+def unequal(n_runs: int, seed: int, n_groups: int, tau: float) -> list[str]:
+    """Averages over new groups whose sizes follow Zipf's law, and two models on their rows."""
+    rng = np.random.default_rng(seed)
+    size = 3_000 / np.arange(1, n_groups + 1)
+    m, n = np.maximum(size / 5, 3).astype(int), np.maximum(size * 4 / 5, 12).astype(int)
+    held: dict[str, list[bool]] = {name: [] for name in ("macro", "samples", "pairs")}
+    errs: dict[str, list[bool]] = {name: [] for name in ("pooled", "samples", "pairs")}
+    codes = np.repeat(np.arange(n_groups), m + n)
+    y = np.concatenate([np.arange(a + b) < a for a, b in zip(m, n, strict=True)])
+    for _ in range(n_runs):
+        auc = np.clip(rng.normal(0.8, tau, n_groups), 0.55, 0.99)
+        table = report(rng, groups(n_groups, m, n, auc)).confidence_intervals(
+            of="statistics", over="groups"
+        )
+        for name, values in held.items():
+            values.append(table.at[name, "ci_low"] <= 0.8 <= table.at[name, "ci_high"])
+        # Either model is better in half of the groups.
+        better = rng.normal(0, 0.3, n_groups)[codes]
+        shared, *own = rng.normal(size=(3, y.size))
+        a = shared + own[0] + (1.5 + better) * y
+        b = shared + own[1] + 1.5 * y
+        compared = compare_roc_auc(y, a, b, groups=codes, over="groups").table["pvalue"]
+        for name, values in errs.items():
+            values.append(compared[name] < 0.05)
+    return [percent(values) for values in (*held.values(), *errs.values())]
+
+
+def spread(n_runs: int, seed: int, n_groups: int, tau: float, m: Any, n: Any) -> list[str]:
+    """Means of the estimates of tau, squared, cut at 0 and by weights; coverage of its interval."""
+    rng = np.random.default_rng(seed)
+    squares, others, held = [], [], []
     for _ in range(n_runs):
         auc = np.clip(rng.normal(0.8, tau, n_groups), 0.5, 0.995)
         found = report(rng, groups(n_groups, m, n, auc))
         table = found.heterogeneity()
-        signed.append(found._score("tau"))
-        squares.append(np.sign(signed[-1]) * signed[-1] ** 2)
-        others.append([found.tau, table.at["dersimonian_laird", "tau"], table.at["reml", "tau"]])
+        squares.append(found._score("tau"))
+        others.append(table["tau"].to_numpy())
         held.append(table.at["moments", "ci_low"] <= tau <= table.at["moments", "ci_high"])
     root = np.sign(np.mean(squares)) * np.sqrt(abs(np.mean(squares)))
-    means = [root, np.mean(signed), *np.mean(others, axis=0)]
+    means = [root, *np.mean(others, axis=0)]
     return [*(f"{mean:.4f}" for mean in means), percent(held)]
 
 
@@ -192,6 +233,8 @@ def chance(n_runs: int, seed: int, n_groups: int, m: int, n: int) -> list[str]:
     return [f"{np.mean(seen):.4f}", f"{np.mean(expected):.4f}"]
 
 
+# Positives and negatives of five hospitals
+HOSPITALS = [100, 50, 25, 12, 8], [300, 150, 75, 38, 22]
 COUNTS = {"n_positives": np.array([8, 4, 2, 1]), "n_negatives": np.array([1, 3, 6, 10])}
 
 
@@ -333,6 +376,40 @@ def tables() -> list[Table]:
                     ("AUC .7 to .9", np.linspace(0.7, 0.9, 5)),
                     ("one of AUC .6, others .8", np.r_[0.6, np.full(9, 0.8)]),
                 )
+            ]
+            + [
+                (
+                    f"{len(m)} groups of {name}, all AUC {auc}",
+                    extremes,
+                    (groups(len(m), m, n, auc),),
+                )
+                for name, m, n, auc in (
+                    ("8/22 to 100/300", *HOSPITALS, 0.9),
+                    ("8/22 to 100/300", *HOSPITALS, 0.95),
+                    ("5/15", [5] * 10, [15] * 10, 0.7),
+                    ("3/50", [3] * 5, [50] * 5, 0.8),
+                )
+            ],
+        ),
+        Table(
+            "Groups of unequal size, of which these are a sample",
+            "Group sizes follow Zipf's law, the largest having 3,000 rows, the smallest at least "
+            "15. Coverage in % of 95 % intervals over groups of the population's mean AUC, .8; "
+            "and share of runs in % in which two models that are equally good on average are found "
+            "to differ at 5 %.",
+            ["groups", "macro", "samples", "pairs", "pooled errs", "samples errs", "pairs errs"],
+            [(f"{g} groups", unequal, (g, 0.05)) for g in (10, 30, 100)],
+            share=0.5,
+        ),
+        Table(
+            "Rows with weights",
+            "Coverage in % of 95 % intervals of one AUC; logarithms of weights are normal.",
+            ["positives/negatives, AUC, deviation of log weights", "logit", "exact"],
+            [
+                (f"{m}/{n}, {auc}, {sigma}", weighted, (m, n, auc, sigma))
+                for m, n in ((20, 80), (50, 200))
+                for auc in (0.75, 0.9)
+                for sigma in (0.5, 1.0, 2.0)
             ],
         ),
         Table(
@@ -368,13 +445,12 @@ def tables() -> list[Table]:
         ),
         Table(
             "Spread of the true AUCs (tau)",
-            "Means over runs: the root of the mean square, the mean of the signed root (what "
-            "scorers average), of the root cut at 0 (what reports show), and of two estimators of "
-            "meta-analysis; coverage in % of the 95 % interval. The mean AUC is .8.",
+            "The root of the mean of the square (which scorers average), and means of the root cut "
+            "at 0 (which reports show) and of two estimators of meta-analysis; coverage in % of "
+            "the 95 % interval. The mean AUC is .8.",
             [
                 "groups, tau",
                 "root of mean square",
-                "signed",
                 "cut",
                 "DerSimonian-Laird",
                 "REML",
@@ -382,7 +458,7 @@ def tables() -> list[Table]:
             ],
             [
                 (f"{g} groups of {m}/{n}, tau {tau}", spread, (g, tau, m, n))
-                for g, m, n in ((100, 5, 15), (10, 50, 200), (40, 20, 80))
+                for g, m, n in ((100, 5, 15), (3, 50, 200), (10, 50, 200), (40, 20, 80))
                 for tau in (0.0, 0.03, 0.06)
             ],
         ),
@@ -468,9 +544,9 @@ Where not to lean on them:
 - `delong` intervals (on the scale of the AUC) are too short with few rows or a large AUC.
 - Intervals over rows say nothing of a population of groups: see the last column of the averages.
 - With few rows per class the comparisons of single groups are conservative.
-- The signed root of a variance that scorers average (`neg_tau`) is unbiased where there is no
-  spread, and too small on average where there is little; reports cut it at 0 and are then too
-  large where there is none. The root of the mean square is what is unbiased.
+- Reports cut tau at 0, so that it is too large on average where there is no spread. Scorers
+  average its square, which is unbiased.
+- With very unequal weights there are fewer rows than it seems, and intervals are too short.
 - The estimators of meta-analysis find spread among tiny groups where there is none.
 - To judge an average by a `delta` of .005 takes some 100,000 rows per group; before that the
   answer is mostly "cannot tell".

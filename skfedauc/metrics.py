@@ -133,9 +133,9 @@ class PairedComparison:
     table : pandas.DataFrame
         For the pooled AUC and, with groups, each average: `auc_a`, `auc_b` and their
         `difference` (a less b), its limits `ci_low` and `ci_high`, `statistic`, `pvalue`, and
-        the `estimand` in words.
+        the `estimand` in words. NaN where there is no variation to judge a difference by.
     by_group : pandas.DataFrame or None
-        The same of each group.
+        The same of each group; NaN with fewer than two rows of a class.
     """
 
     statistic: float
@@ -148,7 +148,8 @@ class PairedComparison:
         return (
             f"PairedComparison(statistic={self.statistic:.4g}, pvalue={self.pvalue:.4g}): pooled "
             f"AUC {pooled['auc_a']:.4f} and {pooled['auc_b']:.4f}, difference "
-            f"{pooled['difference']:.4f} [{pooled['ci_low']:.4f}, {pooled['ci_high']:.4f}]"
+            f"{pooled['difference']:.4f} [{pooled['ci_low']:.4f}, {pooled['ci_high']:.4f}], over "
+            f"{pooled['estimand']}"
         )
 
 
@@ -199,7 +200,8 @@ def compare_roc_auc(
     Notes
     -----
     The variance of a difference is that of the differences of each row's placements [1]_. Over new
-    groups Student's t is used, with one degree of freedom less than there are groups. Identical
+    groups Student's t is used, with fewer degrees of freedom the fewer and the more unequal the
+    groups are. Identical
     scores have a p value of 1. Where the models agree on nearly all rows the test is
     conservative.
 
@@ -219,7 +221,7 @@ def compare_roc_auc(
     ...     y, [0.1, 0.2, 0.3, 0.6, 0.4, 0.5, 0.7, 0.8], [0.3, 0.1, 0.5, 0.6, 0.2, 0.4, 0.7, 0.8]
     ... )
     PairedComparison(statistic=1.108, pvalue=0.2679): pooled AUC 0.8750 and 0.6875, \
-difference 0.1875 [-0.1442, 0.5192]
+difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
     """
     level = intervals.check_level(level)
     rows, other = (
@@ -228,7 +230,10 @@ difference 0.1875 [-0.1442, 0.5192]
         )
         for name, score in (("score_a", score_a), ("score_b", score_b))
     )
-    report = GroupAUC(AUCPartial._of_rows(rows), undefined="ignore")
+    report, other_report = (
+        GroupAUC(AUCPartial._of_rows(r), undefined="ignore") for r in (rows, other)
+    )
+    report._names = validation.names_of(groups)
     n_rows, n_groups = rows.scores.size, report.n_groups
     if not 0 < int(rows.positive.sum()) < n_rows:
         raise ValueError(f"y_true must hold both classes; got one among {n_rows} rows.")
@@ -241,27 +246,28 @@ difference 0.1875 [-0.1442, 0.5192]
             n_groups,
         )
     )
-    new_groups = is_over_groups(over, n_groups) and groups is not None
-    freedom = n_groups - 1 if new_groups else np.inf
+    new_groups = is_over_groups(over, n_groups - report.n_undefined) and groups is not None
+    freedom = report._variances.cluster_freedom if new_groups else np.inf
     variance = found.pooled_clustered if new_groups else found.pooled_fixed
     lines = {"pooled": _paired(found.pooled, variance, level, freedom)}
     if groups is None:
         return _comparison(lines, new_groups, None)
     difference = found.auc[0] - found.auc[1]
+    # Where a group has a single row of a class its variance is bounded by that of both AUCs.
+    bound = 2.0 * (report._variances.safe + other_report._variances.safe)
+    of_group = np.where(np.isnan(found.variance), bound, found.variance)
     for name in AVERAGES:
         share = report._shares(name)
         if share is None:
             continue
         used = share > 0
-        share, apart = share[used], difference[used]
-        mean = float(np.dot(share, apart))
-        if new_groups:
-            around = (share**2 * (apart - mean) ** 2).sum()
-            variance = float(around) * used.sum() / (used.sum() - 1) if used.sum() > 1 else np.nan
+        if not new_groups:
+            variance, freedom = float((share[used] ** 2 * of_group[used]).sum()), np.inf
+        elif used.sum() > 1:
+            variance, freedom = intervals.variance_over_groups(difference[used], share[used])
         else:
-            variance = float((share**2 * found.variance[used]).sum())
-        freedom = int(used.sum()) - 1 if new_groups else np.inf
-        lines[name] = _paired(found.auc[:, used] @ share, variance, level, freedom)
+            variance = float("nan")
+        lines[name] = _paired(found.auc[:, used] @ share[used], variance, level, freedom)
     by_group = {
         g: _paired(found.auc[:, g], found.variance[g], level, np.inf) for g in range(n_groups)
     }

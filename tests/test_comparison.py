@@ -43,7 +43,12 @@ def test_clustered_test_equals_obuchowski():
     row = found.table.loc["pooled"]
     assert (row.difference / row.statistic) ** 2 == pytest.approx(0.00488970175922342, rel=1e-9)
     assert 2 * stats.norm.sf(row.statistic) == pytest.approx(0.278635285106079, rel=1e-9)
-    assert found.pvalue == pytest.approx(2 * stats.t.sf(row.statistic, 5), rel=1e-9)
+    # Groups of unequal size count as fewer equal ones.
+    of_class = [np.array(CLUSTERS)[rows] for rows in (Y == 0, Y == 1)]
+    sizes = [np.mean([np.mean(rows == c) for rows in of_class]) for c in "abcdef"]
+    freedom = 1 / np.sum(np.square(sizes)) - 1
+    assert 4 < freedom < 5
+    assert found.pvalue == pytest.approx(2 * stats.t.sf(row.statistic, freedom), rel=1e-9)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -152,3 +157,15 @@ def test_repr_tells_the_result():
 def test_bad_arguments(change, message):
     with pytest.raises(ValueError, match=message):
         compare_roc_auc(**{"y_true": Y, "score_a": S1, "score_b": S2, "groups": CLUSTERS, **change})
+
+
+def test_a_group_with_one_positive_leaves_averages_defined():
+    y, a, b, groups, _ = rows(3)
+    kept = np.flatnonzero(y & (groups == 5))[1:]
+    y, a, b, groups = (np.delete(column, kept) for column in (y, a, b, groups))
+    found = compare_roc_auc(y, a, b, groups=groups)
+    assert found.table.notna().all(axis=None)
+    assert np.isnan(found.by_group.loc[5, "pvalue"])
+    named = compare_roc_auc(y, a, b, groups=pd.Series(groups, name="site"))
+    assert named.by_group.index.name == "site"
+    assert repr(found).endswith("over these groups, new rows")

@@ -311,10 +311,67 @@ def test_a_number_that_stands_in_for_an_auc_does_not_vary():
     assert table.loc["difference", "value"] == 1.0
 
 
-@pytest.mark.parametrize("n_groups", [2, 3, 10, 100])
-def test_studentised_range_equals_scipy(n_groups):
-    found = intervals.studentised_range_quantile(0.025, n_groups)
-    assert stats.studentized_range.sf(found, n_groups, np.inf) == pytest.approx(0.025, rel=1e-6)
+@pytest.mark.parametrize("shares", ["equal", "unequal"])
+def test_variance_over_groups_is_unbiased_with_satterthwaites_freedom(shares):
+    rng, n_groups = np.random.default_rng(0), 7
+    share = np.full(n_groups, 1 / 7) if shares == "equal" else rng.dirichlet(np.ones(n_groups))
+    values = rng.normal(0.8, 0.05, n_groups)
+    found, freedom = intervals.variance_over_groups(values, share)
+    # The same by matrices: deviations are M values, and the variance values' K values
+    m = np.eye(n_groups) - share
+    k = m.T @ np.diag(share**2 / np.diag(m @ m.T)) @ m
+    assert found == pytest.approx(values @ k @ values, rel=1e-10)
+    assert np.trace(k) == pytest.approx((share**2).sum(), rel=1e-12)
+    assert freedom == pytest.approx(np.trace(k) ** 2 / np.trace(k @ k), rel=1e-10)
+    if shares == "equal":
+        assert freedom == pytest.approx(n_groups - 1, rel=1e-10)
+        assert found == pytest.approx(values.var(ddof=1) / n_groups, rel=1e-10)
+
+
+def test_the_average_of_perfect_groups_has_an_exact_limit():
+    y, s = [0, 0, 0, 1, 1] * 2 + [0, 1], [1, 2, 3, 4, 5] * 2 + [1, 2]
+    report = report_of(y, s, list("aaaaabbbbbcc"))
+    row = report.confidence_intervals(of="statistics", over="rows").loc["macro"]
+    assert (row["value"], row["ci_high"]) == (1.0, 1.0)
+    assert "perfect separation in every group" in row["note"]
+    # No true AUCs of a smaller mean make three perfect groups as likely as this
+    grid = np.linspace(0.001, 1, 200)
+    a, b, c = np.meshgrid(grid, grid, grid, indexing="ij")
+    likely = a**2 * b**2 * c >= 0.025
+    assert row["ci_low"] == pytest.approx((a + b + c)[likely].min() / 3, abs=0.01)
+
+
+def test_difference_is_between_limits_of_all_groups():
+    report = report_of(*simulated(3, n=600))
+    row = report.confidence_intervals(of="statistics").loc["difference"]
+    v = report._variances
+    low, high, _ = intervals.group_limits(v, 0.05 / (4 * 6), "logit", student=True)
+    assert row["ci_low"] == pytest.approx(max(low.max() - high.min(), 0.0))
+    low, high, _ = intervals.group_limits(v, 0.05 / 4, "logit", student=True)
+    assert row["ci_high"] == pytest.approx(high.max() - low.min())
+
+
+def test_weights_that_are_all_the_same_change_nothing():
+    y, scores, groups, _ = simulated(0)
+    plain, weighted = (report_of(y, scores, groups, w) for w in (None, np.full(y.size, 7.0)))
+    for method in intervals.METHODS:
+        for of in ("groups", "statistics"):
+            one, other = (r.confidence_intervals(method=method, of=of) for r in (plain, weighted))
+            for column in ("ci_low", "ci_high"):
+                assert_allclose(one[column], other[column], rtol=1e-9)
+
+
+def test_statistics_that_cannot_be_are_nan_with_a_reason():
+    one = report_of([0, 1, 0, 1], [1, 2, 3, 4], list("aaaa"))
+    table = one.confidence_intervals(of="statistics")
+    assert np.isnan(table.loc["difference", "ci_low"])
+    assert table.loc["difference", "note"] == "needs two groups with both classes"
+    none = report_of([0, 0, 1, 1], [1, 2, 3, 4], list("aabb"), undefined="ignore")
+    table = none.confidence_intervals(of="statistics")
+    assert table["ci_low"].notna().tolist() == [True] + [False] * 7
+    assert (table["note"][1:].str.len() > 0).all()
+    with pytest.raises(ValueError, match="agreement needs a group with rows of both classes"):
+        none.agreement()
 
 
 def test_exact_limits_are_where_the_divergence_is_allowed():
@@ -434,7 +491,7 @@ def test_comparisons_are_on_the_logit_scale():
         reach = stats.t.isf((1 - 0.95 ** (1 / 15)) / 2, freedom) * np.hypot(
             error[one], error[other]
         )
-        assert row.ci_high - row.ci_low == pytest.approx(2 * reach, rel=1e-9)
+        assert row.logit_ci_high - row.logit_ci_low == pytest.approx(2 * reach, rel=1e-9)
     assert table["pvalue_adjusted"].tolist() == comparisons.holm(table["pvalue"]).tolist()
     with_one = report.compare_groups(3)
     assert with_one.index.tolist() == [0, 1, 2, 4, 5]
@@ -527,16 +584,14 @@ def test_meta_analysis_on_logits_equals_metafor():
     assert found.tau2 == pytest.approx(0.205404924521853, rel=1e-9)
 
 
-def test_tau_is_the_variance_beyond_noise_and_scorers_keep_its_sign():
+def test_tau_is_the_variance_beyond_noise_and_scorers_give_its_square():
     signs = set()
     for seed in range(30):
         report = report_of(*simulated(seed, n=400))
         v = report._variances
         square = v.auc.var(ddof=1) - v.unbiased.mean()
         assert report.tau == pytest.approx(np.sqrt(max(square, 0.0)), abs=1e-12)
-        assert report._score("tau") == pytest.approx(
-            np.sign(square) * abs(square) ** 0.5, abs=1e-12
-        )
+        assert report._score("tau") == pytest.approx(square, abs=1e-14)
         assert report.statistic("tau") == report.statistics()["tau"] == report.tau
         row = report.heterogeneity().loc["moments"]
         assert row.tau == report.tau
@@ -545,25 +600,21 @@ def test_tau_is_the_variance_beyond_noise_and_scorers_keep_its_sign():
     assert signs == {-1.0, 1.0}
 
 
-def test_the_jackknife_equals_leaving_out_each_group():
-    rng = np.random.default_rng(0)
-    auc, v = rng.normal(0.8, 0.1, 12), rng.uniform(0.001, 0.003, 12)
-    pseudo = []
-    for g in range(12):
-        rest = np.arange(12) != g
-        pseudo.append(12 * np.log(auc.var(ddof=1)) - 11 * np.log(auc[rest].var(ddof=1)))
-    reach = stats.t.isf(0.025, 11) * stats.sem(pseudo)
-    limits = auc.var(ddof=1) * np.exp([-reach, reach]) - v.mean()
-    expected = np.sqrt(np.maximum(limits, 0))
-    assert_allclose(heterogeneity.tau_interval(auc, v, 0.95), expected, rtol=1e-9)
-
-
-def test_tau_of_few_groups():
-    auc, v = np.array([0.7, 0.9, 0.9]), np.full(3, 0.001)
-    assert np.isnan(heterogeneity.tau_interval(auc[:2], v[:2], 0.95)).all()
-    assert np.isnan(heterogeneity.tau_interval(auc[1:].repeat(2), v, 0.95)).all()
-    # Without the first there is no variance at all
-    assert_allclose(heterogeneity.tau_interval(auc, v, 0.95), [0.0, 0.5])
+@pytest.mark.parametrize("n_groups", [2, 3, 12])
+def test_limits_of_tau_make_the_observed_variance_unlikely(n_groups):
+    rng = np.random.default_rng(n_groups)
+    auc, v = rng.normal(0.8, 0.1, n_groups), rng.uniform(0.001, 0.003, n_groups)
+    for tau, tail in zip(heterogeneity.tau_interval(auc, v, v, 0.95), (0.975, 0.025), strict=True):
+        assert 0 <= tau <= 0.5
+        if 0 < tau < 0.5:
+            # Box: the variance of the AUCs over its mean is chi-square over its freedom
+            variance = np.diag(tau**2 + v)
+            centred = np.eye(n_groups) - 1 / n_groups
+            product = centred @ variance
+            freedom = np.trace(product) ** 2 / np.trace(product @ product)
+            ratio = auc.var(ddof=1) / np.diag(variance).mean()
+            assert stats.chi2.cdf(freedom * ratio, freedom) == pytest.approx(tail, abs=1e-6)
+    assert np.isnan(heterogeneity.tau_interval(auc[:1], v[:1], v[:1], 0.95)).all()
 
 
 def test_expected_difference_is_the_mean_range():
@@ -675,3 +726,28 @@ def test_agreement_of_weighted_rows_and_of_one_group():
         report_of(Y, S1).agreement(delta=5)
     with pytest.raises(ValueError, match="rows of both classes"):
         report_of([1, 1], [1, 2], [1, 2], undefined="ignore").agreement()
+
+
+def test_agreement_of_few_rows_without_variation_is_left_open():
+    y = [0, 0, 1, 1] * 2
+    found = report_of(y, [1, 2, 5, 6, 2.5, 3, 6.5, 7], list("aaaabbbb")).agreement()
+    assert (found.averages["stands_for_pooled"] == "cannot tell").all()
+    found = report_of(y, [2] * 8, list("aaaabbbb")).agreement()
+    assert (found.averages["stands_for_pooled"] == "cannot tell").all()
+
+
+def test_agreement_where_a_number_stands_in():
+    y, scores, groups, _ = simulated(0)
+    groups = np.where(y & (groups == 5), 4, groups)
+    found = report_of(y, scores, groups, undefined=0.5).agreement()
+    assert found.averages.drop(columns="bound").notna().all(axis=None)
+
+
+def test_agreement_of_one_group_does_not_speak_of_weights():
+    assert "weights" not in report_of(Y, S1, ["a"] * 20).agreement().verdict
+
+
+def test_the_rest_of_a_single_group_is_not_there():
+    report = report_of([0, 0, 1, 1, 0, 0], [1, 3, 2, 4, 5, 1], list("aaaabb"), undefined="ignore")
+    table = report.compare_groups("rest")
+    assert table.drop(columns="adjustment").loc["a", "reference_auc":].isna().all()

@@ -52,15 +52,18 @@ def with_rest(variances: Variances, level: float) -> Comparisons:
     """Compare each group with the average of the AUCs of the other groups."""
     auc = np.where(variances.defined, variances.auc, 0.0)
     safe = np.where(variances.defined, variances.safe, 0.0)
-    others = np.maximum(variances.defined.sum() - variances.defined, 1.0)
+    n_others = variances.defined.sum() - variances.defined.astype(np.int64)
+    others = np.maximum(n_others, 1.0)
     rest, variance = (auc.sum() - auc) / others, (safe.sum() - safe) / others**2
     pairs = (variances.positives.effective * variances.negatives.effective).sum()
     # Half a pair on either side, as in each group, keeps the logit finite.
     drawn = (pairs * rest + 0.5) / (pairs + 1.0)
-    allowed = variances.estimable & (variances.estimable.sum() > 1)
+    allowed = variances.estimable & (n_others > 0)
     squares = safe**2 / variances.freedom
     freedom = variance**2 * others**4 / np.maximum(squares.sum() - squares, 1e-300)
+    freedom = np.maximum(freedom, 1.0)
     on_logits = _Logits(_logit(drawn), variance / (drawn * (1.0 - drawn)) ** 2, freedom)
+    rest = np.where(n_others > 0, rest, np.nan)
     return _compared(variances.auc, _of_groups(variances), rest, on_logits, allowed, level)
 
 

@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skfedauc._paircounts import count_rows, tally
-from skfedauc.inference.intervals import t_quantile
 from skfedauc.inference.variances import Variances
 
 Floats = NDArray[np.float64]
@@ -87,6 +86,8 @@ def equal_groups_test(variances: Variances) -> EqualGroupsTest:
     else:
         statistic, freedom, pvalue = _anova_type(auc, unbiased, variances.delong[kept], weight)
         method = "ANOVA-type statistic, Box's approximation"
+        if np.isnan(pvalue):
+            method = "no variation within groups to judge the difference by"
     return EqualGroupsTest(statistic, pvalue, method, freedom, n_groups, n_left_out)
 
 
@@ -112,6 +113,7 @@ def _anova_type(
         # Unbiased variances may add up to nothing; DeLong's do only without any variation.
         expected, variance = moments(delong)
     if expected <= 0:
+        # Without any variation: the same AUCs, or no scale on which to judge their difference
         return (0.0, 1.0, 1.0) if between == 0 else (np.nan, np.nan, np.nan)
     freedom = 2 * expected**2 / variance
     statistic = freedom * between / expected
@@ -147,37 +149,45 @@ def squared_tau(auc: Floats, unbiased: Floats) -> float:
     return found if abs(found) > 1e-15 else 0.0
 
 
-def signed_root(square: float) -> float:
-    """Square root, with the sign of what is below 0 kept."""
-    return float(np.copysign(np.sqrt(abs(square)), square))
-
-
 # The largest standard deviation that numbers between 0 and 1 can have.
 _LARGEST_TAU = 0.5
 
 
-def tau_interval(auc: Floats, unbiased: Floats, level: float) -> tuple[float, float]:
+def tau_interval(
+    auc: Floats, unbiased: Floats, delong: Floats, level: float
+) -> tuple[float, float]:
     """Limits of the standard deviation of the true AUCs.
 
-    Those of the variance of the observed ones, by the jackknife over groups of its logarithm,
-    less their mean noise. The variance itself is too skewed for the jackknife with few groups.
-    NaN with fewer than three groups, or if all AUCs are the same.
+    Those values with which the observed variance of the AUCs is neither too large nor too small:
+    divided by its mean it is nearly a chi-square variable over its degrees of freedom, by Box's
+    approximation [1]_. NaN with fewer than two groups.
     """
+    from scipy.optimize import brentq
+    from scipy.special import chdtr
+
     n_groups = auc.size
-    observed = float(auc.var(ddof=1)) if n_groups > 2 else 0.0
-    if observed == 0:
+    if n_groups < 2:
         return float("nan"), float("nan")
-    # Variance without each group in turn, from sums
-    around = auc - auc.mean()
-    squares = (around**2).sum() - around**2 * n_groups / (n_groups - 1)
-    without = np.log(np.maximum(squares / (n_groups - 2), 1e-30))
-    pseudo = n_groups * np.log(observed) - (n_groups - 1) * without
-    error = np.sqrt(pseudo.var(ddof=1) / n_groups)
-    reach = t_quantile((1.0 - level) / 2.0, n_groups - 1) * error
-    with np.errstate(over="ignore"):
-        limits = observed * np.exp([-reach, reach]) - unbiased.mean()
-    low, high = np.sqrt(np.clip(limits, 0.0, _LARGEST_TAU**2))
-    return float(low), float(high)
+    observed = float(auc.var(ddof=1))
+
+    def probability(tau2: float) -> float:
+        """Probability of a smaller variance than the observed one."""
+        noise = np.where(tau2 + unbiased > 0, unbiased, delong)
+        variance = np.maximum(tau2 + noise, 1e-12)
+        squares = (variance**2).sum() * (1 - 2 / n_groups) + (variance.sum() / n_groups) ** 2
+        freedom = variance.mean() ** 2 * (n_groups - 1) ** 2 / squares
+        return float(chdtr(freedom, freedom * observed / variance.mean()))
+
+    def solved(target: float) -> float:
+        if probability(0.0) <= target:
+            return 0.0
+        if probability(_LARGEST_TAU**2) >= target:
+            return _LARGEST_TAU
+        found = brentq(lambda tau2: probability(tau2) - target, 0.0, _LARGEST_TAU**2, xtol=1e-14)
+        return float(np.sqrt(found))
+
+    tail = (1.0 - level) / 2.0
+    return solved(1.0 - tail), solved(tail)
 
 
 class Spread(NamedTuple):
@@ -191,13 +201,14 @@ class Spread(NamedTuple):
     i2: float
 
 
-def moments(auc: Floats, unbiased: Floats, level: float) -> Spread:
+def moments(auc: Floats, unbiased: Floats, delong: Floats, level: float) -> Spread:
     """From the variance of the group AUCs and the mean of their own; needs two groups."""
     observed = float(auc.var(ddof=1))
     tau2 = max(squared_tau(auc, unbiased), 0.0)
     i2 = min(tau2 / observed, 1.0) if observed > 0 else 0.0
     error = float(np.sqrt(observed / auc.size))
-    return Spread(np.sqrt(tau2), *tau_interval(auc, unbiased, level), float(auc.mean()), error, i2)
+    low, high = tau_interval(auc, unbiased, delong, level)
+    return Spread(float(np.sqrt(tau2)), low, high, float(auc.mean()), error, i2)
 
 
 class MetaAnalysis(NamedTuple):

@@ -24,8 +24,6 @@ METHODS = ("logit", "delong", "exact")
 
 # Up to this many groups they are taken as given, and as a sample of a population above it.
 FEW_GROUPS = 20
-# Up to this many groups every two are compared with the studentised range.
-_PAIRWISE_GROUPS = 2_000
 
 
 class Interval(NamedTuple):
@@ -65,18 +63,18 @@ def normal_quantile(tail: float) -> float:
     return float(-ndtri(tail))
 
 
-def t_quantile(tail: float, freedom: float) -> float:
-    """The same of Student's t with that many degrees of freedom."""
+def t_quantile(tail: float, freedom: Any) -> Any:
+    """The same of Student's t with that many degrees of freedom, a number or an array."""
     from scipy.special import stdtrit
 
-    return float(-stdtrit(freedom, tail))
+    return -stdtrit(freedom, tail)
 
 
 # Limits of single AUCs -------------------------------------------------------------------
 
 
 def limits(
-    auc: ArrayLike, variance: ArrayLike, quantile: float, method: Method
+    auc: ArrayLike, variance: ArrayLike, quantile: ArrayLike, method: Method
 ) -> tuple[Floats, Floats]:
     """Limits of AUCs with known variances, `quantile` standard errors away.
 
@@ -84,7 +82,7 @@ def limits(
     between 0 and 1; elsewhere, and by "delong", they are those of the AUC itself, cut at 0 and 1.
     """
     auc, variance = np.asarray(auc, np.float64), np.asarray(variance, np.float64)
-    reach = quantile * np.sqrt(variance)
+    reach = np.asarray(quantile) * np.sqrt(variance)
     low, high = np.clip(auc - reach, 0.0, 1.0), np.clip(auc + reach, 0.0, 1.0)
     if method == "logit":
         inside = (auc > 0) & (auc < 1)
@@ -141,11 +139,12 @@ def bounded_differences(squared_shares: float, tail: float) -> float:
 
 
 def group_limits(
-    variances: Variances, tail: float, method: Method
+    variances: Variances, tail: float, method: Method, *, student: bool = False
 ) -> tuple[Floats, Floats, NDArray[np.str_]]:
     """Lower and upper limit of each group's AUC, each one missed with probability `tail`.
 
-    Returns also what is special about each group, or "".
+    With `student` the quantiles are those of t with the degrees of freedom of each variance, which
+    matters far out. Returns also what is special about each group, or "".
     """
     auc, fewest = variances.auc, variances.fewest
     note = np.full(auc.size, "", dtype=object)
@@ -166,9 +165,8 @@ def group_limits(
     bounded = defined & ~(variances.delong > 0)
     variance = variances.safe
     # A bound on the variance goes with the AUC itself.
-    low[defined], high[defined] = limits(
-        auc[defined], variance[defined], normal_quantile(tail), method
-    )
+    quantile = t_quantile(tail, variances.freedom[defined]) if student else normal_quantile(tail)
+    low[defined], high[defined] = limits(auc[defined], variance[defined], quantile, method)
     note[bounded] = "no variation seen: variance bounded"
     for rows, name in ((variances.positives, "positive"), (variances.negatives, "negative")):
         note[bounded & (rows.n == 1)] = f"one {name}: variance bounded"
@@ -177,7 +175,7 @@ def group_limits(
         here = defined & (auc == extreme)
         near = tail ** (1.0 / fewest[here])
         low[here], high[here] = (near, 1.0) if extreme else (0.0, 1.0 - near)
-        note[here] = "perfect separation: exact"
+        note[here] = "perfect separation" if variances.weighted else "perfect separation: exact"
     return low, high, note
 
 
@@ -200,8 +198,8 @@ def pooled_interval(
     if new_groups:
         variance = variances.pooled_clustered
         if not variance > 0:
-            return Interval(auc, np.nan, np.nan, "needs two groups with rows of each class")
-        quantile = t_quantile(tail, variances.auc.size - 1)
+            return Interval(auc, np.nan, np.nan, variances.why_not_clustered)
+        quantile = t_quantile(tail, variances.cluster_freedom)
     else:
         variance, quantile = variances.pooled_fixed, normal_quantile(tail)
         if not variance > 0:
@@ -217,6 +215,12 @@ def average_variance(variances: Variances, share: Floats) -> float:
     counted = (share > 0) & variances.defined
     of_group = np.where(variances.estimable, variances.delong, variances.safe)
     return float((share[counted] ** 2 * of_group[counted]).sum())
+
+
+def bounded_average_variance(variances: Variances, share: Floats) -> float:
+    """The same with bounds in place of variances that are 0 or cannot be estimated."""
+    counted = (share > 0) & variances.defined
+    return float((share[counted] ** 2 * variances.safe[counted]).sum())
 
 
 def average_interval(
@@ -244,15 +248,16 @@ def average_interval(
     Notes
     -----
     For the given groups the variance is the sum of ``share**2`` times each group's variance. For
-    new groups it is that of the group AUCs around their average, with Student's t of one degree
-    of freedom less than there are groups.
+    new groups see `variance_over_groups`.
     """
     used = share > 0
     value, tail, note = float(np.dot(share[used], auc[used])), (1.0 - level) / 2.0, ""
-    n_groups = int(used.sum())
     counted = used & variances.defined
     squares = share[counted] ** 2
     if method == "exact":
+        if new_groups and np.ptp(share[used]) > 1e-12:
+            # The share of a group is as random as its AUC.
+            return Interval(value, np.nan, np.nan, "no exact interval for new groups")
         if not new_groups:
             squares = squares * (
                 1.0 / variances.positives.effective[counted]
@@ -260,19 +265,58 @@ def average_interval(
             )
         reach = bounded_differences(float(squares.sum()), tail)
         return Interval(value, max(value - reach, 0.0), min(value + reach, 1.0))
-    if new_groups and n_groups < 2:
+    if new_groups and used.sum() < 2:
         return Interval(value, np.nan, np.nan, "needs two groups")
     if new_groups:
-        around = share[used] ** 2 * (auc[used] - value) ** 2
-        variance = float(around.sum()) * n_groups / (n_groups - 1)
-        quantile = t_quantile(tail, n_groups - 1)
+        variance, freedom = variance_over_groups(auc[used], share[used])
+        quantile = t_quantile(tail, freedom)
     else:
+        if (auc[used] == 1.0).all() and variances.defined[used].all():
+            least = _perfect_limit(share[used], variances.fewest[used], tail)
+            return Interval(value, least, 1.0, "perfect separation in every group")
         variance, quantile = average_variance(variances, share), normal_quantile(tail)
     if not variance > 0:
-        variance = float((squares * variances.safe[counted]).sum())
+        variance = bounded_average_variance(variances, share)
         note = "no variation seen: variance bounded"
     low, high = limits(value, variance, quantile, method)
     return Interval(value, float(low), float(high), note)
+
+
+def variance_over_groups(values: Floats, share: Floats) -> tuple[float, float]:
+    """Variance of an average over new groups, and its degrees of freedom.
+
+    The squared deviation of a group's value from the average is too small by a factor that depends
+    on the group's own share c, 1 - 2 c + sum c**2, and is divided by it; the degrees of freedom are
+    Satterthwaite's, of this sum of squares of equally noisy values. With equal shares these are
+    the usual variance of a mean, and one less than there are groups.
+    """
+    squares = float((share**2).sum())
+    kept = 1.0 - 2.0 * share + squares
+    weight = share**2 / kept
+    variance = float((weight * (values - np.dot(share, values)) ** 2).sum())
+    # Trace of the square of the quadratic form's matrix, whose elements off the diagonal are
+    # products of weights times (squares - c_g - c_h)
+    once, twice = float(np.dot(weight, share)), float(np.dot(weight, share**2))
+    whole = float(weight.sum())
+    every = (squares * whole) ** 2 + 2 * twice * whole - 4 * squares * once * whole + 2 * once**2
+    diagonal = (weight**2 * (kept**2 - (squares - 2.0 * share) ** 2)).sum()
+    return variance, float((share**2).sum() ** 2 / (every + diagonal))
+
+
+def _perfect_limit(share: Floats, fewest: Floats, tail: float) -> float:
+    """Smallest average for which all groups are perfect with probability `tail` at least.
+
+    Group g is perfect with probability A_g**k_g at most, k_g its independent pairs; the smallest
+    sum of c_g A_g whose product of these is `tail` has A_g proportional to k_g / c_g, or 1.
+    """
+    allowed = -np.log(tail)
+    low, high = -50.0, 50.0  # logarithm of the factor
+    for _ in range(200):
+        middle = (low + high) / 2.0
+        auc = np.minimum(np.exp(middle) * fewest / share, 1.0)
+        spent = float(-(fewest * np.log(auc)).sum())
+        low, high = (middle, high) if spent > allowed else (low, middle)
+    return float(np.dot(share, np.minimum(np.exp(low) * fewest / share, 1.0)))
 
 
 def worst_interval(
@@ -294,25 +338,15 @@ def difference_interval(
 ) -> Interval:
     """Of the largest less the smallest of the groups' true AUCs.
 
-    The lower limit holds for all pairs of groups at once, by the studentised range (or
-    Bonferroni's correction, of exact limits and of very many groups); the upper one only has
-    to hold for the pair that is truly furthest apart.
+    At the lower end both limits of all groups hold together, by Bonferroni's correction; at the
+    upper end only those of the two groups that are truly furthest apart have to.
     """
-    alpha = 1.0 - level
-    of_used = auc[used]
-    value, n_groups = float(of_used.max() - of_used.min()), int(used.sum())
-    if method == "exact" or n_groups > _PAIRWISE_GROUPS:
-        low, high = _limits_of_all(variances, auc, used, alpha / (4 * n_groups), method)
-        least = float(low.max() - high.min())
-        low, high = _limits_of_all(variances, auc, used, alpha / 4, method)
-        return Interval(value, max(least, 0.0), min(float(high.max() - low.min()), 1.0))
-    variance = np.where(variances.defined, variances.safe, 0.0)[used]
-    error = np.sqrt(variance[:, None] + variance)
-    apart = of_used[:, None] - of_used
-    range_quantile = studentised_range_quantile(alpha / 2, n_groups)
-    least = float((apart - range_quantile / np.sqrt(2.0) * error).max())
-    np.fill_diagonal(error, 0.0)
-    most = float((apart + normal_quantile(alpha / 2) * error).max())
+    alpha, n_groups = 1.0 - level, int(used.sum())
+    low, high = _limits_of_all(variances, auc, used, alpha / (4 * n_groups), method)
+    least = float(low.max() - high.min())
+    low, high = _limits_of_all(variances, auc, used, alpha / 4, method)
+    most = float(high.max() - low.min())
+    value = float(auc[used].max() - auc[used].min())
     return Interval(value, max(least, 0.0), min(most, 1.0))
 
 
@@ -320,26 +354,7 @@ def _limits_of_all(
     variances: Variances, auc: Floats, used: NDArray[np.bool_], tail: float, method: Method
 ) -> tuple[Floats, Floats]:
     """Limits of the groups in use; numbers that stand in for an AUC are certain."""
-    low, high, _ = group_limits(variances, tail, method)
+    low, high, _ = group_limits(variances, tail, method, student=True)
     low = np.where(variances.defined, low, auc)
     high = np.where(variances.defined, high, auc)
     return low[used], high[used]
-
-
-def studentised_range_quantile(tail: float, n_groups: int) -> float:
-    """The value that the range of so many standard normal variables rarely exceeds.
-
-    scipy's `studentized_range` gives the same, but takes seconds for hundreds of variables.
-    """
-    from scipy.optimize import brentq
-    from scipy.special import ndtr
-
-    # The largest is in dx and all others less than q below it.
-    x = np.linspace(-9.0, 9.0, 3001)
-    density = np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi) * (x[1] - x[0])
-
-    def excess(q: float) -> float:
-        within = ndtr(x) - ndtr(x - q)
-        return float(n_groups * np.dot(density, within ** (n_groups - 1))) - (1.0 - tail)
-
-    return float(brentq(excess, 0.0, 40.0, xtol=1e-10))

@@ -115,7 +115,11 @@ class Variances:
         self.positives = _class_rows(tally.n_positives, tally.positives, squares[1])
         pairs = self.negatives.weight * self.positives.weight
         self.defined = pairs > 0
-        self.weighted = self._cells.weights is not None
+        # Weights that are all the same in a group change nothing.
+        self.weighted = any(
+            not np.allclose(rows.effective, rows.n, rtol=1e-9)
+            for rows in (self.negatives, self.positives)
+        )
         self.auc = ratio(tally.twice.astype(np.float64) / 2.0, pairs)
 
     # Each group on its own -----------------------------------------------------------------
@@ -179,9 +183,10 @@ class Variances:
         """DeLong's variance, or a bound where that is 0 or cannot be estimated.
 
         No AUC has a larger variance than A (1 - A) / min(m, n), with m positives and n
-        negatives [3]_.
+        negatives [3]_; the A put in is `drawn_auc`. DeLong's variance of rows with unequal
+        weights may be too small: the unbiased one is taken where it is larger.
         """
-        found = self.delong.copy()
+        found = np.fmax(self.delong, self.unbiased) if self.weighted else self.delong.copy()
         without = self.defined & ~(found > 0)
         drawn = self.drawn_auc[without]
         found[without] = drawn * (1.0 - drawn) / self.fewest[without]
@@ -205,6 +210,19 @@ class Variances:
     def pooled(self) -> Variances:
         """The same of all rows together, as one group."""
         return Variances(self._partial._pool())
+
+    why_not_clustered = "needs two groups with rows of each class"
+
+    @functools.cached_property
+    def cluster_freedom(self) -> float:
+        """Degrees of freedom of the clustered variance: groups of equal size, less one.
+
+        Groups of unequal size count as the number of equal ones of which one group is as large a
+        share.
+        """
+        share = self.positives.weight / self.positives.weight.sum()
+        share = (share + self.negatives.weight / self.negatives.weight.sum()) / 2.0
+        return max(1.0 / float((share**2).sum()) - 1.0, 1.0)
 
     @property
     def pooled_fixed(self) -> float:
@@ -239,7 +257,7 @@ class Variances:
             total += float((lost * of_pooled).sum())
         if share is not None:
             # Groups whose own variance cannot be estimated
-            bounded = ~self.estimable & (share > 0)
+            bounded = ~self.estimable & self.defined & (share > 0)
             total += float((share**2 * self.safe)[bounded].sum())
         return max(total, 0.0)
 
@@ -444,6 +462,8 @@ class FoldVariances(Variances):
         """Variance of the AUC of all pairs of the same fold, over new rows of the groups."""
         shares = np.concatenate(self.pooled._shares)
         return float(np.dot(shares**2, [fold.pooled_fixed for fold in self._folds]))
+
+    why_not_clustered = "not known within folds"
 
     @property
     def pooled_clustered(self) -> float:

@@ -77,7 +77,9 @@ class GroupAUCCrossValidation:
         n_folds: int,
         undefined: Undefined,
         estimators: list[Any] | None,
+        rows_repeat: bool,
     ) -> None:
+        self._rows_repeat = rows_repeat
         self.partial = partial
         self.n_folds = n_folds
         self.undefined = undefined
@@ -125,7 +127,7 @@ class GroupAUCCrossValidation:
         Raises
         ------
         ValueError
-            If an argument is not as described.
+            If an argument is not as described, or rows are in several test sets.
 
         Notes
         -----
@@ -158,6 +160,8 @@ class GroupAUCCrossValidation:
         level, way = intervals.check_level(level), intervals.check_method(method)
         if way == "exact":
             raise ValueError("method must be 'logit' or 'delong' for a mean over folds.")
+        if self._rows_repeat:
+            raise ValueError(_REPEATED)
         quantile = intervals.normal_quantile((1.0 - level) / 2.0)
         rows = {}
         for name in ("pooled", *AVERAGES):
@@ -174,15 +178,19 @@ class GroupAUCCrossValidation:
     @functools.cached_property
     def within_folds(self) -> GroupAUC:
         """The report over the pairs that were scored by the same model."""
-        return _WithinFolds(self._fold_partials, self.over_folds.partial, self.undefined)
+        report = _WithinRepeatedFolds if self._rows_repeat else _WithinFolds
+        return report(self._fold_partials, self.over_folds.partial, self.undefined)
 
     @functools.cached_property
     def over_folds(self) -> GroupAUC:
         """The report on all out-of-fold scores pooled, whatever model they come from.
 
-        A row that is in several test sets counts as often.
+        A row that is in several test sets counts as often. Since scores of different models are
+        compared, intervals are about another number than the AUC of any model: for that see
+        `confidence_intervals` and `within_folds`.
         """
-        return GroupAUC(self.partial.regroup(_label), undefined=self.undefined)
+        report = _RepeatedRows if self._rows_repeat else GroupAUC
+        return report(self.partial.regroup(_label), undefined=self.undefined)
 
     @functools.cached_property
     def fold_effect(self) -> FoldEffect:
@@ -298,6 +306,29 @@ class _WithinFolds(GroupAUC):
             twice[np.ix_(places, places)] += cross_concordance(fold.partial._cells)
             pairs[np.ix_(places, places)] += fold._cross_pairs()[1]
         return twice, pairs
+
+
+_REPEATED = (
+    "rows are in several test sets (repeated folds, or random splits), so that how much their AUC "
+    "varies is not known from their number; use folds that test each row once, or ask the report "
+    "of one fold (folds[0])."
+)
+
+
+class _RepeatedRows(GroupAUC):
+    """A report on rows of which some are counted several times: its noise is not known."""
+
+    @property
+    def _variances(self) -> Any:
+        raise ValueError(_REPEATED)
+
+    @property
+    def _squared_tau(self) -> float:
+        return self._not_defined("the spread of AUCs needs rows that are tested once")
+
+
+class _WithinRepeatedFolds(_RepeatedRows, _WithinFolds):
+    pass
 
 
 def cross_validate_group_auc(
@@ -432,7 +463,17 @@ def cross_validate_group_auc(
         len(partials),
         undefined,
         [fitted for _, fitted in done] if return_estimator else None,
+        rows_repeat=_is_any_row_tested_twice(splits, target.size),
     )
+
+
+def _is_any_row_tested_twice(
+    splits: list[tuple[NDArray[np.intp], NDArray[np.intp]]], n_rows: int
+) -> bool:
+    tested = np.zeros(n_rows, np.int64)
+    for _, test in splits:
+        np.add.at(tested, test, 1)
+    return bool((tested > 1).any())
 
 
 def _splits(

@@ -380,6 +380,9 @@ def _scores_and_gaps(
         )
     scores = np.asarray(cv_results[keys[0]], np.float64)
     gaps = -np.asarray(cv_results[keys[1]], np.float64)
+    if gap == "tau":
+        # Scorers give its square, which is unbiased; the root is cut at 0 after averaging.
+        gaps = np.sqrt(np.maximum(gaps, 0.0))
     undefined = np.isnan(gaps) & ~np.isnan(scores)
     if undefined.any():
         raise ValueError(

@@ -19,7 +19,7 @@ Undefined: TypeAlias = Literal["skip", "ignore", "raise"] | float
 class Statistic(NamedTuple):
     """A named statistic: how to compute it, and what scorers have to know.
 
-    ``score`` is what scorers take in its place, since its mean over folds is less biased.
+    ``score`` is what scorers take in its place, since its mean over folds is unbiased.
     """
 
     compute: Callable[[GroupAUC], float]
@@ -62,7 +62,7 @@ STATISTICS: dict[str, Statistic] = {
     "tau": Statistic(
         lambda report: report.tau,
         greater_is_better=False,
-        score=lambda report: report._signed_tau,
+        score=lambda report: report._squared_tau,
     ),
 }
 

@@ -166,7 +166,9 @@ class Uncertainty:
         auc, used = self._usable
         new_groups = is_over_groups(over, int(used.sum()))
         variances = self._variances
-        found: dict[str, tuple[intervals.Interval, bool]] = {}
+        lacking = intervals.Interval(np.nan, np.nan, np.nan, "needs a group with both classes")
+        found = dict.fromkeys(("pooled", *AVERAGES), (lacking, new_groups))
+        found |= dict.fromkeys(("worst", "difference"), (lacking, False))
         if variances.pooled.defined.any():
             interval = intervals.pooled_interval(variances, level, method, new_groups=new_groups)
             found["pooled"] = interval, new_groups
@@ -180,6 +182,7 @@ class Uncertainty:
         if used.any():
             interval = intervals.worst_interval(variances, auc, used, level, method)
             found["worst"] = interval, False
+            found["difference"] = lacking._replace(note="needs two groups with both classes"), False
         if used.sum() > 1:
             interval = intervals.difference_interval(variances, auc, used, level, method)
             found["difference"] = interval, False
@@ -259,10 +262,10 @@ class Uncertainty:
         -------
         pandas.DataFrame
             `auc`, `reference_auc` and their `difference`; `logit_difference`, that of their
-            logits, with simultaneous limits `ci_low` and `ci_high` (Sidak); `statistic`,
-            `pvalue` and `pvalue_adjusted`, and the `adjustment`: Holm's [1]_, or Benjamini and
-            Hochberg's [2]_ for more than 50 comparisons. NaN for groups with fewer than two rows
-            of a class, which are not tested.
+            logits, with simultaneous limits `logit_ci_low` and `logit_ci_high` (Sidak);
+            `statistic`, `pvalue` and `pvalue_adjusted`, and the `adjustment`: Holm's [1]_, or
+            Benjamini and Hochberg's [2]_ for more than 50 comparisons. NaN for groups with fewer
+            than two rows of a class, which are not tested, and for "rest" where there is none.
 
         Raises
         ------
@@ -341,19 +344,19 @@ class Uncertainty:
         """Standard deviation of the groups' true AUCs: what is left of theirs without noise.
 
         The variance of the group AUCs less the mean of their unbiased variances, 0 if that is
-        below 0. Scorers do not cut it there but keep the sign. Groups with fewer than two rows
-        of a class are left out; NaN with fewer than two groups.
+        below 0. Scorers give minus that difference itself, the square, which has no bias that
+        averaging over folds would keep. Groups with fewer than two rows of a class are left out;
+        NaN with fewer than two groups.
         """
-        tau = self._signed_tau
-        return 0.0 if tau < 0 else tau
+        return float(np.sqrt(np.maximum(self._squared_tau, 0.0)))
 
     @property
-    def _signed_tau(self) -> float:
+    def _squared_tau(self) -> float:
         auc, unbiased = self._estimable
         if auc.size < 2:
             reason = "the spread of AUCs needs two groups with two rows of each class"
             return self._not_defined(reason)
-        return heterogeneity.signed_root(heterogeneity.squared_tau(auc, unbiased))
+        return heterogeneity.squared_tau(auc, unbiased)
 
     @property
     def _estimable(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -376,22 +379,22 @@ class Uncertainty:
         Parameters
         ----------
         level : float, default=0.95
-            Of the interval of `tau`, by the jackknife over groups (of "moments" only).
+            Of the interval of `tau` (of "moments" only), by Box's approximation.
 
         Returns
         -------
         pandas.DataFrame
             Rows "moments", the estimator of `tau`; "dersimonian_laird" [1]_ and "reml" [2]_, as
             meta-analysis software has them. Columns: `tau`, the standard deviation of the true
-            AUCs, with `ci_low` and `ci_high`; `mean` AUC of the population of groups and its
+            AUCs, with `ci_low` and `ci_high`; the `mean` AUC of groups and its
             `standard_error` (Knapp and Hartung's for "reml"); `i2`, the share of the observed
             variance that is not noise; Cochran's `q`.
 
         Notes
         -----
-        Weights by inverse variances favour groups of large AUC, whose variance is small: for a
-        true tau of .060 with 100 groups of 5 positives and 15 negatives, published means of the
-        three are about .058, .023 (on logits) and .043 (on logits).
+        Weights by inverse variances favour groups of large AUC, whose variance is small: with many
+        tiny groups the last two find a `tau` where there is none, and a `mean` that is too large.
+        They are there for comparison, and are computed on the scale of the AUC.
 
         References
         ----------
@@ -419,8 +422,9 @@ class Uncertainty:
         rows = {name: dict.fromkeys(columns, np.nan) for name in _SPREADS}
         auc, unbiased = self._estimable
         if auc.size >= 2:
-            rows["moments"] = heterogeneity.moments(auc, unbiased, level)._asdict()
-            safe = self._variances.safe[self._variances.estimable]
+            kept = self._variances.estimable
+            delong, safe = self._variances.delong[kept], self._variances.safe[kept]
+            rows["moments"] = heterogeneity.moments(auc, unbiased, delong, level)._asdict()
             for name in _SPREADS[1:]:
                 found = getattr(heterogeneity, name)(auc, safe)
                 rows[name] |= found._asdict() | {"tau": np.sqrt(found.tau2)}
@@ -480,6 +484,8 @@ class Uncertainty:
         variances, auc = self._variances, self._usable[0]
         if not variances.pooled.defined.any():
             raise ValueError("agreement needs rows of both classes.")
+        if not self._usable[1].any():
+            raise ValueError("agreement needs a group with rows of both classes.")
         sides = agreement.class_agreement(variances)
         rows, class_rows = [], (variances.negatives, variances.positives)
         for name in AVERAGES:
@@ -488,7 +494,10 @@ class Uncertainty:
                 continue
             value = float(np.dot(share[share > 0], auc[share > 0]))
             difference = self.pooled - value
-            error = float(np.sqrt(variances.of_difference(share)))
+            error = np.sqrt(variances.of_difference(share))
+            if error < 1e-12 and self.partial.groups is not None and len(self.partial) > 1:
+                # No variation is seen, in few rows: that of the groups' AUCs, bounded
+                error = np.sqrt(intervals.bounded_average_variance(variances, share))
             reach = intervals.normal_quantile(0.05) * error
             rows.append(
                 {
@@ -515,7 +524,7 @@ class Uncertainty:
                 "pvalue": sides[i].pvalue,
             }
         table = pd.DataFrame.from_dict(scores, orient="index")
-        verdict = _verdict(self.pooled, averages, table, delta)
+        verdict = _verdict(self.pooled, averages, table, delta, weighted=variances.weighted)
         return Agreement(verdict, averages, table, _case(averages, table), delta)
 
 
@@ -543,8 +552,8 @@ def _comparison_table(found: comparisons.Comparisons, index: Any) -> pd.DataFram
             "reference_auc": found.other,
             "difference": found.auc - found.other,
             "logit_difference": found.logit_difference,
-            "ci_low": found.ci_low,
-            "ci_high": found.ci_high,
+            "logit_ci_low": found.ci_low,
+            "logit_ci_high": found.ci_high,
             "statistic": found.statistic,
             "pvalue": found.pvalue,
             "pvalue_adjusted": found.pvalue_adjusted,
@@ -576,7 +585,9 @@ def _case(averages: pd.DataFrame, scores: pd.DataFrame) -> str:
     return "identical" if neither and stands["positives"] and stands["negatives"] else "cannot tell"
 
 
-def _verdict(pooled: float, averages: pd.DataFrame, scores: pd.DataFrame, delta: float) -> str:
+def _verdict(
+    pooled: float, averages: pd.DataFrame, scores: pd.DataFrame, delta: float, *, weighted: bool
+) -> str:
     parts = []
     for answer, words in (
         ("yes", f"may stand for it (within {delta:g})"),
@@ -588,7 +599,7 @@ def _verdict(pooled: float, averages: pd.DataFrame, scores: pd.DataFrame, delta:
             parts.append(f"{_listed(names)} {words}")
     told = f"The pooled AUC is {pooled:.4f}. Of the averages, {'; '.join(parts)}."
     pvalues = scores["pvalue"]
-    if pvalues.isna().any():
+    if pvalues.isna().any() and weighted:
         return f"{told} Whether groups score differently is not tested with sample weights."
     differing = pvalues.index[pvalues < _DIFFERENT].tolist()
     if not differing:
