@@ -73,7 +73,9 @@ def block_size(request, monkeypatch):
         monkeypatch.setattr(_paircounts.blocks, "MOST_DENSE", 0)
         monkeypatch.setattr(_paircounts.cells, "BLOCK_ROWS", 16)
         monkeypatch.setattr(_paircounts.cells, "UNCUT_ROWS", 32)
+        monkeypatch.setattr(_paircounts.cells, "PART_ROWS", 64)
         monkeypatch.setattr(_paircounts.pairs, "BLOCK_ROWS", 16)
+        monkeypatch.setattr(_paircounts.pairs, "MATRIX_CELLS", 8)
     return request.param
 
 

@@ -751,3 +751,17 @@ def test_weights_of_hardly_any_weight_count_in_the_cross_auc():
         by_eps.append(report.decomposition().cross)
     # Both directions of two groups scale alike with the weight of one of them.
     np.testing.assert_allclose(by_eps, by_eps[0], rtol=0, atol=1e-12)
+
+
+def test_weights_never_round_an_auc_beyond_one():
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        y, groups = np.tile([0, 1], 20), rng.permutation(np.repeat([0, 1], 20))
+        y[:2], groups[:4] = [0, 1], [0, 0, 1, 1]
+        got = GroupAUC.from_predictions(
+            y, y + rng.random(40) / 2, groups=groups, sample_weight=rng.uniform(0.1, 3, 40)
+        )
+        assert got.pooled <= 1
+        assert got.by_group["auc"].max() <= 1
+        assert got.average("positives") <= 1
+        assert got.cross_matrix.max(axis=None) <= 1

@@ -751,3 +751,23 @@ def test_pos_label_must_be_a_label(y_true, pos_label, message):
 def test_every_way_in_checks(call, change, message):
     with pytest.raises(ValueError, match=message):
         call(**{**ROWS, **change})
+
+
+@pytest.mark.parametrize("labels", [[2**63 - 1, 2**63 - 2], [-(2**63), 2**63 - 1], [-(2**63), 5]])
+def test_the_largest_integers_are_labels(labels):
+    codes, found = encode_groups(np.array(labels))
+    assert found.tolist() == sorted(labels)
+    assert [found.tolist()[code] for code in codes] == labels
+
+
+def test_byte_order_does_not_matter():
+    labels = np.array([1, 2**64 - 1, 7], ">u8")
+    assert encode_groups(labels)[1].tolist() == [1, 7, 2**64 - 1]
+
+
+def test_numbers_far_apart_are_hashed(monkeypatch):
+    labels = np.random.default_rng(0).integers(-(2**62), 2**62, 50).repeat(3)
+    expected = encode_groups(labels)
+    monkeypatch.setattr("skfedauc._validation.groups._HASHED_ROWS", 1)
+    for one, other in zip(expected, encode_groups(labels), strict=True):
+        assert np.array_equal(one, other)

@@ -119,7 +119,7 @@ def weigh_block(
 ) -> Cells:
     """Cells of rows with weights above 0; `groups` is overwritten."""
     packed = pack(scores, groups, n_groups, spare=0, code=code)
-    # Weights of a cell are added in the order of its rows, whatever rows other groups have.
+    # Weights of a cell are added in the order of its rows.
     if _is_dense(packed):
         return _dense_cells(packed, positive, weights)
     order, keys = stable_order(packed.keys, packed.width)

@@ -251,7 +251,10 @@ def _quantiles(lists: Sequence[Floats], size: int) -> Floats:
     """Scores that cut sorted lists, taken together, into stretches of about `size`."""
     step = max(size // 16, 1)
     sample = np.sort(np.concatenate([scores[step // 2 :: step] for scores in lists]))
-    return np.unique(sample[16::16])
+    cuts = np.unique(sample[16::16])
+    # Nothing is below the lowest score.
+    lowest = min(float(scores[0]) for scores in lists if scores.size)
+    return cuts[cuts > lowest]
 
 
 def _taken(values: NDArray[Any], rows: NDArray[np.int64] | None) -> NDArray[Any]:
@@ -393,7 +396,7 @@ def _in_threads(function: Callable[[int], T], numbers: range, n_jobs: int | None
     if n_threads == 1:
         return [function(number) for number in numbers]
     # joblib.Parallel looks for results every 10 ms, longer than many calls take in all.
-    with ThreadPoolExecutor(n_threads) as threads:
+    with ThreadPoolExecutor(min(n_threads, len(numbers))) as threads:
         return list(threads.map(function, numbers))
 
 

@@ -1,7 +1,7 @@
 """Group and score of a row packed into one integer that sorts as they do.
 
 Speed rests on one fact: numpy sorts integers by value with vector instructions, five to
-ten times faster than it sorts an index. So group and score, and in `cells.py` the label,
+ten times faster than it sorts an index. So group and score, and in `blocks.py` the label,
 share one 64-bit integer wherever they fit.
 """
 

@@ -13,6 +13,9 @@ from skfedauc._paircounts.blocks import Cells, group_of_cell
 from skfedauc._paircounts.cells import BLOCK_ROWS, group_blocks
 from skfedauc._paircounts.keys import Floats, Keys, ScoreCode, is_new_key, stable_order
 
+# Sums by block and group that are held at once.
+MATRIX_CELLS = 1 << 22
+
 
 class Tally(NamedTuple):
     """What each group comes to, by group number.
@@ -153,8 +156,8 @@ class GroupBlock(NamedTuple):
 def walk(starts: NDArray[np.int64], columns: Sequence[NDArray[Any]]) -> Iterator[GroupBlock]:
     """Go through all cells block by block, with each one's place within its own group.
 
-    What is read by group is read here. A group's sums never depend on other groups. Since a
-    large group comes in several blocks, sums over a block's groups are to be added up.
+    Sums by group are made block by block: since a large group comes in several blocks, they
+    are to be added up. Other groups change a group's sums by rounding at most.
     """
     so_far = [0.0] * len(columns)
     for first, end, a, b in _stretches(starts):
@@ -313,7 +316,7 @@ def cross_concordance(cells: Cells) -> Floats:
     block = (np.cumsum(new_block) - 1)[tie]
     one_tie = np.bincount(block[new_score]) == 1
     below = np.zeros(n_groups)
-    blocks_at_once = max((1 << 22) // n_groups, 1)
+    blocks_at_once = max(MATRIX_CELLS // n_groups, 1)
     n_blocks = int(block[-1]) + 1
     for b in range(0, n_blocks, blocks_at_once):
         a, z = np.searchsorted(block, [b, b + blocks_at_once])

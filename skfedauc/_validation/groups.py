@@ -20,6 +20,9 @@ from skfedauc._validation.arrays import column_of, count_missing, described, obj
 
 Labels = NDArray[Any]
 
+# From so many rows on, numbers far apart are told from each other by pandas' hash table.
+_HASHED_ROWS = 1 << 16
+
 _KINDS = "booleans, integers, strings, dates, or tuples of them"
 _NO_TIME_ZONE = "convert them to dates without one, for instance with .dt.tz_localize(None)."
 _TOO_FINE = "dates finer than a microsecond; round them, for instance with .dt.round('us')."
@@ -270,6 +273,7 @@ def _text_as_integers(text: NDArray[np.str_]) -> NDArray[np.int64] | None:
 
 def _number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
     """Numbers and sorted distinct values of integers, without sorting where ranges allow."""
+    values = values.astype(values.dtype.newbyteorder("="), copy=False)
     if values.dtype == np.uint64:
         if values.size and int(values.max()) >= 1 << 63:
             distinct, codes = np.unique(values, return_inverse=True)
@@ -283,10 +287,19 @@ def _number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[An
         used = np.zeros(high - low + 1, np.bool_)
         used[offsets] = True
         if used.all():
-            return offsets, np.arange(low, high + 1)
+            return offsets, np.arange(high - low + 1) + low
         return (np.cumsum(used) - 1)[offsets], np.flatnonzero(used) + low
-    distinct, codes = np.unique(values.astype(np.int64), return_inverse=True)
-    return codes, distinct
+    values = values.astype(np.int64, copy=False)
+    if values.size < _HASHED_ROWS:
+        distinct, codes = np.unique(values, return_inverse=True)
+        return codes, distinct
+    import pandas as pd
+
+    codes, distinct = pd.factorize(values)
+    order = np.argsort(distinct)
+    place = np.empty_like(order)
+    place[order] = np.arange(order.size)
+    return place[codes], distinct[order]
 
 
 def _example_rows(codes: NDArray[np.intp]) -> NDArray[np.intp]:

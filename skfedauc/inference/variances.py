@@ -120,7 +120,7 @@ class Variances:
             not np.allclose(rows.effective, rows.n, rtol=1e-9)
             for rows in (self.negatives, self.positives)
         )
-        self.auc = ratio(tally.twice.astype(np.float64) / 2.0, pairs)
+        self.auc = np.minimum(ratio(tally.twice.astype(np.float64) / 2.0, pairs), 1.0)
 
     # Each group on its own -----------------------------------------------------------------
 

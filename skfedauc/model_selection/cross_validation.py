@@ -15,7 +15,6 @@ from sklearn.pipeline import Pipeline
 
 from skfedauc import _sklearn
 from skfedauc import _validation as validation
-from skfedauc._paircounts import cross_concordance
 from skfedauc.inference import intervals
 from skfedauc.inference.variances import FoldVariances
 from skfedauc.model_selection.splitter import WithinGroupStratifiedKFold
@@ -303,8 +302,9 @@ class _WithinFolds(GroupAUC):
         twice = np.zeros((self.n_groups, self.n_groups))
         pairs = np.zeros_like(twice)
         for places, fold in zip(self._places, self._folds, strict=True):
-            twice[np.ix_(places, places)] += cross_concordance(fold.partial._cells)
-            pairs[np.ix_(places, places)] += fold._cross_pairs()[1]
+            of_fold = fold._cross_pairs()
+            twice[np.ix_(places, places)] += of_fold[0]
+            pairs[np.ix_(places, places)] += of_fold[1]
         return twice, pairs
 
 

@@ -276,7 +276,7 @@ class GroupAUC(Uncertainty):
         twice, pairs = self._pooled_pairs
         if pairs == 0:
             return self._not_defined("the pooled AUC needs rows of both classes")
-        return float(twice / (2 * pairs))
+        return min(float(twice / (2 * pairs)), 1.0)
 
     def average(self, weights: str | Mapping[Any, float] | ArrayLike) -> float:
         """Weighted average of the group AUCs.
@@ -312,7 +312,8 @@ class GroupAUC(Uncertainty):
         total = float(of_group[used].sum())
         if not total > 0:
             return self._not_defined("no group that counts has rows of both classes")
-        return float(np.dot(of_group[used], auc[used]) / total)
+        # No dot product: its rounding depends on the number of threads.
+        return min(float((of_group[used] * auc[used]).sum()) / total, 1.0)
 
     @property
     def worst(self) -> float:
@@ -537,6 +538,8 @@ class GroupAUC(Uncertainty):
         used = self._defined
         # The constant comes last: halving never rounds.
         auc[used] = (self._twice[used] / self._pairs[used]).astype(np.float64) / 2.0
+        # Weights may round to slightly more.
+        np.minimum(auc, 1.0, out=auc)
         return auc
 
     @functools.cached_property
@@ -583,6 +586,7 @@ class GroupAUC(Uncertainty):
         twice, pairs = self._cross_pairs()
         matrix = np.full_like(pairs, np.nan)
         np.divide(twice, 2.0 * pairs, out=matrix, where=pairs > 0)
+        np.minimum(matrix, 1.0, out=matrix)
         np.fill_diagonal(matrix, self._auc)
         return matrix
 
@@ -745,7 +749,7 @@ def _off_diagonal_sum(matrix: NDArray[np.float64]) -> float:
 
 
 def _ratio(part: Any, whole: Any) -> float:
-    return float(part / whole) if whole else float("nan")
+    return min(float(part / whole), 1.0) if whole else float("nan")
 
 
 def _exact_sum(values: NDArray[Any]) -> Any:
@@ -762,7 +766,7 @@ def _exact_sum(values: NDArray[Any]) -> Any:
 def _exact_dot(left: NDArray[Any], right: NDArray[Any]) -> Any:
     """Sum of products of integers as one of Python's; of floats as a float."""
     if left.dtype.kind == "f":
-        return float(np.dot(left, right))
+        return float((left * right).sum())
     if float(np.dot(left.astype(np.float64), right)) < 2.0**62:
         return int(np.dot(left, right))
     return sum(a * b for a, b in zip(left.tolist(), right.tolist(), strict=True))
