@@ -756,3 +756,13 @@ def test_unadjusted_exclusion_drops_equal_pipelines():
     assert adjusted <= 0.08
     assert not_adjusted > 0.2
     assert plain > not_adjusted
+
+
+def test_more_of_anything_makes_luck_smaller():
+    """Partial correlations of the difference with the AUC, the rows and the prevalence."""
+    cases = [(a, n, p) for a in (0.7, 0.8, 0.9) for n in (1000, 5000, 10_000) for p in (1, 5, 20)]
+    luck = [auc_luck(a, n * p // 100, n - n * p // 100) for a, n, p in cases]
+    columns = np.column_stack([np.array(cases, float), luck])
+    inverse = np.linalg.inv(np.corrcoef(columns, rowvar=False))
+    partial = -inverse / np.sqrt(np.outer(np.diag(inverse), np.diag(inverse)))
+    assert (partial[:3, 3] < -0.3).all()

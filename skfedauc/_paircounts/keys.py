@@ -228,7 +228,11 @@ def stable_order(keys: Keys, width: int) -> tuple[NDArray[np.int64], Keys]:
         end = np.searchsorted(ordered, alike | (np.uint64(1) << left_out) - np.uint64(1), "right")
         places, run = ranges(first, end)
         rows = order[places]
-        rows = rows[np.lexsort((keys[rows], run))]
+        # Among those it is the lowest bits that count.
+        run_keys = run.astype(np.uint64) << left_out
+        run_keys |= keys[rows] & ((np.uint64(1) << left_out) - np.uint64(1))
+        run_bits = (alike.size - 1).bit_length()
+        rows = rows[stable_order(run_keys, run_bits + int(left_out))[0]]
         order[places], ordered[places] = rows, keys[rows]
     return order, ordered
 
