@@ -14,7 +14,7 @@ from contract_tools import PENALTIES, PENALTY, Way, by_candidate, make_way, pena
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import ColumnTransformer
+from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.exceptions import FitFailedWarning
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import RFECV, SequentialFeatureSelector
@@ -35,11 +35,14 @@ from sklearn.model_selection import (
     permutation_test_score,
     validation_curve,
 )
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfedauc import (
+    GroupAUC,
     WithinGroupStratifiedKFold,
     group_auc_scoring,
+    make_devices,
     make_group_auc_scorer,
     pareto_front,
     select_within_gap,
@@ -690,3 +693,28 @@ def test_front_of_another_gap(hospitals, truth):
     assert front.columns.tolist()[:2] == ["macro", "cross_difference"]
     assert_same(front["macro"], truth["macro"][front.index])
     assert_same(front["cross_difference"], -truth["neg_cross_difference"][front.index])
+
+
+def test_tau_in_a_search_is_averaged_as_a_square():
+    devices = make_devices("different", 60, 90, random_state=0)
+    X = pd.DataFrame({"x": devices.y_score, "noise": np.arange(600) % 7, "device": devices.groups})
+    y = devices.y_true
+    search = GridSearchCV(
+        make_pipeline(
+            make_column_transformer(("passthrough", ["x", "noise"])), LogisticRegression()
+        ),
+        {"logisticregression__C": [1e-6, 1.0]},
+        cv=WithinGroupStratifiedKFold(3, groups="device"),
+        scoring=group_auc_scoring(["pooled", "neg_tau"], groups="device"),
+        refit=select_within_gap("pooled", gap="tau", at_most=0.5),
+        error_score="raise",
+    ).fit(X, y)
+    for number, (train, test) in enumerate(search.cv.split(X, y)):
+        model = clone(search.estimator).set_params(logisticregression__C=1.0)
+        scores = model.fit(X.iloc[train], y[train]).decision_function(X.iloc[test])
+        report = GroupAUC.from_predictions(y[test], scores, groups=X["device"].iloc[test])
+        square = report.by_group["auc"].var() - report._variances.unbiased.mean()
+        assert search.cv_results_[f"split{number}_test_neg_tau"][1] == pytest.approx(-square)
+    front = pareto_front(search, score="pooled", gap="tau")
+    means = -search.cv_results_["mean_test_neg_tau"][front.index]
+    assert_same(front["tau"], np.sqrt(np.maximum(means, 0)))
