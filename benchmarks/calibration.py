@@ -546,7 +546,9 @@ Where not to lean on them:
 - With few rows per class the comparisons of single groups are conservative.
 - Reports cut tau at 0, so that it is too large on average where there is no spread. Scorers
   average its square, which is unbiased.
-- With very unequal weights there are fewer rows than it seems, and intervals are too short.
+- Intervals of the difference are wide, since they have to hold for all groups at once.
+- The pooled AUC over new groups is covered too seldom with five or ten groups that differ much in
+  level, and its comparison of two models errs a little too often with unequal groups.
 - The estimators of meta-analysis find spread among tiny groups where there is none.
 - To judge an average by a `delta` of .005 takes some 100,000 rows per group; before that the
   answer is mostly "cannot tell".
