@@ -9,7 +9,7 @@ import numpy as np
 
 from skfedauc import _validation as validation
 from skfedauc.inference import intervals
-from skfedauc.inference.comparison import PairedRows, paired_differences
+from skfedauc.inference.paired import PairedRows, paired_differences
 from skfedauc.inference.variances import Floats
 from skfedauc.partials import AUCPartial
 from skfedauc.report import AVERAGES, GroupAUC, Undefined, check_statistic, is_over_groups

@@ -11,7 +11,7 @@ from statsmodels.stats.nonparametric import rank_compare_2indep
 
 from skfedauc import AUCPartial, GroupAUC
 from skfedauc._paircounts import places_in_all
-from skfedauc.inference import agreement, comparisons, heterogeneity, intervals
+from skfedauc.inference import agreement, group_comparisons, heterogeneity, intervals
 
 # Reference values of pROC 1.18.0, metafor 3.8.1 and Obuchowski's (1997) formula, on 20 rows.
 Y = np.repeat([0, 1], [11, 9])
@@ -492,7 +492,7 @@ def test_comparisons_are_on_the_logit_scale():
             error[one], error[other]
         )
         assert row.logit_ci_high - row.logit_ci_low == pytest.approx(2 * reach, rel=1e-9)
-    assert table["pvalue_adjusted"].tolist() == comparisons.holm(table["pvalue"]).tolist()
+    assert table["pvalue_adjusted"].tolist() == group_comparisons.holm(table["pvalue"]).tolist()
     with_one = report.compare_groups(3)
     assert with_one.index.tolist() == [0, 1, 2, 4, 5]
     assert with_one.loc[5, "statistic"] == pytest.approx(-table.loc[(3, 5), "statistic"], rel=1e-12)
@@ -548,9 +548,9 @@ def test_bad_references():
 
 
 def test_adjusted_p_values():
-    assert_allclose(comparisons.holm([0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02])
+    assert_allclose(group_comparisons.holm([0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02])
     p = np.random.default_rng(0).random(60)
-    assert_allclose(comparisons.benjamini_hochberg(p), stats.false_discovery_control(p))
+    assert_allclose(group_comparisons.benjamini_hochberg(p), stats.false_discovery_control(p))
     report = report_of(*simulated(0, n_groups=60, n=6000), undefined="ignore")
     assert report.compare_groups("rest")["adjustment"].unique().tolist() == ["Benjamini-Hochberg"]
 

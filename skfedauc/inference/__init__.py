@@ -1,1 +1,10 @@
-"""Intervals, tests and agreement of AUCs; all of it read from a partial."""
+"""What is noise: everything is read from a partial, but for two models on the same rows.
+
+* `variances.py`: of group AUCs and the pooled AUC, from the placements of rows;
+* `intervals.py`: limits of AUCs, averages, the worst and the difference;
+* `heterogeneity.py`: are all groups equal, how much do their true AUCs differ;
+* `group_comparisons.py`: groups two by two, or each with the rest;
+* `agreement.py`: how alike the groups' scores are;
+* `paired.py`: two models on the same rows;
+* `luck.py`: what luck does to test sets, and to the candidates of a search.
+"""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _validation as validation
-from skfedauc.inference import agreement, comparisons, heterogeneity, intervals
+from skfedauc.inference import agreement, group_comparisons, heterogeneity, intervals
 from skfedauc.inference.variances import Variances
 from skfedauc.report.statistics import AVERAGES
 
@@ -302,7 +302,7 @@ class Uncertainty:
         labels = self._index()
         n_groups = len(labels)
         if isinstance(reference, str) and reference == "rest":
-            found = comparisons.with_rest(self._variances, level)
+            found = group_comparisons.with_rest(self._variances, level)
             return _comparison_table(found, labels)
         if reference is None:
             if n_groups > _MOST_IN_PAIRS:
@@ -321,7 +321,7 @@ class Uncertainty:
             second = np.full_like(first, number)
             index = labels[first]
         return _comparison_table(
-            comparisons.with_groups(self._variances, first, second, level), index
+            group_comparisons.with_groups(self._variances, first, second, level), index
         )
 
     def _number_of(self, label: Any) -> int:
@@ -543,7 +543,7 @@ def is_over_groups(over: Any, n_groups: int) -> bool:
     )
 
 
-def _comparison_table(found: comparisons.Comparisons, index: Any) -> pd.DataFrame:
+def _comparison_table(found: group_comparisons.Comparisons, index: Any) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame(
