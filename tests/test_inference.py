@@ -572,6 +572,9 @@ def test_meta_analysis_equals_metafor():
     assert found.mean == pytest.approx(0.823092577122, rel=1e-6)
     assert found.tau2 == pytest.approx(0.004319256836, rel=1e-6)
     assert found.standard_error == pytest.approx(0.034772512511, rel=1e-6)
+    # metafor's own standard error, without Knapp and Hartung's factor
+    plain = np.sum(1 / (np.array(VARIANCES) + found.tau2)) ** -0.5
+    assert plain == pytest.approx(0.034236542768, rel=1e-6)
 
 
 def test_meta_analysis_on_logits_equals_metafor():

@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skfedauc import _validation as validation
 from skfedauc.inference.variances import Variances
 
 Floats = NDArray[np.float64]
@@ -49,11 +50,12 @@ def check_method(method: Any) -> Method:
 
 
 def check_level(level: Any) -> float:
-    is_number = isinstance(level, int | float | np.floating) and not isinstance(level, bool)
-    if not is_number or not 0 < level < 1:
-        hint = " Pass 0.95 for 95 %." if is_number and 1 < level < 100 else ""
-        raise ValueError(f"level must be a number between 0 and 1; got {level!r}.{hint}")
-    return float(level)
+    try:
+        return validation.check_share(level, "level")
+    except ValueError as error:
+        if validation.is_number(level) and 1 < level < 100:
+            raise ValueError(f"{error} Pass 0.95 for 95 %.") from None
+        raise
 
 
 def normal_quantile(tail: float) -> float:

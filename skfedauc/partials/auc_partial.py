@@ -294,11 +294,7 @@ class AUCPartial:
             ("negatives", cells.negatives),
             ("positives", cells.positives),
         ):
-            total = float(counts.sum(dtype=np.float64))
-            if total > _MOST_ROWS:
-                raise ValueError(
-                    f"{total:.3g} {name} are more than a partial can count exactly (2**40)."
-                )
+            _check_counts(counts, name)
         n_groups = 1 if labels is None else labels.size
         return cls._of(add_cells(cells, codes, n_groups), labels)
 

@@ -479,8 +479,7 @@ class Uncertainty:
         """
         import pandas as pd
 
-        if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0 < delta < 1:
-            raise ValueError(f"delta must be a number between 0 and 1; got {delta!r}.")
+        delta = validation.check_share(delta, "delta")
         variances, auc = self._variances, self._usable[0]
         if not variances.pooled.defined.any():
             raise ValueError("agreement needs rows of both classes.")
