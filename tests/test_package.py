@@ -21,10 +21,11 @@ LAYERS = [
     {"partials"},
     {"inference", "simulation"},
     {"report"},
-    {"metrics", "fairness"},
+    {"metrics"},
     {"scoring"},
     {"model_selection", "_predictions_file"},
     {"plotting"},
+    {"fairness"},
     {"__main__"},
 ]
 LAYER_OF = {module: level for level, layer in enumerate(LAYERS) for module in layer}

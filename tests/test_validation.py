@@ -771,3 +771,20 @@ def test_numbers_far_apart_are_hashed(monkeypatch):
     monkeypatch.setattr("skfedauc._validation.groups._HASHED_ROWS", 1)
     for one, other in zip(expected, encode_groups(labels), strict=True):
         assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["b", "a", "", "ab", "aa"],
+        ["a\0", "a", "\0", "", "\0a", "b"],
+        ["z" * 32, "z" * 33, "z" * 31],
+        [f"site {i:03d}" for i in range(200, 0, -1)],
+        ["\U0010ffff", "é", "e", "\ue000", "\U00010000"],
+    ],
+)
+def test_text_labels_are_sorted_as_python_sorts_text(labels):
+    groups = np.array(labels + labels[::-1], object)
+    codes, sorted_labels = encode_groups(groups, "groups")
+    assert sorted_labels.tolist() == sorted(labels)
+    np.testing.assert_array_equal(sorted_labels[codes], groups)

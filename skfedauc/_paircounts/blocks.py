@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -179,29 +180,31 @@ def _weighed(
     positives: Integers = np.empty(n_cells, np.uint32)
     sums = np.empty((4, n_cells))
     if first is None:
-        cuts = np.append(np.arange(0, n_cells, STRETCH), n_cells)
-    else:
-        cuts = np.append(np.flatnonzero(is_new_key(first // STRETCH)), n_cells)
-        ends = np.append(first, order.size)
-    for a, b in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
-        rows = order[a:b] if first is None else order[ends[a] : ends[b]]
-        row_weights = np.empty((4, rows.size))
-        signed_weights = signed.take(rows)
-        positive = (signed_weights > 0).astype(np.uint32)
-        np.maximum(signed_weights, 0.0, out=row_weights[1])
-        np.subtract(row_weights[1], signed_weights, out=row_weights[0])
-        np.square(row_weights[:2], out=row_weights[2:])
-        if first is None:
-            positives[a:b] = positive
-            np.subtract(np.uint32(1), positive, out=negatives[a:b])
-            sums[:, a:b] = row_weights
-        else:
-            begin = first[a:b] - first[a]
-            np.add.reduceat(positive, begin, out=positives[a:b])
-            np.subtract(
-                np.diff(ends[a : b + 1]), positives[a:b], out=negatives[a:b], casting="unsafe"
-            )
-            np.add.reduceat(row_weights, begin, axis=1, out=sums[:, a:b])
+        for a in range(0, n_cells, STRETCH):
+            mine = slice(a, a + STRETCH)
+            of_row = signed.take(order[mine])
+            of_class, squares = sums[:2, mine], sums[2:, mine]
+            np.maximum(of_row, 0.0, out=of_class[1])
+            np.subtract(of_class[1], of_row, out=of_class[0])
+            np.square(of_class, out=squares)
+            positives[mine] = of_row > 0
+        return 1 - positives, positives, sums
+    cuts = np.append(np.flatnonzero(is_new_key(first // STRETCH)), n_cells)
+    ends = np.append(first, order.size)
+    for a, b in itertools.pairwise(cuts.tolist()):
+        n_rows = np.diff(ends[a : b + 1])
+        of_row = signed.take(order[ends[a] : ends[b]])
+        # Two bins a cell, one for each class. Runs of rows are short as a rule, so that
+        # bins beat a sum of each; they add in the order of the rows.
+        bins = np.repeat(np.arange(0, 2 * (b - a), 2), n_rows)
+        bins += of_row > 0
+
+        def by_class(amounts: Floats | None, bins: Any = bins, n: int = b - a) -> NDArray[Any]:
+            return np.bincount(bins, amounts, 2 * n).reshape(n, 2).T
+
+        negatives[a:b], positives[a:b] = by_class(None)
+        sums[:2, a:b] = by_class(np.abs(of_row, out=of_row))
+        sums[2:, a:b] = by_class(np.square(of_row, out=of_row))
     return negatives, positives, sums
 
 

@@ -22,6 +22,8 @@ Labels = NDArray[Any]
 
 # From so many rows on, numbers far apart are told from each other by pandas' hash table.
 _HASHED_ROWS = 1 << 16
+# Text of more characters is not numbered as digits.
+_MOST_CHARACTERS = 32
 
 _KINDS = "booleans, integers, strings, dates, or tuples of them"
 _NO_TIME_ZONE = "convert them to dates without one, for instance with .dt.tz_localize(None)."
@@ -250,7 +252,7 @@ def _text_as_integers(text: NDArray[np.str_]) -> NDArray[np.int64] | None:
 
     Each character is a digit, in a base as large as the range of characters at its place.
     """
-    if text.size == 0 or not 0 < text.dtype.itemsize <= 128:
+    if text.size == 0 or not 0 < text.dtype.itemsize <= 4 * _MOST_CHARACTERS:
         return None
     native = np.ascontiguousarray(text, text.dtype.newbyteorder("="))
     characters = native.view(np.uint32).reshape(text.size, -1)
@@ -317,11 +319,21 @@ def _in_order(
     if labels.dtype.kind != "O":  # labels that differed may be equal in one type
         labels, numbers = np.unique(labels, return_inverse=True)
         return numbers[codes], labels
-    items = labels.tolist()
-    order = np.array(sorted(range(len(items)), key=items.__getitem__), np.intp)
+    order = _order_of(labels.tolist())
     numbers = np.empty_like(order)
     numbers[order] = np.arange(order.size)
     return numbers[codes], labels[order]
+
+
+def _order_of(items: list[Any]) -> NDArray[np.intp]:
+    """Order of distinct labels of one kind."""
+    # Integers sort several times faster than text; an array drops NULs at a text's end.
+    is_text = bool(items) and isinstance(items[0], str)
+    if is_text and max(map(len, items)) <= _MOST_CHARACTERS and "\0" not in "".join(items):
+        numbers = _text_as_integers(np.array(items, np.str_))
+        if numbers is not None:
+            return np.argsort(numbers)
+    return np.array(sorted(range(len(items)), key=items.__getitem__), np.intp)
 
 
 def _checked_labels(labels: Labels, name: str) -> Labels:
