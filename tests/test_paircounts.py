@@ -1,5 +1,6 @@
 """The kernel: cells of rows, and pairs counted over cells, on every path through it."""
 
+import itertools
 from fractions import Fraction
 
 import joblib
@@ -11,7 +12,6 @@ from skfedauc import _paircounts
 from skfedauc._paircounts import (
     Cells,
     add_cells,
-    concordance_with_all,
     count_rows,
     cross_concordance,
     group_of_cell,
@@ -19,6 +19,8 @@ from skfedauc._paircounts import (
     tally,
     walk,
     weigh_rows,
+    wins_over_all,
+    wins_over_others,
 )
 from skfedauc._paircounts.keys import ScoreCode
 
@@ -214,11 +216,43 @@ def test_pairs_by_group_and_across_equal_brute_force(block_size, weights, seeds)
         assert np.allclose(twice, np.diag(expected), rtol=1e-12, atol=1e-12 * scale)
         if weights == "unit":
             assert twice.tolist() == np.diag(expected).round().tolist()
-        of_positives, of_negatives = concordance_with_all(cells)
-        for found, sums in ((of_positives, expected.sum(1)), (of_negatives, expected.sum(0))):
-            assert np.allclose(found.astype(float), sums, rtol=1e-12, atol=1e-12 * scale)
+
+
+@pytest.mark.parametrize("weights", ["unit", "integer", "float", "far apart"])
+def test_wins_over_others_equal_brute_force(block_size, weights):
+    for seed in range(40):
+        case = random_case(seed, weights=weights, labels="int")
+        amounts = np.ones(case.y.size) if case.weights is None else case.weights
+        codes = np.array(case.groups)
+        labels = sorted(set(codes[amounts > 0].tolist()))
+        if not labels:
+            continue
+        wins = np.sign(np.subtract.outer(case.scores, case.scores)) + 1.0
+        products = wins * np.outer(amounts, amounts)
+        over_all, over_others = np.zeros((2, 2, 2, len(labels)))
+        for i, j in itertools.product(range(2), repeat=2):
+            for g, label in enumerate(labels):
+                mine = products[(codes == label) & (case.y == i)][:, case.y == j]
+                over_all[i, j, g] = mine.sum()
+                over_others[i, j, g] = mine[:, codes[case.y == j] != label].sum()
+        cells = cells_of(case, labels)
+        scale = max(over_all.max(), 1.0)
+        for function, expected in ((wins_over_all, over_all), (wins_over_others, over_others)):
+            found = function(cells).astype(float)
+            assert np.allclose(found, expected, rtol=1e-12, atol=1e-12 * scale)
             if weights == "unit":
-                assert found.astype(float).tolist() == sums.round().tolist()
+                assert found.tolist() == expected.tolist()
+
+
+def test_wins_over_others_beside_a_dominating_group():
+    # 1e15 times the weight of the others, whose part is no less exact for that
+    scores = np.array([0.1, 0.6, 0.3, 0.2, 0.4, 0.5])
+    positive = np.array([False, True, False, True, False, True])
+    weights = np.array([1e15, 1e15, 0.3, 0.7, 0.9, 1.1])
+    cells = weigh_rows(scores, positive, weights, np.array([0, 0, 1, 1, 2, 2]), 3)
+    found = wins_over_others(cells)[:, :, 0]
+    expected = 2e15 * np.array([[0.0, 0.0], [0.3 + 0.9, 0.7 + 1.1]])
+    assert found == pytest.approx(expected, rel=1e-14)
 
 
 @pytest.mark.parametrize("weights", ["unit", "float"])
@@ -272,7 +306,7 @@ def test_merged_parts_are_the_whole(block_size, name, split, n_groups, n_parts):
             assert (a is None and b is None) or (np.array_equal(a, b) and a.dtype == b.dtype)
 
 
-def test_concordance_with_all_beyond_64_bits():
+def test_wins_beyond_64_bits():
     n = 2**34
     cells = add_cells(
         Cells(
@@ -281,9 +315,11 @@ def test_concordance_with_all_beyond_64_bits():
         np.array([0, 1]),
         2,
     )
-    of_positives, of_negatives = concordance_with_all(cells)
-    assert of_positives.tolist() == [n * 2 * n, 2 * 2 * n]
-    assert of_negatives.tolist() == [n * (n + 2), n * (n + 2)]
+    all_tied = [[[n * 2 * n, n * 2 * n], [n * (n + 2), n * (n + 2)]]]
+    all_tied.append([[n * 2 * n, 2 * 2 * n], [n * (n + 2), 2 * (n + 2)]])
+    assert wins_over_all(cells).tolist() == all_tied
+    others = [[[n * n, n * n], [2 * n, n * n]], [[n * n, 2 * n], [2 * n, 2 * n]]]
+    assert wins_over_others(cells).tolist() == others
 
 
 def cells_of(case, labels):

@@ -23,11 +23,12 @@ from skfedauc._paircounts.cells import (
 from skfedauc._paircounts.pairs import (
     Places,
     Tally,
-    concordance_with_all,
     cross_concordance,
     places_in_all,
     tally,
     walk,
+    wins_over_all,
+    wins_over_others,
 )
 
 __all__ = [
@@ -36,7 +37,6 @@ __all__ = [
     "Tally",
     "add_cells",
     "cells_of_rows",
-    "concordance_with_all",
     "count_rows",
     "cross_concordance",
     "group_of_cell",
@@ -46,4 +46,6 @@ __all__ = [
     "tally",
     "walk",
     "weigh_rows",
+    "wins_over_all",
+    "wins_over_others",
 ]

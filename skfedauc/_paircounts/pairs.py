@@ -250,28 +250,64 @@ def places_in_all(cells: Cells) -> Places:
     return Places(under, up_to, total)
 
 
-def concordance_with_all(cells: Cells) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Twice the concordant weight of each group's rows with the rows of all groups.
+def wins_over_all(cells: Cells) -> NDArray[Any]:
+    """Twice the weight of pairs in which a group's row scores above another row, ties one half.
 
     Returns
     -------
-    positives : ndarray, shape (n_groups,)
-        Of each group's positives with all negatives.
-    negatives : ndarray, shape (n_groups,)
-        Of all positives with each group's negatives. Both are of the type that `Tally.twice`
-        has: exact integers without weights.
+    ndarray, shape (2, 2, n_groups)
+        By the class of the group's rows, 0 for negatives, by the class of the rows of all groups
+        that they are compared with, and by group. Of the type that `Tally.twice` has: exact
+        integers without weights.
     """
     places = places_in_all(cells)
-    negatives, positives = cells[2:4] if cells.weights is None else cells.weights[:2]
     dtype: Any = places.total.dtype.type
-    if dtype is np.uint64 and float(places.total[0]) * float(places.total[1]) >= 2.0**62:
+    if dtype is np.uint64 and float(places.total.max()) ** 2 >= 2.0**62:
         dtype = object  # Python's integers, which do not overflow
-    below, positives_below = (places.under + places.up_to).astype(dtype, copy=False)
-    above = 2 * places.total[1].astype(dtype) - positives_below
-    return (
-        _by_group(positives.astype(dtype) * below, cells.starts, dtype),
-        _by_group(negatives.astype(dtype) * above, cells.starts, dtype),
-    )
+    amounts = cells[2:4] if cells.weights is None else cells.weights[:2]
+    below = (places.under + places.up_to).astype(dtype, copy=False)
+    wins = np.empty((2, 2, cells.starts.size - 1), dtype)
+    for i, j in itertools.product(range(2), repeat=2):
+        wins[i, j] = _by_group(amounts[i].astype(dtype) * below[j], cells.starts, dtype)
+    return wins
+
+
+def wins_over_others(cells: Cells) -> NDArray[Any]:
+    """The same over the rows of all other groups."""
+    wins, own = wins_over_all(cells), tally(cells)
+    negatives, positives, twice = (amounts.astype(wins.dtype) for amounts in own[2:])
+    wins[1, 0] -= twice
+    wins[0, 1] -= 2 * negatives * positives - twice
+    # Within a class one row of each two wins, or each half.
+    wins[0, 0] -= negatives**2
+    wins[1, 1] -= positives**2
+    if cells.weights is not None:
+        for g in _dominating(own.negatives, own.positives):
+            wins[:, :, g] = _wins_of(cells, g)
+    return wins
+
+
+def _dominating(*weights: Floats) -> Iterator[int]:
+    """Groups that have nearly all weight of a class: others' part drowns in the rounding."""
+    return iter({int(w.argmax()) for w in weights if w.size and w.max() > 0.999 * w.sum()})
+
+
+def _wins_of(cells: Cells, g: int) -> Floats:
+    """Wins of one group over the rows of the others, which are summed by themselves."""
+    assert cells.weights is not None
+    mine = np.zeros(cells.scores.size, np.bool_)
+    mine[cells.starts[g] : cells.starts[g + 1]] = True
+    order = np.flatnonzero(~mine)
+    order = order[np.argsort(cells.scores[order], kind="stable")]
+    ordered, own = cells.scores[order], cells.scores[mine]
+    places = [np.searchsorted(ordered, own, side) for side in ("left", "right")]
+    wins = np.zeros((2, 2))
+    for j, amounts in enumerate(cells.weights[:2]):
+        sums = np.append(0.0, np.cumsum(amounts[order]))
+        below = sums[places[0]] + sums[places[1]]
+        for i, of_own in enumerate(cells.weights[:2]):
+            wins[i, j] = (of_own[mine] * below).sum()
+    return wins
 
 
 def _order_by_score(cells: Cells) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

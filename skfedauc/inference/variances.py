@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._paircounts import (
-    concordance_with_all,
     group_of_cell,
     places_in_all,
     walk,
+    wins_over_all,
 )
 from skfedauc.partials import AUCPartial
 
@@ -266,10 +266,12 @@ class Variances:
         """Variance of the pooled AUC over new groups [2]_; NaN with fewer than two."""
         auc = float(self.pooled.auc[0])
         residuals, counts = [], []
-        sides = (self.positives, self.negatives), (self.negatives, self.positives)
-        sums = concordance_with_all(self._cells)
-        for (rows, others), twice in zip(sides, sums, strict=True):
-            placements = twice.astype(np.float64) / (2.0 * others.weight.sum())
+        wins = wins_over_all(self._cells).astype(np.float64)
+        negatives, positives = self.negatives, self.positives
+        placements_of_positives = wins[1, 0] / (2.0 * negatives.weight.sum())
+        lost = wins[0, 1] / (2.0 * positives.weight.sum())
+        sides = (positives, placements_of_positives), (negatives, negatives.weight - lost)
+        for rows, placements in sides:
             residuals.append((placements - rows.weight * auc) / rows.weight.sum())
             counts.append(rows.n)
         return clustered_variance(residuals, counts)
