@@ -51,6 +51,8 @@ def group_roc_auc_score(
           largest), ``"cross_difference"`` (largest difference between the two cross AUCs
           of a pair of groups), ``"tau"`` (standard deviation of the true AUCs);
         - ``"cross"``: the AUC over pairs of rows from two groups;
+        - ``"bias_score"``: the pooled AUC and generalised means of the bias AUCs, see
+          `GroupAUC.bias_score`;
         - None: the AUC of each group.
     sample_weight : array-like of shape (n_rows,), default=None
         Weights of 0 or more.

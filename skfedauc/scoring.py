@@ -34,7 +34,7 @@ def make_group_auc_scorer(
     ----------
     statistic : str
         "pooled", "macro", "samples", "positives", "negatives", "pairs", "worst", "ratio",
-        "cross", or a gap with the sign that makes greater better: "neg_difference",
+        "cross", "bias_score", or a gap with the sign that makes greater better: "neg_difference",
         "neg_cross_difference", "neg_tau". See `group_roc_auc_score` for what they are.
     groups : str, list of str, pandas.Series or None
         How the scorer finds the group of each row.

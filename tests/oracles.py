@@ -22,6 +22,7 @@ STATISTICS = (
     "difference",
     "cross_difference",
     "tau",
+    "bias_score",
 )
 NAN = float("nan")
 
@@ -137,6 +138,7 @@ def all_pairs(case: Case, stand_in: float | None = None) -> Truth:
         ]
     )
     statistics["tau"] = max(signed_tau(np.diag(matrix), variances), 0.0)
+    statistics["bias_score"] = bias_score(statistics["pooled"], aucs, by_groups, pairs)
     return Truth(
         labels,
         np.array([(pos & member[:, g]).sum() for g in range(len(labels))], int),
@@ -149,6 +151,19 @@ def all_pairs(case: Case, stand_in: float | None = None) -> Truth:
         _bound(scores, weights, member, pos, neg) if every else NAN,
         _bound(scores, weights, member, neg, pos) if every else NAN,
     )
+
+
+def bias_score(pooled, auc, concordant, pairs) -> float:
+    """Mean of the pooled AUC and three means of the power -5: within, and with other groups."""
+    across = ~np.eye(len(pairs), dtype=bool)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        bnsp, bpsn = ((concordant * across).sum(i) / (pairs * across).sum(i) for i in (1, 0))
+        means = [
+            np.mean(values[~np.isnan(values)] ** -5.0) ** (-1 / 5)
+            for values in (np.asarray(auc), bpsn, bnsp)
+            if not np.isnan(values).all()
+        ]
+    return float(np.mean([pooled, *means])) if len(means) == 3 else NAN
 
 
 def unbiased_variance(wins, above, below) -> float:

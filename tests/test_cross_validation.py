@@ -16,6 +16,7 @@ from oracles import (
     STATISTICS,
     Case,
     all_pairs,
+    bias_score,
     same_statistic,
     signed_tau,
     unbiased_variance,
@@ -167,6 +168,7 @@ def within_folds(cases, stand_in=None):
         "cross_difference": gaps.max() if gaps.size else np.nan,
         "tau": max(within_tau(cases, labels, np.diag(matrix)), 0.0),
     }
+    statistics["bias_score"] = bias_score(statistics["pooled"], auc[used], concordant_by, pairs_by)
     return statistics, matrix, float(n_pairs.sum() / pairs_by.sum())
 
 
@@ -246,7 +248,7 @@ def check_result(result, cases):
         for name, value in all_pairs(case).statistics.items():
             assert same_statistic(name, result.by_fold.loc[number, name], value), (number, name)
     # The noise of rows that are counted several times is not known, so that tau is not.
-    known = STATISTICS[:-1] if result._rows_repeat else STATISTICS
+    known = [name for name in STATISTICS if name != "tau"] if result._rows_repeat else STATISTICS
     check_report(result.over_folds, all_pairs(together(cases)), known)
     check_within_folds(result.within_folds, cases, names=known)
     check_fold_effect(result.fold_effect, cases)

@@ -116,9 +116,7 @@ def _compared(
     freedom = variance**2 / squares
     pvalue = 2.0 * stdtr(freedom, -np.abs(statistic))
     reach = -stdtrit(freedom, (1.0 - level ** (1.0 / n_comparisons)) / 2.0) * error
-    adjusted = pvalue.copy()
-    adjust = holm if n_comparisons <= _MOST_OF_A_FAMILY else benjamini_hochberg
-    adjusted[allowed] = adjust(pvalue[allowed])
+    pvalue_adjusted, adjustment = adjusted(pvalue)
     return Comparisons(
         auc,
         other_auc,
@@ -127,9 +125,18 @@ def _compared(
         difference + reach,
         statistic,
         pvalue,
-        adjusted,
-        "Holm" if adjust is holm else "Benjamini-Hochberg",
+        pvalue_adjusted,
+        adjustment,
     )
+
+
+def adjusted(pvalues: Floats) -> tuple[Floats, str]:
+    """P values adjusted for the number of them that are not NaN, and after whom."""
+    tested = ~np.isnan(pvalues)
+    is_family = tested.sum() <= _MOST_OF_A_FAMILY
+    result = pvalues.copy()
+    result[tested] = (holm if is_family else benjamini_hochberg)(pvalues[tested])
+    return result, "Holm" if is_family else "Benjamini-Hochberg"
 
 
 def holm(pvalues: ArrayLike) -> Floats:

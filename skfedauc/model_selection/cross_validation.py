@@ -307,6 +307,19 @@ class _WithinFolds(GroupAUC):
             pairs[np.ix_(places, places)] += of_fold[1]
         return twice, pairs
 
+    @functools.cached_property
+    def _wins(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        sums = np.zeros((2, 2, 2, self.n_groups))
+        for places, fold in zip(self._places, self._folds, strict=True):
+            sums[..., places] += fold._wins
+        return sums[0], sums[1]
+
+    def abroca(
+        self, reference: Any = "rest", *, n_resamples: int = 0, random_state: Any = None
+    ) -> pd.DataFrame:
+        """Not known within folds."""
+        raise ValueError(f"abroca {_NOT_WITHIN_FOLDS}")
+
 
 _REPEATED = (
     "rows are in several test sets (repeated folds, or random splits), so that how much their AUC "

@@ -18,6 +18,7 @@ from skfedauc import _sklearn
 from skfedauc import _validation as validation
 from skfedauc._paircounts import cross_concordance
 from skfedauc.partials import AUCPartial, counted
+from skfedauc.report.bias import Bias
 from skfedauc.report.statistics import (
     AVERAGES,
     STATISTICS,
@@ -56,7 +57,7 @@ class Decomposition(NamedTuple):
     share_within: float
 
 
-class GroupAUC(Uncertainty):
+class GroupAUC(Uncertainty, Bias):
     """Every AUC over groups, read from one partial.
 
     Parameters
@@ -374,7 +375,8 @@ class GroupAUC(Uncertainty):
         ----------
         name : str
             One of "pooled", "macro", "samples", "positives", "negatives", "pairs",
-            "worst", "ratio", "cross", "difference", "cross_difference", "tau".
+            "worst", "ratio", "cross", "difference", "cross_difference", "tau",
+            "bias_score".
 
         Returns
         -------
@@ -429,6 +431,7 @@ class GroupAUC(Uncertainty):
         difference          1.00
         cross_difference    0.00
         tau                  NaN
+        bias_score          0.69
         dtype: float64
         """
         import pandas as pd

@@ -64,6 +64,7 @@ STATISTICS: dict[str, Statistic] = {
         greater_is_better=False,
         score=lambda report: report._squared_tau,
     ),
+    "bias_score": Statistic(lambda report: report.bias_score()),
 }
 
 # Names that other tools use, and what they are called here.

@@ -1,0 +1,156 @@
+"""ROC curves of cells, the area between two of them, and what chance makes of that area.
+
+References
+----------
+.. [1] Gardner, J., Brooks, C. and Baker, R. (2019). Evaluating the fairness of predictive
+   student models through slicing analysis. LAK 9. https://doi.org/10.1145/3303772.3303791
+.. [2] Pepe, M. S. and Cai, T. (2004). The analysis of placement values for evaluating
+   discriminatory measures. Biometrics 60(2).
+   https://doi.org/10.1111/j.0006-341X.2004.00200.x
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc._paircounts import Cells
+
+Floats = NDArray[np.float64]
+
+
+class RocCurve(NamedTuple):
+    """Corners of an ROC curve from (0, 0) to (1, 1); rows of one score make a straight piece.
+
+    Attributes
+    ----------
+    fpr, tpr : ndarray of float64, shape (n_scores + 1,)
+        Shares of the negatives and of the positives that score at least as high.
+    """
+
+    fpr: Floats
+    tpr: Floats
+
+    @classmethod
+    def of(cls, negatives: NDArray[Any], positives: NDArray[Any]) -> RocCurve | None:
+        """The curve of the weights of both classes at each score, which rises, if both occur."""
+        if not (negatives.any() and positives.any()):
+            return None
+        return cls(_shares(negatives), _shares(positives))
+
+    @property
+    def area(self) -> float:
+        """The AUC."""
+        return float(np.trapezoid(self.tpr, self.fpr))
+
+
+class RocCurves:
+    """The curves of the groups of a state, and of all groups but one."""
+
+    def __init__(self, cells: Cells) -> None:
+        self._cells = cells
+
+    def of_group(self, g: int) -> RocCurve | None:
+        """The curve of one group."""
+        mine = slice(self._cells.starts[g], self._cells.starts[g + 1])
+        negatives, positives = self._columns
+        return RocCurve.of(negatives[mine], positives[mine])
+
+    def of_others(self, g: int) -> RocCurve | None:
+        """The curve of the rows of all other groups together."""
+        tie, n_scores = self._ties
+        others = np.ones(tie.size, np.bool_)
+        others[self._cells.starts[g] : self._cells.starts[g + 1]] = False
+        of_others = tie.compress(others)
+        negatives, positives = (
+            np.bincount(of_others, column.compress(others), n_scores) for column in self._columns
+        )
+        return RocCurve.of(negatives, positives)
+
+    @property
+    def _columns(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        negatives, positives, weights = self._cells[2:]
+        return (negatives, positives) if weights is None else (weights[0], weights[1])
+
+    @functools.cached_property
+    def _ties(self) -> tuple[NDArray[np.intp], int]:
+        """Place of each cell's score among the distinct scores, and the number of these."""
+        scores, tie = np.unique(self._cells.scores, return_inverse=True)
+        return tie, scores.size
+
+
+def _shares(weights: NDArray[Any]) -> Floats:
+    sums = np.append(0.0, np.cumsum(weights[::-1], dtype=np.float64))
+    shares: Floats = sums / sums[-1]
+    return shares
+
+
+def area_between(one: RocCurve, other: RocCurve) -> float:
+    """ABROCA [1]_, exactly: between all corners both curves are straight."""
+    corners = np.union1d(one.fpr, other.fpr)
+    begin, end = corners[:-1], corners[1:]
+    first = _at(one, begin, "right") - _at(other, begin, "right")
+    last = _at(one, end, "left") - _at(other, end, "left")
+    heights = np.abs(first) + np.abs(last)
+    # Where the curves cross there are two triangles instead of a trapezoid.
+    crossed = (first**2 + last**2) / np.where(heights > 0, heights, 1.0)
+    area = np.where(first * last < 0, crossed, heights)
+    return float(((end - begin) * area).sum() / 2.0)
+
+
+def _at(curve: RocCurve, fpr: Floats, side: Literal["left", "right"]) -> Floats:
+    """Height of the curve just to the left or to the right of each rate."""
+    upper = np.searchsorted(curve.fpr, fpr, side)
+    lower = upper - 1
+    begin, low = curve.fpr[lower], curve.tpr[lower]
+    slope = (curve.tpr[upper] - low) / (curve.fpr[upper] - begin)
+    return low + (fpr - begin) * slope
+
+
+def null_areas(
+    curves: tuple[RocCurve, RocCurve],
+    n_negatives: tuple[int, int],
+    n_positives: tuple[int, int],
+    n_resamples: int,
+    random: np.random.RandomState,
+) -> Floats:
+    """Areas that chance makes between two samples of the same curve.
+
+    A positive's placement is the share of its own group's negatives that score above it; if
+    both groups have the same curve, placements are distributed alike [2]_. So positives draw
+    theirs from those of both groups, and negatives theirs evenly from 0 to 1. The positives of
+    a tie are spread over the piece of the curve that it makes.
+    """
+    begin = np.concatenate([curve.fpr[:-1] for curve in curves])
+    width = np.concatenate([curve.fpr[1:] for curve in curves]) - begin
+    share = np.concatenate(
+        [np.diff(curve.tpr) * n for curve, n in zip(curves, n_positives, strict=True)]
+    )
+    heights = np.cumsum(share)
+    areas = np.empty(n_resamples)
+    for i in range(n_resamples):
+        drawn = []
+        for negatives, positives in zip(n_negatives, n_positives, strict=True):
+            piece = np.searchsorted(heights, random.random_sample(positives) * heights[-1], "right")
+            piece = np.minimum(piece, heights.size - 1)
+            placements = begin[piece] + random.random_sample(positives) * width[piece]
+            drawn.append(_tpr_of_steps(random.random_sample(negatives), placements))
+        areas[i] = _area_between_steps(*drawn)
+    return areas
+
+
+def _tpr_of_steps(negatives: Floats, positives: Floats) -> Floats:
+    """Height of each step, one for every negative."""
+    placements = np.sort(positives)
+    return np.searchsorted(placements, np.sort(negatives)) / positives.size
+
+
+def _area_between_steps(one: Floats, other: Floats) -> float:
+    """Area between two curves whose steps are equally wide."""
+    corners = np.union1d(np.arange(one.size) / one.size, np.arange(other.size) / other.size)
+    middle = (corners + np.append(corners[1:], 1.0)) / 2.0
+    gap = one[(middle * one.size).astype(np.intp)] - other[(middle * other.size).astype(np.intp)]
+    return float((np.abs(gap) * np.diff(corners, append=1.0)).sum())

@@ -1,0 +1,354 @@
+"""How a report's groups rank against each other: bias AUCs, equality gaps, ABROCA."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from skfedauc import _validation as validation
+from skfedauc._paircounts import wins_over_others
+from skfedauc.inference.group_comparisons import adjusted
+from skfedauc.inference.roc_curves import RocCurves, area_between, null_areas
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from skfedauc.partials import AUCPartial
+    from skfedauc.report.statistics import Undefined
+
+Floats = NDArray[np.float64]
+
+
+class BiasAUCs(NamedTuple):
+    """By group, NaN where undefined; what they are is told in `GroupAUC.bias_by_group`."""
+
+    bpsn: Floats
+    bnsp: Floats
+    positive_aeg: Floats
+    negative_aeg: Floats
+
+
+class Bias:
+    """The part of `GroupAUC` that compares a group's rows with those of other groups."""
+
+    if TYPE_CHECKING:  # what `GroupAUC` has
+
+        @property
+        def partial(self) -> AUCPartial: ...  # noqa: D102
+        @property
+        def pooled(self) -> float: ...  # noqa: D102
+        @property
+        def undefined(self) -> Undefined: ...  # noqa: D102
+        @property
+        def _auc(self) -> Floats: ...
+        @property
+        def _usable(self) -> tuple[Floats, NDArray[np.bool_]]: ...
+        def _index(self, name: str | None = None) -> Any: ...
+        def _not_defined(self, reason: str) -> float: ...
+        def _number_of(self, label: Any) -> int: ...
+
+    @functools.cached_property
+    def _wins(self) -> tuple[Floats, Floats]:
+        """Twice the weight of the pairs that a group's rows win against others', and of all.
+
+        Both of shape (2, 2, n_groups): by the class of the group's rows, 0 for negatives, and
+        by that of the others' rows.
+        """
+        tally = self.partial._tally
+        own = np.stack([tally.negatives, tally.positives]).astype(np.float64)
+        pairs = 2.0 * own[:, None] * _sum_of_others(own)
+        return wins_over_others(self.partial._cells).astype(np.float64), pairs
+
+    @functools.cached_property
+    def _bias(self) -> BiasAUCs:
+        wins, pairs = self._wins
+        share = np.full(wins.shape, np.nan)
+        np.divide(wins, pairs, out=share, where=pairs > 0)
+        # Weights may round to slightly more.
+        np.clip(share, 0.0, 1.0, out=share)
+        return BiasAUCs(1.0 - share[0, 1], share[1, 0], share[1, 1] - 0.5, share[0, 0] - 0.5)
+
+    @property
+    def bias_by_group(self) -> pd.DataFrame:
+        """Each group's rows compared with those of all other groups, its background.
+
+        A DataFrame indexed by group, NaN where a class is absent [1]_, [2]_:
+
+        ``auc``: the group AUC; low if the model tells the group's own rows apart badly.
+
+        ``bpsn_auc``: AUC of the background's positives against the group's negatives; low if
+        the group's negatives score too high, so that it has many false positives.
+
+        ``bnsp_auc``: AUC of the group's positives against the background's negatives; low if
+        its positives score too low, so that it has many false negatives.
+
+        ``xauc_disparity``: `bnsp_auc` less `bpsn_auc`, above 0 if the model favours the group.
+
+        ``positive_aeg``, ``negative_aeg``: average equality gap of the positives and of the
+        negatives, the probability that a row of the group scores above one of the background's
+        rows of its class, less one half: from -0.5, always below, to 0.5, always above.
+
+        Notes
+        -----
+        `bnsp_auc` and `bpsn_auc` are the two cross AUCs (xAUC [2]_) of the group and all others
+        together; those of every two groups are in `cross_matrix`, and the largest disparity is
+        `cross_difference`. The time is that of sorting the scores, whatever the number of
+        groups.
+
+        References
+        ----------
+        .. [1] Borkan, D., Dixon, L., Sorensen, J., Thain, N. and Vasserman, L. (2019). Nuanced
+           metrics for measuring unintended bias with real data for text classification.
+           Companion of The Web Conference. https://doi.org/10.1145/3308560.3317593
+        .. [2] Kallus, N. and Zhou, A. (2019). The fairness of risk scores beyond
+           classification: bipartite ranking and the xAUC metric. NeurIPS 32.
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC
+        >>> report = GroupAUC.from_predictions(
+        ...     [0, 1, 0, 1], [0.6, 0.8, 0.1, 0.4], groups=["a", "a", "b", "b"]
+        ... )
+        >>> report.bias_by_group[["auc", "bpsn_auc", "bnsp_auc", "xauc_disparity"]]
+               auc  bpsn_auc  bnsp_auc  xauc_disparity
+        group
+        a      1.0       0.0       1.0             1.0
+        b      1.0       1.0       0.0            -1.0
+        """
+        import pandas as pd
+
+        bias = self._bias
+        return pd.DataFrame(
+            {
+                "auc": self._auc,
+                "bpsn_auc": bias.bpsn,
+                "bnsp_auc": bias.bnsp,
+                "xauc_disparity": bias.bnsp - bias.bpsn,
+                "positive_aeg": bias.positive_aeg,
+                "negative_aeg": bias.negative_aeg,
+            },
+            index=self._index(),
+        )
+
+    def bias_means(self, power: float = -5.0) -> pd.Series:
+        """Generalised mean over groups of each of the three bias AUCs.
+
+        Parameters
+        ----------
+        power : float, default=-5.0
+            1 gives the plain mean; the lower, the more the worst groups count.
+
+        Returns
+        -------
+        pandas.Series
+            Of `auc`, `bpsn_auc` and `bnsp_auc`: ``mean(value ** power) ** (1 / power)`` over
+            the groups where it is defined [1]_, which count alike; the geometric mean for the
+            power 0. NaN where it is defined for none. A number for `undefined` stands in for
+            the `auc` of groups that lack a class.
+
+        Raises
+        ------
+        ValueError
+            If `power` is not a finite number.
+
+        References
+        ----------
+        .. [1] Borkan, D., Dixon, L., Sorensen, J., Thain, N. and Vasserman, L. (2019). Nuanced
+           metrics for measuring unintended bias with real data for text classification.
+           Companion of The Web Conference. https://doi.org/10.1145/3308560.3317593
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC
+        >>> report = GroupAUC.from_predictions(
+        ...     [0, 1, 0, 1], [0.6, 0.8, 0.1, 0.7], groups=["a", "a", "b", "b"]
+        ... )
+        >>> report.bias_means(power=1).to_dict()
+        {'auc': 1.0, 'bpsn_auc': 1.0, 'bnsp_auc': 1.0}
+        """
+        import pandas as pd
+
+        if not validation.is_number(power) or not np.isfinite(power):
+            raise ValueError(f"power must be a finite number; got {power!r}.")
+        auc, used = self._usable
+        values = {"auc": auc[used], "bpsn_auc": self._bias.bpsn, "bnsp_auc": self._bias.bnsp}
+        return pd.Series({name: _generalised_mean(v, power) for name, v in values.items()})
+
+    def bias_score(self, power: float = -5.0, pooled_share: float = 0.25) -> float:
+        """Pooled AUC and the means of the bias AUCs, in one number.
+
+        Parameters
+        ----------
+        power : float, default=-5.0
+            That of `bias_means`.
+        pooled_share : float, default=0.25
+            Weight of the pooled AUC, from 0 to 1; the three means share the rest.
+
+        Returns
+        -------
+        float
+            From 0 to 1, greater is better; NaN if one of the four is.
+
+        Raises
+        ------
+        ValueError
+            If an argument is not as described.
+
+        Notes
+        -----
+        With the defaults, the score of the competition "Jigsaw Unintended Bias in Toxicity
+        Classification" (2019), where the groups, which may overlap there, are the identities.
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC
+        >>> report = GroupAUC.from_predictions(
+        ...     [0, 1, 0, 1], [0.6, 0.8, 0.1, 0.7], groups=["a", "a", "b", "b"]
+        ... )
+        >>> report.bias_score()
+        1.0
+        """
+        if not validation.is_number(pooled_share) or not 0 <= pooled_share <= 1:
+            raise ValueError(f"pooled_share must be a number from 0 to 1; got {pooled_share!r}.")
+        means = self.bias_means(power)
+        if means.isna().any():
+            return self._not_defined(
+                "the bias score needs a group with rows of both classes, and others that have "
+                "rows of both"
+            )
+        return float(pooled_share * self.pooled + (1.0 - pooled_share) * means.mean())
+
+    def abroca(
+        self, reference: Any = "rest", *, n_resamples: int = 0, random_state: Any = None
+    ) -> pd.DataFrame:
+        """Area between the ROC curve of each group and that of a reference.
+
+        Parameters
+        ----------
+        reference : "rest" or a group's label, default="rest"
+            "rest" compares each group with the rows of all others together. A group's label
+            compares the others with it; where a group is called "rest", pass its label in a
+            list.
+        n_resamples : int, default=0
+            How often to draw what chance alone would make of the area if the two had the same
+            curve; 0 leaves `expected` and the p values out. 1,000 allow p values from 0.001.
+        random_state : int, RandomState instance or None, default=None
+            Seed of these draws.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by group: `auc`, `reference_auc`, and `abroca` [1]_, the exact area between
+            the two curves: 0 if they are the same, and at least the difference of the AUCs, which
+            it equals if the curves do not cross. With `n_resamples`, also `expected`, the mean
+            area that chance makes, `pvalue`, `pvalue_adjusted` and the `adjustment`, Holm's, or
+            Benjamini and Hochberg's for more than 50 groups. NaN where a class is absent.
+
+        Raises
+        ------
+        ValueError
+            If there is no such group; if `n_resamples` is no whole number of 0 or more; or if
+            p values are asked for and rows have weights.
+
+        Notes
+        -----
+        The area is never negative, so that it is above 0 by chance: compare it with `expected`.
+        Each resample draws the positives' placements, the share of negatives above them, from
+        those of both [2]_. Every comparison with the rest passes over all distinct scores.
+
+        References
+        ----------
+        .. [1] Gardner, J., Brooks, C. and Baker, R. (2019). Evaluating the fairness of
+           predictive student models through slicing analysis. LAK 9.
+           https://doi.org/10.1145/3303772.3303791
+        .. [2] Pepe, M. S. and Cai, T. (2004). The analysis of placement values for evaluating
+           discriminatory measures. Biometrics 60(2).
+           https://doi.org/10.1111/j.0006-341X.2004.00200.x
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC
+        >>> report = GroupAUC.from_predictions(
+        ...     [0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4], groups=["a", "a", "b", "b"]
+        ... )
+        >>> report.abroca("a")
+               auc  reference_auc  abroca
+        group
+        b      0.0            1.0     1.0
+        """
+        import pandas as pd
+
+        n_resamples = validation.check_whole_number(n_resamples, "n_resamples", 0)
+        if n_resamples and self.partial._cells.weights is not None:
+            raise ValueError(
+                "n_resamples must be 0 where rows have weights: the p value of the area is "
+                "known for rows that count alike only."
+            )
+        random = check_random_state(random_state)
+        groups, reference_group = np.arange(len(self.partial)), None
+        if not (isinstance(reference, str) and reference == "rest"):
+            reference_group = self._number_of(reference)
+            groups = np.delete(groups, reference_group)
+        table = pd.DataFrame(
+            [self._area_beside(int(g), reference_group, n_resamples, random) for g in groups],
+            columns=["auc", "reference_auc", "abroca", "expected", "pvalue"],
+            index=self._index()[groups],
+        )
+        if not n_resamples:
+            return table.drop(columns=["expected", "pvalue"])
+        pvalue_adjusted, adjustment = adjusted(table["pvalue"].to_numpy())
+        return table.assign(pvalue_adjusted=pvalue_adjusted, adjustment=adjustment)
+
+    @functools.cached_property
+    def _roc_curves(self) -> RocCurves:
+        return RocCurves(self.partial._cells)
+
+    def _area_beside(
+        self, g: int, reference: int | None, n_resamples: int, random: np.random.RandomState
+    ) -> tuple[float, ...]:
+        """A row of the table: the group beside another, or beside all others."""
+        curve, curves = self._roc_curves.of_group(g), self._roc_curves
+        other = curves.of_others(g) if reference is None else curves.of_group(reference)
+        if other is None:
+            reference_auc = np.nan
+        else:
+            reference_auc = other.area if reference is None else self._auc[reference]
+        if curve is None or other is None:
+            return self._auc[g], reference_auc, np.nan, np.nan, np.nan
+        area = area_between(curve, other)
+        if not n_resamples:
+            return self._auc[g], reference_auc, area, np.nan, np.nan
+        negatives, positives = (
+            (int(n[g]), int(n.sum() - n[g] if reference is None else n[reference]))
+            for n in (self.partial.n_negatives, self.partial.n_positives)
+        )
+        by_chance = null_areas((curve, other), negatives, positives, n_resamples, random)
+        # Areas that differ by rounding are equal.
+        pvalue = (1 + (by_chance >= area - 1e-12).sum()) / (1 + n_resamples)
+        return self._auc[g], reference_auc, area, by_chance.mean(), pvalue
+
+
+def _sum_of_others(weights: Floats) -> Floats:
+    """For each group the sum of all but its own, none of it lost beside a large group."""
+    before, after = np.zeros_like(weights), np.zeros_like(weights)
+    np.cumsum(weights[:, :-1], axis=1, out=before[:, 1:])
+    np.cumsum(weights[:, :0:-1], axis=1, out=after[:, -2::-1])
+    return before + after
+
+
+def _generalised_mean(values: Floats, power: float) -> float:
+    """Mean of the values that are not NaN."""
+    values = values[~np.isnan(values)]
+    if values.size == 0:
+        return float("nan")
+    if values.min() <= 0 and power <= 0:
+        return 0.0
+    if power == 0:
+        return float(np.exp(np.log(values).mean()))
+    # Relative to the value that counts most, so that no power overflows.
+    scale = (values.max() or 1.0) if power > 0 else values.min()
+    return float(scale * np.mean((values / scale) ** power) ** (1.0 / power))

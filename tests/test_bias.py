@@ -1,0 +1,281 @@
+"""Bias AUCs, equality gaps and ABROCA against their definitions, row by row."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from oracles import all_pairs, random_case
+from sklearn.metrics import roc_auc_score, roc_curve
+
+from skfedauc import GroupAUC, group_auc_scoring, make_devices
+from skfedauc.inference.roc_curves import RocCurve, area_between
+
+WEIGHTS = ["unit", "integer", "float", "far apart"]
+
+
+def report_of(case, **options):
+    return GroupAUC.from_predictions(**case.arguments, undefined="ignore", **options)
+
+
+def weights_of(case):
+    return np.ones(case.y.size) if case.weights is None else case.weights
+
+
+def auc_of(case, positives, negatives):
+    """By scikit-learn, of these rows of the two classes; NaN where a class weighs nothing."""
+    rows, weights = positives | negatives, weights_of(case)
+    if not weights[positives].sum() or not weights[negatives].sum():
+        return np.nan
+    return roc_auc_score(positives[rows], case.scores[rows], sample_weight=weights[rows])
+
+
+def by_definition(case):
+    """Of each group: subgroup, BPSN and BNSP AUC, and both average equality gaps."""
+    weights, pos = weights_of(case), case.y == 1
+    labels = sorted({g for g, w in zip(case.groups, weights, strict=True) if w > 0})
+    rows = []
+    for label in labels:
+        mine = np.array([group == label for group in case.groups])
+        gaps = []
+        for side in (pos, ~pos):
+            some, others = mine & side, ~mine & side
+            products = np.outer(weights[some], weights[others])
+            above = np.sign(np.subtract.outer(case.scores[some], case.scores[others]))
+            gaps.append((above * products).sum() / products.sum() / 2 if products.sum() else np.nan)
+        auc = [(mine & pos, mine & ~pos), (~mine & pos, mine & ~pos), (mine & pos, ~mine & ~pos)]
+        rows.append([*(auc_of(case, *sides) for sides in auc), *gaps])
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("seeds", [range(10), range(10, 20)], ids=str)
+def test_bias_by_group_equals_the_definitions(weights, seeds):
+    for seed in seeds:
+        case = random_case(seed, weights=weights)
+        table, expected = report_of(case).bias_by_group, by_definition(case)
+        columns = ["auc", "bpsn_auc", "bnsp_auc", "positive_aeg", "negative_aeg"]
+        np.testing.assert_allclose(table[columns], expected, rtol=0, atol=1e-11)
+        disparity = expected[:, 2] - expected[:, 1]
+        np.testing.assert_allclose(table["xauc_disparity"], disparity, rtol=0, atol=1e-11)
+
+
+def test_with_two_groups_they_are_the_cross_aucs():
+    case = random_case(3, weights="unit", labels="str", most_groups=40)
+    case = case._replace(groups=["a" if i % 3 else "b" for i in range(case.y.size)])
+    report = report_of(case)
+    table, matrix = report.bias_by_group, report.cross_matrix
+    assert table.loc["a", "bnsp_auc"] == table.loc["b", "bpsn_auc"] == matrix.loc["a", "b"]
+    assert table.loc["b", "bnsp_auc"] == table.loc["a", "bpsn_auc"] == matrix.loc["b", "a"]
+    assert table["xauc_disparity"].abs().max() == report.cross_difference
+
+
+def test_splits_and_orders_make_no_difference():
+    case = random_case(8, weights="unit")
+    whole = report_of(case)
+    halves = [report_of(case.take(slice(i, None, 2))).partial for i in range(2)]
+    merged = GroupAUC(halves[1] + halves[0], undefined="ignore")
+    pd.testing.assert_frame_equal(merged.bias_by_group, whole.bias_by_group, check_exact=True)
+    pd.testing.assert_frame_equal(merged.abroca(), whole.abroca(), check_exact=True)
+
+
+def test_no_group_and_one_group_have_no_background():
+    for partial in (report_of(random_case(1)).partial._pool(), None):
+        if partial is None:
+            report = GroupAUC.from_predictions([0, 1], [0.2, 0.6], groups=["a", "a"])
+        else:
+            report = GroupAUC(partial)
+        row = report.bias_by_group.iloc[0]
+        assert row.drop("auc").isna().all()
+        assert report.abroca()["abroca"].isna().all()
+
+
+@pytest.mark.parametrize("power", [-60.0, -5.0, -1.0, 0.0, 1.0, 3.0, 700.0])
+def test_bias_means(power):
+    report = report_of(random_case(4, weights="unit", scores="no ties"))
+    table = report.bias_by_group[["auc", "bpsn_auc", "bnsp_auc"]]
+    with np.errstate(divide="ignore"):
+        if power:
+            expected = (table**power).mean() ** (1 / power)
+        else:
+            expected = np.exp(np.log(table).mean())
+    pd.testing.assert_series_equal(report.bias_means(power), expected, rtol=1e-12)
+    assert (report.bias_means(-700.0) - table.min()).abs().max() < 0.01
+
+
+def test_bias_score_is_their_mean_with_the_pooled_auc():
+    devices = make_devices("different", 300, 400, random_state=0)
+    report = GroupAUC.from_predictions(devices.y_true, devices.y_score, groups=devices.groups)
+    means = report.bias_means()
+    assert report.bias_score() == pytest.approx((report.pooled + means.sum()) / 4, abs=1e-15)
+    assert report.bias_score(pooled_share=0.0) == pytest.approx(means.mean(), abs=1e-15)
+    assert report.bias_score(pooled_share=1.0) == report.pooled
+    assert report.statistic("bias_score") == report.bias_score()
+    assert "bias_score" in group_auc_scoring(["bias_score"], groups="site")
+
+
+def test_a_number_stands_in_for_the_subgroup_auc_only():
+    arguments = {"y_true": [0, 1, 1, 0], "y_score": [0.1, 0.9, 0.5, 0.3], "groups": list("aabc")}
+    plain = GroupAUC.from_predictions(**arguments, undefined="ignore").bias_means(1.0)
+    stood_in = GroupAUC.from_predictions(**arguments, undefined=0.5).bias_means(1.0)
+    assert stood_in["auc"] == (1.0 + 0.5 + 0.5) / 3
+    assert stood_in.drop("auc").equals(plain.drop("auc"))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda r: r.bias_means("x"), "power must be a finite number; got 'x'"),
+        (lambda r: r.bias_means(float("nan")), "power must be a finite number"),
+        (lambda r: r.bias_score(pooled_share=2), "pooled_share must be .* from 0 to 1; got 2"),
+        (lambda r: r.abroca("ward 9"), "reference must be .*'ward 9'"),
+        (lambda r: r.abroca(n_resamples=-1), "n_resamples must be a whole number"),
+        (lambda r: r.abroca(n_resamples=10), "n_resamples must be 0 where rows have weights"),
+    ],
+)
+def test_what_cannot_be_done_is_said(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(report_of(random_case(0, weights="float", labels="str")))
+
+
+# ABROCA -----------------------------------------------------------------------------------
+
+
+def exact_curve(scores, positive):
+    """Corners of the ROC curve as fractions."""
+    corners = [(Fraction(0), Fraction(0))]
+    for score in sorted(set(scores.tolist()), reverse=True):
+        reached = scores >= score
+        corners.append(
+            tuple(
+                Fraction(int(reached[side].sum()), int(side.sum()))
+                for side in (~positive, positive)
+            )
+        )
+    return corners
+
+
+def exact_height(corners, fpr):
+    """Height of the curve at a rate that is no corner's."""
+    for (a, low), (b, high) in itertools.pairwise(corners):
+        if a < fpr < b:
+            return low + (fpr - a) / (b - a) * (high - low)
+    raise AssertionError("the curve goes from 0 to 1")
+
+
+def exact_area(one, other):
+    """Between two corners both are straight: two heights tell the line, and the crossing."""
+    area = Fraction(0)
+    for a, b in itertools.pairwise(sorted({x for x, _ in one + other})):
+        third, width = (b - a) / 3, b - a
+        left, right = (
+            exact_height(one, x) - exact_height(other, x) for x in (a + third, b - third)
+        )
+        first, last = 2 * left - right, 2 * right - left
+        if first * last >= 0:
+            area += abs(first + last) / 2 * width
+        else:
+            cross = first / (first - last) * width
+            area += abs(first) * cross / 2 + abs(last) * (width - cross) / 2
+    return area
+
+
+@pytest.mark.parametrize("scores", ["no ties", "many ties", "five values", "one value", "votes"])
+def test_abroca_is_exact(scores):
+    for seed in range(6):
+        case = random_case(seed, weights="unit", labels="int", scores=scores, most_groups=6)
+        codes, positive = np.array(case.groups), case.y == 1
+        report = report_of(case)
+        found = report.abroca()
+        for label in report.partial.groups:
+            mine = codes == label
+            sides = [(case.scores[rows], positive[rows]) for rows in (mine, ~mine)]
+            if any(len(set(side.tolist())) < 2 for _, side in sides):
+                assert np.isnan(found.loc[label, "abroca"])
+                continue
+            expected = float(exact_area(*(exact_curve(*side) for side in sides)))
+            assert found.loc[label, "abroca"] == pytest.approx(expected, abs=1e-14)
+            reference = roc_auc_score(sides[1][1], sides[1][0])
+            assert found.loc[label, "reference_auc"] == pytest.approx(reference, abs=1e-12)
+
+
+@pytest.mark.parametrize("weights", ["integer", "float", "far apart"])
+def test_abroca_with_weights_equals_a_fine_grid(weights):
+    case = random_case(18, weights=weights, labels="int", scores="many ties")
+    case = case._replace(groups=[g % 2 for g in case.groups])
+    codes, kept = np.array(case.groups), case.weights > 0
+    grid = (np.arange(400_000) + 0.5) / 400_000
+    heights = []
+    for label in (0, 1):
+        rows = (codes == label) & kept
+        fpr, tpr, _ = roc_curve(
+            case.y[rows],
+            case.scores[rows],
+            sample_weight=case.weights[rows],
+            drop_intermediate=False,
+        )
+        heights.append(np.interp(grid, fpr, tpr))
+    expected = np.abs(heights[0] - heights[1]).mean()
+    found = report_of(case).abroca(1)
+    assert found.index.tolist() == [0]
+    assert found.loc[0, "abroca"] == pytest.approx(expected, abs=2e-5)
+
+
+def test_abroca_is_at_least_the_difference_of_the_aucs():
+    for seed in range(20):
+        case = random_case(seed)
+        table = report_of(case).abroca().dropna()
+        difference = (table["auc"] - table["reference_auc"]).abs()
+        assert (table["abroca"] >= difference - 1e-12).all()
+        truth = all_pairs(case)
+        assert set(table.index) <= set(truth.labels)
+
+
+def test_area_of_curves_that_cross():
+    step = RocCurve(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 0.5, 0.5, 1.0]))
+    line = RocCurve(np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+    assert area_between(step, line) == 0.25
+    assert area_between(line, step) == 0.25
+    assert area_between(step, step) == 0.0
+    assert step.area == line.area == 0.5
+
+
+def test_resamples_tell_chance_from_difference():
+    same = make_devices("identical", [40, 60], [160, 140], shifts=(0, 0), random_state=5)
+    other = make_devices("same_negatives", [200, 300], 400, shifts=(-1.0, 1.0), random_state=5)
+    tables = []
+    for devices in (same, other):
+        report = GroupAUC.from_predictions(devices.y_true, devices.y_score, groups=devices.groups)
+        table = report.abroca("device 1", n_resamples=400, random_state=0)
+        pd.testing.assert_frame_equal(
+            table, report.abroca("device 1", n_resamples=400, random_state=0)
+        )
+        plain = report.abroca("device 1")
+        pd.testing.assert_frame_equal(table[plain.columns], plain)
+        tables.append(table.iloc[0])
+    assert tables[0]["pvalue"] > 0.05
+    assert 0.02 < tables[0]["expected"] < 0.12
+    assert tables[1]["pvalue"] == 1 / 401
+    assert tables[1]["abroca"] > 3 * tables[1]["expected"]
+
+
+def test_resamples_of_equal_curves_reject_no_more_than_they_should():
+    """The chance of 16 or more rejections of 120 at 5 % is below 0.1 %."""
+    rejected = 0
+    for seed in range(120):
+        devices = make_devices("different", [30, 60], [80, 50], shifts=(0, 1), random_state=seed)
+        scores = devices.y_score.round(1) if seed % 2 else devices.y_score
+        report = GroupAUC.from_predictions(devices.y_true, scores, groups=devices.groups)
+        found = report.abroca("device 1", n_resamples=99, random_state=seed)
+        rejected += found["pvalue"].iloc[0] <= 0.05
+    assert rejected < 16
+
+
+def test_adjustment_for_many_groups():
+    rng = np.random.default_rng(0)
+    y, groups = rng.integers(0, 2, 4000), rng.integers(0, 60, 4000)
+    report = GroupAUC.from_predictions(y, rng.normal(size=4000) + y, groups=groups)
+    table = report.abroca(n_resamples=20, random_state=0)
+    assert table["adjustment"].unique().tolist() == ["Benjamini-Hochberg"]
+    assert (table["pvalue_adjusted"] >= table["pvalue"]).all()
