@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from fairlearn.metrics import MetricFrame
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.special import ndtri
+from sklearn.metrics import roc_auc_score
 
-from skfedauc import AUCPartial, GroupAUC, compare_roc_auc, make_devices
+from skfedauc import AUCPartial, FairnessAudit, GroupAUC, compare_roc_auc, make_devices
 from skfedauc.inference import heterogeneity
 
 Floats = NDArray[np.float64]
@@ -52,16 +54,26 @@ def groups(n_groups: int, m: Any, n: Any, auc: Any, ratio: Any = 1.0, scale: Any
     return Groups(*(np.broadcast_to(v, n_groups) for v in (m, n, auc, ratio, scale, shift)))
 
 
-def draw(rng: np.random.Generator, of: Groups) -> AUCPartial:
-    """Normal scores of each group with its true AUC, in a partial."""
+class Rows(NamedTuple):
+    y: NDArray[np.bool_]
+    scores: Floats
+    groups: NDArray[np.int64]
+
+
+def draw_rows(rng: np.random.Generator, of: Groups) -> Rows:
+    """Normal scores of each group with its true AUC."""
     number = np.arange(len(of.auc))
     codes = np.concatenate([np.repeat(number, of.n_positives), np.repeat(number, of.n_negatives)])
     y = np.arange(codes.size) < of.n_positives.sum()
     apart = ndtri(of.auc) * np.sqrt(1.0 + of.ratio**2)
     scores = rng.normal(size=codes.size)
     scores[y] = scores[y] * of.ratio[codes[y]] + apart[codes[y]]
-    scores = scores * of.scale[codes] + of.shift[codes]
-    return AUCPartial.from_predictions(y, scores, groups=codes)
+    return Rows(y, scores * of.scale[codes] + of.shift[codes], codes)
+
+
+def draw(rng: np.random.Generator, of: Groups) -> AUCPartial:
+    rows = draw_rows(rng, of)
+    return AUCPartial.from_predictions(rows.y, rows.scores, groups=rows.groups)
 
 
 def report(rng: np.random.Generator, of: Groups) -> GroupAUC:
@@ -284,6 +296,49 @@ def bound(n_runs: int, seed: int) -> list[str]:
     return [percent(held), f"{np.median(tight):.2f}"]
 
 
+# Runs of fairlearn's bootstrap, and its resamples, which take a second or two a run.
+BOOTSTRAP_RUNS, RESAMPLES = 100, 100
+
+
+def no_gap(n_runs: int, seed: int, of: Groups, digits: int, compare: bool) -> list[str]:
+    """Share of runs in which each test errs, and in which each interval excludes 0."""
+    rng = np.random.default_rng(seed)
+    equal_groups, own_interval, single_group, favour, area, bootstrap = ([] for _ in range(6))
+    for i in range(n_runs):
+        rows = draw_rows(rng, of)
+        rows = rows._replace(scores=rows.scores.round(digits))
+        audit = FairnessAudit.from_predictions(
+            rows.y, rows.scores, groups=rows.groups, threshold=0.0
+        )
+        gaps = {**audit._auc_gaps(), **audit._ranking_gaps()}
+        equal_groups.append(gaps["difference"]["pvalue"] < 0.05)
+        own_interval.append(gaps["difference"]["ci_low"] > 0)
+        adjusted = audit.report.compare_groups("rest")["pvalue_adjusted"]
+        single_group.append((adjusted < 0.05).any())
+        favour.append(gaps["xauc_disparity"]["pvalue"] < 0.05)
+        if len(of.auc) == 2:
+            table = audit.report.abroca(0, n_resamples=RESAMPLES - 1, random_state=i)
+            area.append(table["pvalue"].iloc[0] <= 0.05)
+        if compare and i < BOOTSTRAP_RUNS:
+            bootstrap.append(bootstrap_excludes_0(rows, i))
+    families = equal_groups, single_group, favour, area, own_interval, bootstrap
+    return [percent(family) if family else "" for family in families]
+
+
+def bootstrap_excludes_0(rows: Rows, seed: int) -> bool:
+    """Whether the 95 % interval of the difference by fairlearn's bootstrap does."""
+    frame = MetricFrame(
+        metrics={"auc": roc_auc_score},
+        y_true=rows.y,
+        y_pred=rows.scores,
+        sensitive_features=rows.groups,
+        n_boot=RESAMPLES,
+        ci_quantiles=[0.025, 0.975],
+        random_state=seed,
+    )
+    return bool(frame.difference_ci()[0]["auc"] > 0)
+
+
 # Groups of the null ------------------------------------------------------------------------
 
 
@@ -485,6 +540,45 @@ def tables() -> list[Table]:
             share=0.1,
         ),
         Table(
+            "No gap at all",
+            "All groups have the same scores, so that nothing is to be found. Share of runs in % "
+            "in which a test at 5 % errs: that all group AUCs are equal, that each equals the "
+            "others' average (any of them), that the model favours none (`xauc_disparity` of an "
+            f"audit), that two groups have one ROC curve (`abroca`, {RESAMPLES - 1} resamples); "
+            "and in which a 95 % interval of the difference of group AUCs excludes 0: ours, and "
+            f"that of fairlearn's bootstrap ({BOOTSTRAP_RUNS} runs, {RESAMPLES} resamples), which "
+            "does because a resampled largest less smallest is never below 0.",
+            [
+                "groups",
+                "equal groups",
+                "single groups",
+                "favour",
+                "ABROCA",
+                "our interval",
+                "fairlearn's interval",
+            ],
+            [
+                ("2 groups of 100/400", no_gap, (groups(2, 100, 400, 0.8), 9, True)),
+                (
+                    "2 groups, 40/60 and 60/240",
+                    no_gap,
+                    (groups(2, [40, 60], [60, 240], 0.8), 9, False),
+                ),
+                ("5 groups of 50/200", no_gap, (groups(5, 50, 200, 0.8), 9, True)),
+                (
+                    "5 groups of 50/200, scores of 1 digit",
+                    no_gap,
+                    (groups(5, 50, 200, 0.8), 1, False),
+                ),
+                (
+                    "5 groups, 20/180 to 100/100",
+                    no_gap,
+                    (groups(5, [20, 40, 60, 80, 100], [180, 160, 140, 120, 100], 0.8), 9, False),
+                ),
+                ("10 groups of 20/80, AUC .9", no_gap, (groups(10, 20, 80, 0.9), 9, False)),
+            ],
+        ),
+        Table(
             "The certain bound",
             "Share in % of random partials (2 to 39 rows, ties, groups of one class) on which the "
             "pooled AUC and both averages are no further apart than the bound; and the median of "
@@ -507,10 +601,13 @@ def run(n_runs: int, cell: tuple[str, Callable[..., list[str]], tuple[Any, ...]]
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.calibration", description=__doc__)
     parser.add_argument("--runs", type=int, default=2_000, help="simulated sets of each cell")
-    parser.add_argument("--only", default="", help="tables whose title holds this text")
+    parser.add_argument("--only", default="", help="replace the tables whose title holds this")
     parser.add_argument("--out", type=Path, default=DOCUMENT)
     arguments = parser.parse_args()
-    began, text = time.perf_counter(), []
+    began, sections = time.perf_counter(), {}
+    if arguments.only:
+        introduction, *kept = arguments.out.read_text().split("\n## ")
+        sections = {section.split("\n")[0]: section for section in kept}
     for number, table in enumerate(tables()):
         if arguments.only not in table.title:
             continue
@@ -521,15 +618,14 @@ def main() -> None:
         used = [i for i, column in enumerate(table.columns) if column]
         rows = [table.columns, ["---"] * len(table.columns)]
         rows += [[name, *numbers] for name, numbers, _ in lines]
-        text += [f"## {table.title}", "", f"{table.text} {n_runs:,} runs a line.", ""]
+        text = [table.title, "", f"{table.text} {n_runs:,} runs a line.", ""]
         text += [f"| {' | '.join(row[i] for i in used)} |" for row in rows]
-        text += [""]
-        print("\n".join(text[-len(lines) - 7 :]), flush=True)
-    seconds = time.perf_counter() - began
-    if arguments.only:
-        return
-    intro = INTRODUCTION.format(minutes=seconds / 60)
-    arguments.out.write_text("\n".join([intro, *text]))
+        sections[table.title] = "\n".join([*text, ""])
+        print(f"## {sections[table.title]}", flush=True)
+    if not arguments.only:
+        introduction = INTRODUCTION.format(minutes=(time.perf_counter() - began) / 60)
+    in_order = [sections[table.title] for table in tables() if table.title in sections]
+    arguments.out.write_text("\n## ".join([introduction, *in_order]))
 
 
 INTRODUCTION = """# How well intervals and tests are calibrated

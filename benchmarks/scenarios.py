@@ -17,12 +17,14 @@ from benchmarks.data import Case, Rows, make_rows
 from benchmarks.measure import OURS, repeated, time_interleaved
 from skfedauc import (
     AUCPartial,
+    FairnessAudit,
     GroupAUC,
     WithinGroupStratifiedKFold,
     compare_roc_auc,
     group_auc_scoring,
     group_roc_auc_score,
 )
+from skfedauc.fairness.page import page
 
 Way = Callable[[], Any]
 
@@ -30,7 +32,7 @@ Way = Callable[[], Any]
 def all_scenarios() -> list[dict[str, Any]]:
     """Each as topic, what it is, ours in seconds (or GB), the peer's, and what the peer is."""
     found = [*small_calls(), *merging(), search(), folds(), categories(), cross_matrix()]
-    return [*found, *inference(), batches(), many_batches()]
+    return [*found, *inference(), *fairness(), batches(), many_batches()]
 
 
 def _row(topic: str, what: str, unit: str, runs: Mapping[str, list[float]]) -> dict[str, Any]:
@@ -266,6 +268,60 @@ def inference() -> list[dict[str, Any]]:
         ),
     ]
 
+
+def fairness() -> list[dict[str, Any]]:
+    """Time audits, next to fairlearn on the rows, whose AUCs have neither intervals nor tests."""
+    from fairlearn.metrics import (
+        MetricFrame,
+        false_positive_rate,
+        selection_rate,
+        true_positive_rate,
+    )
+    from sklearn.metrics import roc_auc_score
+
+    rows = make_rows(Case(1_000_000, 1_000))
+    y, score, group = rows.y, rows.score, rows.group
+
+    def audit() -> Any:
+        made = FairnessAudit.from_predictions(y, score, groups=group, threshold=0.5)
+        assert made.findings
+        return made.by_group[["auc", *_RATES]]
+
+    def frame() -> Any:
+        decision = (score >= 0.5).astype(int)
+        functions = (selection_rate, true_positive_rate, false_positive_rate)
+        rates = MetricFrame(
+            metrics=dict(zip(_RATES, functions, strict=True)),
+            y_true=y,
+            y_pred=decision,
+            sensitive_features=group,
+        )
+        auc = MetricFrame(
+            metrics={"auc": roc_auc_score}, y_true=y, y_pred=score, sensitive_features=group
+        )
+        return auc.by_group.join(rates.by_group)
+
+    few = make_rows(Case(100_000, 200))
+    page_of = FairnessAudit.from_predictions(few.y, few.score, groups=few.group, threshold=0.5)
+    return [
+        _timed(
+            "audit",
+            "fairness audit, 1e6 rows, 1,000 groups",
+            {"ours": audit, "fairlearn MetricFrame": frame},
+            lambda result, ours: bool(np.allclose(result.astype(float), ours)),
+            repeats=3,
+        ),
+        _timed(
+            "page",
+            "page of an audit of 200 groups",
+            {"ours": lambda: page(page_of)},
+            lambda result, ours: len(result.encode()) < 2_000_000,
+            repeats=3,
+        ),
+    ]
+
+
+_RATES = ["selection_rate", "true_positive_rate", "false_positive_rate"]
 
 _PEAK = """
 import tracemalloc

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from skfedauc.fairness import FairnessAudit, MitigatedClassifier
     from skfedauc.inference.luck import auc_luck, luck_report
     from skfedauc.metrics import compare_roc_auc, group_roc_auc_score
     from skfedauc.model_selection import (
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
         select_within_gap,
     )
     from skfedauc.partials import AUCPartial
+    from skfedauc.plotting import (
+        CandidatesDisplay,
+        CrossAUCDisplay,
+        GroupAUCDisplay,
+        GroupRocCurveDisplay,
+        GroupScoreDisplay,
+    )
     from skfedauc.report import GroupAUC
     from skfedauc.scoring import group_auc_scoring, make_group_auc_scorer
     from skfedauc.simulation import make_devices, make_universe
@@ -27,7 +35,14 @@ __version__ = version("skfedauc")
 
 __all__ = [
     "AUCPartial",
+    "CandidatesDisplay",
+    "CrossAUCDisplay",
+    "FairnessAudit",
     "GroupAUC",
+    "GroupAUCDisplay",
+    "GroupRocCurveDisplay",
+    "GroupScoreDisplay",
+    "MitigatedClassifier",
     "WithinGroupStratifiedKFold",
     "auc_luck",
     "compare_roc_auc",
@@ -45,7 +60,14 @@ __all__ = [
 
 _MODULES = {
     "AUCPartial": "partials",
+    "CandidatesDisplay": "plotting",
+    "CrossAUCDisplay": "plotting",
+    "FairnessAudit": "fairness",
     "GroupAUC": "report",
+    "GroupAUCDisplay": "plotting",
+    "GroupRocCurveDisplay": "plotting",
+    "GroupScoreDisplay": "plotting",
+    "MitigatedClassifier": "fairness",
     "WithinGroupStratifiedKFold": "model_selection",
     "auc_luck": "inference.luck",
     "compare_roc_auc": "metrics",

@@ -68,14 +68,28 @@ def of_rows(X: Any, params: Mapping[str, Any], rows: Any) -> dict[str, Any]:
 
 def response_method_name(estimator: Any, response_method: Any) -> str:
     """The first of these methods that the estimator has."""
-    method = _check_response_method(estimator, response_method)
+    try:
+        method = _check_response_method(estimator, response_method)
+    except AttributeError as error:
+        raise AttributeError(
+            f"{error} An estimator that decides and does not rank can be scored on its decisions: "
+            "response_method='predict'."
+        ) from error
     return str(getattr(method, "__name__", None) or method.func.__name__)
 
 
 def response_values(estimator: Any, X: Any, response_method: Any) -> Any:
     """Scores of the class ``classes_[1]``, or what a regressor predicts."""
-    values, _ = _get_response_values(estimator, X, response_method=response_method)
-    return values
+    name = response_method_name(estimator, response_method)
+    values, _ = _get_response_values(estimator, X, response_method=name)
+    return _decisions_as_numbers(values, estimator, name)
+
+
+def _decisions_as_numbers(values: Any, estimator: Any, name: str) -> Any:
+    """1 where a classifier predicts ``classes_[1]``; other values as they are."""
+    if name != "predict" or not is_classifier(estimator):
+        return values
+    return (np.asarray(values) == estimator.classes_[1]).astype(np.float64)
 
 
 def shared_scores(method_caller: Any, estimator: Any, X: Any, response_method: Any) -> Any:
@@ -87,14 +101,15 @@ def shared_scores(method_caller: Any, estimator: Any, X: Any, response_method: A
     name = response_method_name(estimator, response_method)
     cache = next(iter(getattr(method_caller, "args", ())), None)
     if not isinstance(cache, dict):
-        return method_caller(estimator, name, X, pos_label=None)
+        scores = method_caller(estimator, name, X, pos_label=None)
+        return _decisions_as_numbers(scores, estimator, name)
     ours = (name, "of classes_[1]")
     if ours not in cache:
         is_foreign = name in cache and name != "predict" and is_classifier(estimator)
         scores = method_caller(estimator, name, X, pos_label=None)
         if is_foreign and not _are_of_default_class(scores, estimator, X, name):
             scores = response_values(estimator, X, name)
-        cache[ours] = scores
+        cache[ours] = _decisions_as_numbers(scores, estimator, name)
     return cache[ours]
 
 

@@ -199,6 +199,11 @@ def compare_roc_auc(
     ValueError, TypeError
         If an argument is not as described; the message tells what to pass instead.
 
+    See Also
+    --------
+    luck_report : The candidates of a search that cannot be told from the best.
+    auc_luck : How far luck alone brings two equally good models apart.
+
     Notes
     -----
     The variance of a difference is that of the differences of each row's placements [1]_. Over new

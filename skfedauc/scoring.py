@@ -83,14 +83,14 @@ def make_group_auc_scorer(
     cross_validate, cross_val_score   yes          yes             yes
     learning_curve, validation_curve  yes          yes             yes
     permutation_test_score            yes          yes             yes
-    RFECV, LogisticRegressionCV       no [a]_      no [a]_         yes
-    SequentialFeatureSelector         no [a]_      no [a]_         yes
-    TunedThresholdClassifierCV        no [b]_      no [b]_         no [b]_
+    RFECV, LogisticRegressionCV       no (1)       no (1)          yes
+    SequentialFeatureSelector         no (1)       no (1)          yes
+    TunedThresholdClassifierCV        no (2)       no (2)          no (2)
     ================================  ===========  ==============  ==============
 
-    .. [a] It turns X into a numpy array before it scores. The error says so, or, with
-       SequentialFeatureSelector, the warning; unless X holds text, which the tool refuses.
-    .. [b] It scores predicted labels, which do not rank; the error says so.
+    (1) It turns X into a numpy array before it scores. The error says so, or, with
+        SequentialFeatureSelector, the warning; unless X holds text, which the tool refuses.
+    (2) It scores predicted labels, which do not rank; the error says so.
 
     A polars or pyarrow X has no index, so a Series cannot be aligned with it.
 
@@ -153,7 +153,7 @@ def group_auc_scoring(
     groups : str, list of str, pandas.Series or None
         How the scorers find the group of each row; see `make_group_auc_scorer`.
     each_group : iterable of labels, default=()
-        Groups whose own AUC is to be a score as well, named "auc_" and the label (parts
+        Groups whose own AUC is to be a score as well, named ``"auc_"`` and the label (parts
         of a tuple joined by "_"). In a fold where the group lacks a class, it is what
         `undefined` says; where it is absent, NaN with a warning.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
@@ -166,6 +166,7 @@ def group_auc_scoring(
     Returns
     -------
     dict of str to GroupAUCScorer
+        By name of the score.
 
     Raises
     ------

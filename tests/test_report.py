@@ -24,10 +24,11 @@ from sklearn.compose import make_column_transformer
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from skfedauc import AUCPartial, GroupAUC
+from skfedauc import AUCPartial, GroupAUC, make_group_auc_scorer
 
 CHUNKS = [range(k, k + 15) for k in range(0, 60, 15)]
 
@@ -698,6 +699,18 @@ def test_from_estimator_takes_a_regressor():
     model = LinearRegression().fit(X, y)
     got = GroupAUC.from_estimator(model, X, y, groups=[1, 1, 1, 2, 2, 2], response_method="predict")
     assert got.pooled == pytest.approx(roc_auc_score(y, model.predict(X)), abs=1e-12)
+
+
+def test_decisions_are_scores_of_0_and_1(fitted):
+    model, X, y, _ = fitted
+    got = GroupAUC.from_estimator(model, X, y, groups="site", response_method="predict")
+    chosen = (model.predict(X) == model.classes_[1]).astype(float)
+    assert got.pooled == pytest.approx(roc_auc_score(y, chosen), abs=1e-12)
+    scorer = make_group_auc_scorer("pooled", groups="site", response_method="predict")
+    both = {"pooled": scorer, "accuracy": "accuracy"}
+    found = cross_validate(model, X, y, scoring=both, cv=3, error_score="raise")
+    assert (np.abs(found["test_pooled"] - 0.5) <= 0.5).all()
+    assert scorer(model, X, y) == got.pooled
 
 
 @pytest.mark.parametrize(

@@ -311,10 +311,10 @@ def expected_difference(variances: Variances, seed: int = 0) -> float:
         effective = rows.effective[estimable]
         of_row = squared[estimable] / rows.pairs[estimable] * effective
         variance += np.average(of_row, weights=effective - 1) / rows.effective[kept]
-    return _mean_range(np.sqrt(variance))
+    return mean_range(np.sqrt(variance))
 
 
-def _mean_range(deviations: Floats) -> float:
+def mean_range(deviations: Floats) -> float:
     """Mean of the largest less the smallest of independent normal variables of mean 0."""
     from scipy.special import log_ndtr
 

@@ -83,6 +83,8 @@ def limits(
     The logit of an AUC between 0 and 1 is closer to normal than the AUC is, and its limits stay
     between 0 and 1; elsewhere, and by "delong", they are those of the AUC itself, cut at 0 and 1.
     """
+    from scipy.special import expit
+
     auc, variance = np.asarray(auc, np.float64), np.asarray(variance, np.float64)
     reach = np.asarray(quantile) * np.sqrt(variance)
     low, high = np.clip(auc - reach, 0.0, 1.0), np.clip(auc + reach, 0.0, 1.0)
@@ -91,8 +93,8 @@ def limits(
         auc, reach = np.where(inside, auc, 0.5), np.where(inside, reach, 0.0)
         reach /= auc * (1.0 - auc)
         odds = np.log(auc / (1.0 - auc))
-        low = np.where(inside, 1.0 / (1.0 + np.exp(reach - odds)), low)
-        high = np.where(inside, 1.0 / (1.0 + np.exp(-reach - odds)), high)
+        low = np.where(inside, expit(odds - reach), low)
+        high = np.where(inside, expit(odds + reach), high)
     return low, high
 
 

@@ -32,7 +32,7 @@ class select_within_gap(str):
     score : str
         Name of the score to be best, a key of ``scoring``.
     gap : {"difference", "cross_difference", "tau"}, default="difference"
-        The gap to be limited; ``scoring`` has to hold it with "neg_" in front.
+        The gap to be limited; ``scoring`` has to hold it with ``"neg_"`` in front.
     at_most : float
         Limit of the candidate's mean gap over the folds.
 
@@ -104,7 +104,7 @@ class select_within_gap(str):
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
         """Index of the picked candidate among those of ``cv_results_``."""
-        score, gap = _scores_and_gaps(cv_results, str(self), self.gap)
+        score, gap = scores_and_gaps(cv_results, str(self), self.gap)
         within = gap <= self.at_most
         if not within.any():
             smallest = int(np.nanargmin(gap))
@@ -304,7 +304,7 @@ def pareto_front(search: Any, *, score: str, gap: str = "difference") -> pd.Data
     score : str
         Name of the score, a key of ``scoring``.
     gap : {"difference", "cross_difference", "tau"}, default="difference"
-        Name of the gap; ``scoring`` has to hold it with "neg_" in front.
+        Name of the gap; ``scoring`` has to hold it with ``"neg_"`` in front.
 
     Returns
     -------
@@ -319,6 +319,11 @@ def pareto_front(search: Any, *, score: str, gap: str = "difference") -> pd.Data
         If the search does not have these scores, or the gap of a candidate is NaN.
     NotFittedError
         If the search is not fitted.
+
+    See Also
+    --------
+    select_within_gap : For ``refit=``, the best score within a limit of the gap.
+    CandidatesDisplay : The picture of all candidates.
 
     Examples
     --------
@@ -343,7 +348,7 @@ def pareto_front(search: Any, *, score: str, gap: str = "difference") -> pd.Data
 
     check_is_fitted(search, "cv_results_")
     results = search.cv_results_
-    scores, gaps = _scores_and_gaps(results, score, _checked_gap(gap))
+    scores, gaps = scores_and_gaps(results, score, _checked_gap(gap))
     # In order of falling score, then rising gap, a candidate is beaten unless its gap is
     # smaller than all before it; equals of a kept one are kept.
     order = np.lexsort((gaps, -np.where(np.isnan(scores), -np.inf, scores)))
@@ -365,7 +370,7 @@ def _checked_gap(gap: Any) -> str:
     return gap
 
 
-def _scores_and_gaps(
+def scores_and_gaps(
     cv_results: Mapping[str, Any], score: str, gap: str
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean score and mean gap of each candidate; both NaN where its fits failed."""

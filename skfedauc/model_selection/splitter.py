@@ -100,6 +100,7 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
         Returns
         -------
         int
+            The argument `n_splits`.
         """
         return self.n_splits
 

@@ -389,6 +389,7 @@ class AUCPartial:
         Returns
         -------
         AUCPartial
+            The same rows under the new labels.
 
         Raises
         ------

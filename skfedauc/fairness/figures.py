@@ -1,0 +1,186 @@
+"""The plots of an audit's page, as SVG that stands inside HTML."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+from xml.etree import ElementTree
+
+import numpy as np
+
+from skfedauc.fairness.findings import named
+from skfedauc.partials import counted
+from skfedauc.plotting.drawing import LINE, MARGINS, WIDTH
+from skfedauc.report import GroupAUC
+from skfedauc.report.group_auc import MATRIX_GROUPS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from skfedauc.fairness.audit import FairnessAudit
+
+# Most groups in the forest plot and in that of scores, and inches for the scores of a group.
+_MOST_AUCS, _MOST_SCORES, _SCORES = 30, 12, 0.5
+# Dots per inch of the colours of the cross matrix; all else is lines.
+_DPI = 150
+_ID_IN_URL = re.compile(r"(?<=url\(#)[^)]+(?=\))")
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+
+
+class Picture(NamedTuple):
+    """A plot: its heading, the SVG and what to look for in it."""
+
+    title: str
+    svg: str
+    caption: str
+
+
+class _Plot(NamedTuple):
+    title: str
+    draw: Callable[..., Any]
+    inches: float
+    about: str
+    caption: str
+
+
+def pictures(audit: FairnessAudit, prefix: str) -> Iterator[Picture]:
+    """The plots of an audit, whose ids begin with `prefix`.
+
+    Small groups are not drawn if there are others. What cannot be drawn has no SVG, and its
+    caption tells why.
+    """
+    report = audit.compared
+    if not report.n_groups:
+        report = GroupAUC(audit.report.partial, undefined="ignore")
+    groups = f"{counted(report.n_groups, 'group')} by {' and '.join(audit.columns)}"
+    for number, plot in enumerate(_plots(report)):
+        try:
+            svg = _drawn(plot, report)
+        except ValueError as error:
+            yield Picture(plot.title, "", f"It cannot be drawn: {error}")
+        else:
+            inline = _inline(svg, f"{prefix}-{number}", f"{plot.about}; {groups}")
+            yield Picture(plot.title, inline, plot.caption)
+
+
+def _plots(report: GroupAUC) -> Iterator[_Plot]:
+    from skfedauc import plotting
+
+    n_groups = report.n_groups
+    yield _Plot(
+        "Group AUCs",
+        partial(plotting.GroupAUCDisplay.from_report, max_groups=_MOST_AUCS),
+        MARGINS + 0.6 + 1.1 * LINE * min(max(n_groups, 4), _MOST_AUCS + 1),
+        f"Group AUCs with 95 % intervals{_span(report)}",
+        "Each group's AUC with its 95 % interval. That two intervals overlap does not show that "
+        "the groups are alike; whether groups differ is tested in the tables.",
+    )
+    yield _Plot(
+        "ROC curves",
+        plotting.GroupRocCurveDisplay.from_report,
+        5.0,
+        "ROC curves",
+        "Where two curves cross, either group is ranked better in a part. Curves do not show how "
+        "groups rank against each other.",
+    )
+    yield _Plot(
+        "Scores",
+        partial(plotting.GroupScoreDisplay.from_report, max_groups=_MOST_SCORES),
+        MARGINS + 0.5 + _SCORES * (max(min(n_groups, _MOST_SCORES + 1), 2) + 1),
+        "Histograms of the scores of positives and of negatives",
+        "Histograms of the scores, of the same area for each class and group. A group is "
+        "favoured if both of its histograms lie further to the right than the others'.",
+    )
+    if 2 <= n_groups <= MATRIX_GROUPS:
+        yield _Plot(
+            "Cross AUCs",
+            plotting.CrossAUCDisplay.from_report,
+            3.6 if n_groups <= 4 else 6.2,
+            "Matrix of the AUCs of each group's positives against each group's negatives",
+            "How often positives of the row's group outrank negatives of the column's group; on "
+            "the diagonal are the group AUCs. Of two groups neither is favoured if the two cells "
+            "that mirror each other at the diagonal are alike.",
+        )
+
+
+def _span(report: GroupAUC) -> str:
+    """Lowest and highest group AUC in words."""
+    auc, groups = report._auc, report.partial.groups or ()
+    if np.isnan(auc).all():
+        return ""
+    ends = int(np.nanargmin(auc)), int(np.nanargmax(auc))
+    low, high = (f"{auc[end]:.3f} ({named(groups[end])})" for end in ends)
+    return f" from {low} to {high}"
+
+
+def _drawn(plot: _Plot, report: GroupAUC) -> ElementTree.Element:
+    """Matplotlib's SVG, in its own style whatever the user's is."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(), warnings.catch_warnings():
+        mpl.rcdefaults()
+        # Text stays text. It is laid out in a font that is wider than most, so that it has room
+        # in the reader's.
+        mpl.rcParams.update({"svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]})
+        # The reader's fonts may have what this one has not.
+        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
+        figure = Figure((WIDTH, plot.inches), _DPI, layout="constrained")
+        plot.draw(report, ax=figure.subplots())
+        return _saved(figure)
+
+
+def _saved(figure: Figure) -> ElementTree.Element:
+    file = io.StringIO()
+    # Without what differs from run to run
+    absent = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    figure.savefig(file, format="svg", metadata=absent)
+    return ElementTree.fromstring(file.getvalue())
+
+
+def _inline(svg: ElementTree.Element, prefix: str, about: str) -> str:
+    """The SVG without namespaces, and with ids that nothing else on the page has."""
+    new_ids: dict[str, str] = {}
+
+    def renamed(old: str) -> str:
+        return new_ids.setdefault(old, f"{prefix}-{len(new_ids)}")
+
+    for element in svg.iter():
+        element.tag = _local(element.tag)
+        attributes = {_local(name): value for name, value in element.attrib.items()}
+        for name, value in attributes.items():
+            if name == "href" and value.startswith("#"):
+                attributes[name] = f"#{renamed(value[1:])}"
+            elif name in ("d", "x", "y"):
+                attributes[name] = _LONG_NUMBER.sub(_shorter, value)
+            else:
+                attributes[name] = _ID_IN_URL.sub(lambda found: renamed(found[0]), value)
+        element.attrib = attributes
+        if element.tag != "text":
+            element.text = None
+        element.tail = None
+    for element in svg.iter():
+        # Its styles would hold for the whole page, which has them itself.
+        for child in element.findall("style"):
+            element.remove(child)
+        old = element.attrib.pop("id", None)
+        if old in new_ids:
+            element.set("id", new_ids[old])
+    # The page says how large it is shown.
+    del svg.attrib["width"], svg.attrib["height"]
+    svg.attrib.update({"role": "img", "aria-label": about})
+    return ElementTree.tostring(svg, "unicode")
+
+
+def _local(name: str) -> str:
+    """A name without its namespace."""
+    return name.rpartition("}")[2]
+
+
+def _shorter(number: re.Match[str]) -> str:
+    """A coordinate to a hundredth of a point."""
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")

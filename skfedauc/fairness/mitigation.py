@@ -1,0 +1,360 @@
+"""A classifier that fairlearn mitigates, as scikit-learn's searches can use it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.utils import check_consistent_length, column_or_1d, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skfedauc import _validation as validation
+from skfedauc.fairness import mitigators, sensitive
+
+
+def _gives(method: str) -> Callable[[MitigatedClassifier], bool]:
+    """Whether the mitigator has scores, and its classifier the method that they come from."""
+
+    def check(self: MitigatedClassifier) -> bool:
+        strategy = mitigators.strategy_of(self.mitigator)
+        return (
+            strategy is not None and method in strategy.scores and hasattr(self._classifier, method)
+        )
+
+    return check
+
+
+class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """A binary classifier under a mitigation of fairlearn, for pipelines and searches.
+
+    Fairlearn's mitigators take sensitive features as an argument of ``fit``, and some of
+    ``predict`` as well, where scikit-learn's pipelines, searches and scorers do not pass any.
+    This estimator reads them from columns of X and hands them on.
+
+    Parameters
+    ----------
+    mitigator : ExponentiatedGradient, GridSearch, ThresholdOptimizer or CorrelationRemover
+        The unfitted mitigator of fairlearn. It is copied, never changed; its parameters are
+        searched as ``mitigator__eps``, ``mitigator__constraints``,
+        ``mitigator__estimator__C``.
+    sensitive_features : str, list of str, int or list of int
+        Name or names of the columns of X that hold the sensitive features; groups are the
+        combinations of their labels. Where X is an array, which has no names, positions
+        from 0; a DataFrame takes names only. Labels are booleans, integers, strings or
+        dates; for `CorrelationRemover` also other numbers.
+    estimator : classifier, default=None
+        The classifier that `CorrelationRemover` comes before; searched as
+        ``estimator__C``. The other mitigators have their own.
+    drop : bool, default=True
+        Whether to leave the sensitive columns out of the features that the classifier is
+        given. `CorrelationRemover` always leaves them out.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the lots that `ExponentiatedGradient` and `ThresholdOptimizer` draw in
+        ``predict``. With an int each call draws the same lots, the first of them for the first
+        row, so a search can be repeated; in use, where rows come one by one, leave it None,
+        or they all share one lot.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        Sorted class labels. The second is the positive one, 1 to the mitigator.
+    mitigator_ : object
+        The fitted mitigator. The reductions keep their training rows in its constraints.
+    estimator_ : classifier
+        The fitted `estimator`, if there is one.
+    n_features_in_ : int
+        Number of columns of X in fit, sensitive ones included.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if X had names that are all strings.
+
+    See Also
+    --------
+    make_group_auc_scorer : Scorers that rank a mitigated classifier by group.
+
+    Notes
+    -----
+    =======================  ===============  ==============================  =================
+    Mitigator                Sensitive        Scores                          ``sample_weight``
+                             columns read by
+    =======================  ===============  ==============================  =================
+    `ExponentiatedGradient`  fit              mean of the ``predict_proba``   refused (1)
+                                              of its classifiers, weighted
+                                              by ``weights_``
+    `GridSearch`             fit              ``predict_proba`` of the best   refused (1)
+                                              classifier
+    `ThresholdOptimizer`     fit, predict     none: it decides, and does      passed to its
+                                              not rank                        estimator (2)
+    `CorrelationRemover`     fit, predict     those of `estimator`            passed to
+                                                                              `estimator` (2)
+    =======================  ===============  ==============================  =================
+
+    (1) Reductions weight the rows themselves [1]_.
+
+    (2) Only the classifier is weighted: the thresholds, and the correlations that are
+    removed, count each row once.
+
+    The decisions of `ExponentiatedGradient` are a lot between classifiers, whose chances take
+    a handful of values; the weighted mean of their probabilities ranks finely, and its AUC is
+    that of the mixture, not of the lot.
+
+    A group scorer has nothing to rank under `ThresholdOptimizer` unless it is made with
+    ``response_method="predict"``: then it scores the decisions.
+
+    A fitted model goes in as ``ThresholdOptimizer(estimator=FrozenEstimator(model))``, with
+    `drop` as the model was fitted. `CorrelationRemover` is given an indicator for each label
+    of a text column; its ``sensitive_feature_ids`` are filled in.
+
+    Where X at predict lacks the sensitive columns, reductions predict all the same if `drop`
+    is true and all other columns are there in order.
+
+    References
+    ----------
+    .. [1] Agarwal, Beygelzimer, Dudik, Langford & Wallach (2018), "A reductions approach to
+       fair classification", ICML, PMLR 80:60-69.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from fairlearn.reductions import DemographicParity, ExponentiatedGradient
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from skfedauc import MitigatedClassifier, group_auc_scoring
+    >>> rng = np.random.default_rng(0)
+    >>> X = pd.DataFrame({"dose": rng.normal(size=300), "sex": ["f", "m", "m"] * 100})
+    >>> y = X["dose"] + (X["sex"] == "m") + rng.normal(size=300) > 0.5
+    >>> fair = MitigatedClassifier(
+    ...     ExponentiatedGradient(LogisticRegression(), DemographicParity()),
+    ...     sensitive_features="sex",
+    ...     random_state=0,
+    ... )
+    >>> search = GridSearchCV(
+    ...     fair,
+    ...     {"mitigator__eps": [0.01, 0.1]},
+    ...     scoring=group_auc_scoring(["pooled", "neg_difference"], groups="sex"),
+    ...     refit="pooled",
+    ...     error_score="raise",
+    ... ).fit(X, y)
+    >>> search.predict_proba(X).shape
+    (300, 2)
+    """
+
+    def __init__(
+        self,
+        mitigator: Any,
+        *,
+        sensitive_features: str | int | list[str] | list[int],
+        estimator: Any = None,
+        drop: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.mitigator = mitigator
+        self.sensitive_features = sensitive_features
+        self.estimator = estimator
+        self.drop = drop
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MitigatedClassifier:
+        """Fit the mitigator and its classifier.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_columns)
+            Features and sensitive columns; pandas, polars or pyarrow, or an array.
+        y : array-like of shape (n_rows,)
+            Labels of two classes.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights for the classifier's fit; see the table in the class docstring.
+
+        Returns
+        -------
+        MitigatedClassifier
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X lacks the sensitive columns or they have missing values, if there are not two
+            classes, or if mitigator, estimator and `drop` do not go together.
+        """
+        strategy = self._new_strategy()
+        columns = sensitive.check_columns(self.sensitive_features)
+        X = self._checked(X, reset=True)
+        groups = sensitive.select(X, columns)
+        self._other_columns = [name for name in sensitive.names_of(X) if name not in columns]
+        features = sensitive.without(X, columns) if self.drop else X
+        target = _target(y)
+        check_consistent_length(X, target.codes, sample_weight)
+        fit_params = {} if sample_weight is None else {"sample_weight": sample_weight}
+        strategy.fit(features, target, groups, fit_params)
+        self._strategy = strategy
+        self.classes_ = target.classes
+        self.mitigator_ = strategy.mitigator
+        if isinstance(strategy, mitigators.CorrelationRemoval):
+            self.estimator_ = strategy.estimator
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each row.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_columns)
+            Features and sensitive columns, as in fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels; drawn by lot where the mitigator does so, see `random_state`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X is not as in fit, or holds a group that fit did not see where the mitigator
+            needs to know it.
+        """
+        check_is_fitted(self)
+        return self._strategy.predict(*self._parts(X), self.random_state)
+
+    @available_if(_gives("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Give the probabilities of both classes.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_columns)
+            Features and sensitive columns, as in fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            In the order of ``classes_``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As `predict` does.
+        """
+        check_is_fitted(self)
+        return self._strategy.predict_proba(*self._parts(X))
+
+    @available_if(_gives("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Give the scores of ``classes_[1]``; `CorrelationRemover` only.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_columns)
+            Features and sensitive columns, as in fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+
+        Raises
+        ------
+        ValueError, TypeError
+            As `predict` does.
+        """
+        check_is_fitted(self)
+        return self._strategy.decision_function(*self._parts(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        strategy = mitigators.strategy_of(self.mitigator)
+        tags.non_deterministic = strategy is not None and strategy.is_random
+        if strategy is not mitigators.CorrelationRemoval and hasattr(self._classifier, "fit"):
+            tags.input_tags.allow_nan = get_tags(self._classifier).input_tags.allow_nan
+        return tags
+
+    @property
+    def _classifier(self) -> Any:
+        """The classifier that is mitigated."""
+        return getattr(self.mitigator, "estimator", self.estimator)
+
+    def _new_strategy(self) -> mitigators.Strategy:
+        strategy = mitigators.strategy_of(self.mitigator)
+        if strategy is None:
+            raise TypeError(
+                "mitigator must be an ExponentiatedGradient, GridSearch, ThresholdOptimizer or "
+                f"CorrelationRemover of fairlearn; got {self.mitigator!r}."
+            )
+        if not isinstance(self.drop, bool):
+            raise TypeError(f"drop must be True or False; got {self.drop!r}.")
+        name = type(self.mitigator).__name__
+        if strategy is not mitigators.CorrelationRemoval:
+            if self.estimator is not None:
+                raise ValueError(
+                    f"estimator is for CorrelationRemover; {name} has its own: pass it there, "
+                    f"{name}(estimator=...)."
+                )
+            return strategy(self.mitigator)
+        if self.estimator is None:
+            raise ValueError(
+                f"{name} changes features and does not classify: pass the classifier that it "
+                "comes before, estimator=LogisticRegression()."
+            )
+        if not self.drop:
+            raise ValueError(
+                f"{name} always leaves the sensitive columns out, so drop=False cannot be; leave "
+                "out drop."
+            )
+        named = list(self.mitigator.sensitive_feature_ids)
+        if named and named != sensitive.check_columns(self.sensitive_features):
+            raise ValueError(
+                f"sensitive_feature_ids={named!r} of {name} are not "
+                f"sensitive_features={self.sensitive_features!r}; leave them out there, "
+                "CorrelationRemover(sensitive_feature_ids=[])."
+            )
+        return mitigators.CorrelationRemoval(self.mitigator, self.estimator)
+
+    def _checked(self, X: Any, reset: bool) -> Any:
+        """X as a DataFrame of its own kind or an array, with columns as in fit."""
+        if sensitive.is_frame(X):
+            return validate_data(self, X, reset=reset, skip_check_array=True)
+        return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
+
+    def _parts(self, X: Any) -> tuple[Any, list[Any]]:
+        """The features of the mitigator, and the sensitive columns if it needs them."""
+        needed = self._strategy.reads_sensitive_features
+        names = sensitive.names_of(X)
+        if names and names == self._other_columns and self.drop and not needed:
+            return X, []
+        columns = sensitive.check_columns(self.sensitive_features)
+        X = self._checked(X, reset=False)
+        features = sensitive.without(X, columns) if self.drop else X
+        return features, sensitive.select(X, columns) if needed else []
+
+
+def _target(y: Any) -> mitigators.Target:
+    """The classes, and the rows' places among them."""
+    if y is None:
+        raise ValueError("MitigatedClassifier requires y to be passed, but the target y is None.")
+    y = column_or_1d(y, warn=True)
+    missing = validation.count_missing(y)
+    if missing:
+        raise ValueError(f"y has {missing} missing labels of {y.size}; drop these rows first.")
+    if y.dtype.kind == "f" and np.isinf(y).any():
+        raise ValueError(
+            f"y has {int(np.isinf(y).sum())} infinite labels of {y.size}; drop these rows first."
+        )
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if classes.size > 2:
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is multiclass: y "
+            f"has {classes.size} classes, {', '.join(map(repr, classes[:4].tolist()))}"
+            f"{', ...' if classes.size > 4 else ''}. Pass y == label to tell one from the rest."
+        )
+    if classes.size < 2:
+        raise ValueError(
+            f"y has one class only, {classes.tolist()[0]!r}; a classifier needs rows of two "
+            "classes."
+        )
+    return mitigators.Target(classes, codes.astype(np.int64))

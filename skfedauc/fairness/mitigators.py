@@ -1,0 +1,282 @@
+"""What each of fairlearn's mitigators takes and gives, brought to one form.
+
+A strategy is made of an unfitted mitigator, which it copies, and fitted to the features, the
+classes, and the sensitive columns.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+
+from skfedauc.fairness.sensitive import (
+    CentredNumbers,
+    KnownGroups,
+    is_frame,
+    labels_of,
+    names_of,
+)
+
+
+class Target(NamedTuple):
+    """The classes of the rows.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (2,)
+        Sorted labels.
+    codes : ndarray of int, shape (n_rows,)
+        0 and 1: places of the rows' labels in `classes`.
+    """
+
+    classes: NDArray[Any]
+    codes: NDArray[np.int64]
+
+
+class Strategy(ABC):
+    """How one mitigator is fitted and asked.
+
+    Attributes
+    ----------
+    scores : tuple of str
+        Methods that give scores, if the mitigated classifier has them.
+    is_random : bool
+        Whether it decides by lot.
+    reads_sensitive_features : bool
+        Whether it needs the sensitive columns to predict.
+    """
+
+    scores: tuple[str, ...] = ()
+    is_random = False
+    reads_sensitive_features = False
+
+    def __init__(self, mitigator: Any) -> None:
+        self.mitigator = fresh(mitigator)
+
+    @abstractmethod
+    def fit(
+        self, X: Any, target: Target, sensitive: Sequence[Any], fit_params: Mapping[str, Any]
+    ) -> None:
+        """Fit the copy of the mitigator."""
+
+    @abstractmethod
+    def predict(self, X: Any, sensitive: Sequence[Any], random_state: Any) -> NDArray[Any]:
+        """Predicted labels."""
+
+    def predict_proba(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
+        """Probabilities of both classes."""
+        raise NotImplementedError
+
+    def decision_function(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
+        """Scores of the second class."""
+        raise NotImplementedError
+
+
+class GridReduction(Strategy):
+    """``GridSearch``: one of many classifiers fitted to reweighted rows."""
+
+    scores = ("predict_proba",)
+    _fewest_groups = 2
+
+    def fit(
+        self, X: Any, target: Target, sensitive: Sequence[Any], fit_params: Mapping[str, Any]
+    ) -> None:
+        """Fit the classifiers; they set the weights of the rows themselves."""
+        from fairlearn.reductions import ClassificationMoment
+
+        name = type(self.mitigator).__name__
+        if not isinstance(self.mitigator.constraints, ClassificationMoment):
+            raise ValueError(
+                f"constraints of {name} must be those of a classifier, such as "
+                f"DemographicParity(); got {type(self.mitigator.constraints).__name__}."
+            )
+        if isinstance(self.mitigator.estimator, FrozenEstimator):
+            raise ValueError(
+                f"{name} fits its estimator many times, which a FrozenEstimator does not "
+                "allow; pass an estimator to be fitted, or use ThresholdOptimizer."
+            )
+        if fit_params:
+            raise ValueError(
+                f"{name} sets the weights of the rows itself, so it takes no sample_weight; "
+                "leave it out."
+            )
+        self._classes = target.classes
+        labels = labels_of(sensitive)
+        if KnownGroups(labels).size < self._fewest_groups:
+            raise ValueError(
+                f"{name} needs two groups or more, but sensitive_features has one label only, "
+                f"{labels[:1].tolist()[0]!r}; in a search, stratify the folds by group."
+            )
+        self.mitigator.fit(X, target.codes, sensitive_features=labels)
+
+    def predict(self, X: Any, sensitive: Sequence[Any], random_state: Any) -> NDArray[Any]:
+        """Labels by the best classifier."""
+        return self._labels(self.mitigator.predict(X))
+
+    def predict_proba(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
+        """Probabilities by the best classifier."""
+        positive = np.zeros(np.shape(X)[0])
+        for weight, classifier in self._mixture():
+            # A classifier fitted to one class has a probability for that class only.
+            if 1 in classifier.classes_:
+                place = list(classifier.classes_).index(1)
+                positive += weight * np.asarray(classifier.predict_proba(X))[:, place]
+        positive = np.clip(positive, 0.0, 1.0)  # weights add up to 1 but for rounding
+        return np.column_stack([1.0 - positive, positive])
+
+    def _mixture(self) -> list[tuple[float, Any]]:
+        """Classifiers that predict, and their weights."""
+        return [(1.0, self.mitigator.predictors_[self.mitigator.best_idx_])]
+
+    def _labels(self, codes: Any) -> NDArray[Any]:
+        labels: NDArray[Any] = self._classes[np.asarray(codes, np.intp)]
+        return labels
+
+
+class MixtureReduction(GridReduction):
+    """``ExponentiatedGradient``: draws one of its classifiers for each row."""
+
+    is_random = True
+    _fewest_groups = 1
+
+    def predict(self, X: Any, sensitive: Sequence[Any], random_state: Any) -> NDArray[Any]:
+        """Labels by a classifier that is drawn for each row."""
+        return self._labels(self.mitigator.predict(X, random_state=random_state))
+
+    def _mixture(self) -> list[tuple[float, Any]]:
+        weights = self.mitigator.weights_
+        return [(weights[i], self.mitigator.predictors_[i]) for i in weights.index[weights > 0]]
+
+
+class Thresholds(Strategy):
+    """``ThresholdOptimizer``: a threshold, or a lot between two, for each group."""
+
+    is_random = True
+    reads_sensitive_features = True
+
+    def fit(
+        self, X: Any, target: Target, sensitive: Sequence[Any], fit_params: Mapping[str, Any]
+    ) -> None:
+        """Fit the classifier, then the thresholds on its scores."""
+        self._check_estimator(X.shape[1], target.classes)
+        self._classes = target.classes
+        labels = labels_of(sensitive)
+        self._known = KnownGroups(labels)
+        self.mitigator.fit(X, target.codes, sensitive_features=labels, **fit_params)
+
+    def predict(self, X: Any, sensitive: Sequence[Any], random_state: Any) -> NDArray[Any]:
+        """Labels by the threshold of the row's group."""
+        labels = labels_of(sensitive)
+        self._known.check(labels, "threshold")  # to fairlearn they would all be negative
+        codes = self.mitigator.predict(X, sensitive_features=labels, random_state=random_state)
+        decisions: NDArray[Any] = self._classes[codes]
+        return decisions
+
+    def _check_estimator(self, n_features: int, classes: NDArray[Any]) -> None:
+        estimator, method = self.mitigator.estimator, self.mitigator.predict_method
+        if not isinstance(estimator, FrozenEstimator):
+            if self.mitigator.prefit:
+                raise ValueError(
+                    "prefit=True of ThresholdOptimizer needs a fitted estimator, and "
+                    "scikit-learn's searches and pipelines clone what they are given, which "
+                    "unfits it. Wrap it: ThresholdOptimizer(estimator="
+                    "sklearn.frozen.FrozenEstimator(model), prefit=True)."
+                )
+            return
+        n_expected = getattr(estimator, "n_features_in_", n_features)
+        if n_expected != n_features:
+            raise ValueError(
+                f"the frozen estimator of ThresholdOptimizer was fitted to {n_expected} features "
+                f"and would be given {n_features}; drop=False gives it the sensitive columns, "
+                "drop=True does not."
+            )
+        known = np.asarray(getattr(estimator, "classes_", classes))
+        if not np.array_equal(known, classes):
+            raise ValueError(
+                f"y has the classes {classes.tolist()}, and the frozen estimator of "
+                f"ThresholdOptimizer was fitted on {known.tolist()}; pass labels like those."
+            )
+        if method == "predict" and known.dtype.kind not in "biuf":
+            raise ValueError(
+                "predict_method='predict' of ThresholdOptimizer takes the labels of its frozen "
+                f"estimator as scores, but these are {known.tolist()}; use "
+                "predict_method='predict_proba', or fit the model to labels 0 and 1."
+            )
+
+
+class CorrelationRemoval(Strategy):
+    """``CorrelationRemover`` and a classifier fitted to what it leaves of the features."""
+
+    scores = ("decision_function", "predict_proba")
+    reads_sensitive_features = True
+
+    def __init__(self, mitigator: Any, estimator: Any) -> None:
+        super().__init__(mitigator)
+        self.estimator = clone(estimator)
+
+    def fit(
+        self, X: Any, target: Target, sensitive: Sequence[Any], fit_params: Mapping[str, Any]
+    ) -> None:
+        """Fit the remover, then the classifier to what it leaves."""
+        self._numbers = CentredNumbers(sensitive)
+        n_sensitive = self._numbers.of(sensitive).shape[1]
+        self.mitigator.set_params(sensitive_feature_ids=list(range(n_sensitive)))
+        self.mitigator.fit(self._table(X, sensitive))
+        self.estimator.fit(self._features(X, sensitive), target.classes[target.codes], **fit_params)
+
+    def predict(self, X: Any, sensitive: Sequence[Any], random_state: Any) -> NDArray[Any]:
+        """Labels by the classifier."""
+        return np.asarray(self.estimator.predict(self._features(X, sensitive)))
+
+    def predict_proba(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
+        """Probabilities by the classifier."""
+        return np.asarray(self.estimator.predict_proba(self._features(X, sensitive)))
+
+    def decision_function(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
+        """Scores by the classifier."""
+        return np.asarray(self.estimator.decision_function(self._features(X, sensitive)))
+
+    def _features(self, X: Any, sensitive: Sequence[Any]) -> Any:
+        """What is left of the features, under their names if they have any."""
+        left = self.mitigator.transform(self._table(X, sensitive))
+        return pd.DataFrame(left, columns=names_of(X)) if is_frame(X) else left
+
+    def _table(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
+        """The sensitive numbers, then the features.
+
+        They are centred, since fairlearn 0.13 subtracts one mean of all sensitive columns
+        where each should lose its own.
+        """
+        return np.hstack([self._numbers.of(sensitive), np.asarray(X, np.float64)])
+
+
+def strategy_of(mitigator: Any) -> type[Strategy] | None:
+    """The strategy for this mitigator, if there is one."""
+    from fairlearn.postprocessing import ThresholdOptimizer
+    from fairlearn.preprocessing import CorrelationRemover
+    from fairlearn.reductions import ExponentiatedGradient, GridSearch
+
+    strategies: dict[type, type[Strategy]] = {
+        ExponentiatedGradient: MixtureReduction,
+        GridSearch: GridReduction,
+        ThresholdOptimizer: Thresholds,
+        CorrelationRemover: CorrelationRemoval,
+    }
+    return next((s for kind, s in strategies.items() if isinstance(mitigator, kind)), None)
+
+
+def fresh(mitigator: Any) -> Any:
+    """An unfitted copy, made by the constructor.
+
+    ``clone`` would refuse one whose parameters were set to integers after it was made, and
+    ``constraint_weight`` of ``GridSearch`` takes effect in the constructor only.
+    """
+    params = mitigator.get_params(deep=False)
+    return type(mitigator)(**{name: clone(value, safe=False) for name, value in params.items()})

@@ -1,0 +1,202 @@
+"""The sensitive columns of X: which they are, and their values as mitigators take them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc import _validation as validation
+
+# Names of columns, or positions: all strings or all integers.
+Columns: TypeAlias = list[Any]
+
+_NAME = "sensitive_features"
+
+
+def check_columns(sensitive_features: Any) -> Columns:
+    """Names or positions of the sensitive columns, as a list."""
+    columns = sensitive_features if isinstance(sensitive_features, list) else [sensitive_features]
+    are_positions = all(
+        isinstance(c, int | np.integer) and not isinstance(c, bool) and c >= 0 for c in columns
+    )
+    if not columns or not (validation.is_column_names(columns) or are_positions):
+        raise TypeError(
+            f"{_NAME} must be the name of a column of X or a list of names, or, where X is an "
+            "array and has none, a position from 0 or a list of positions; got "
+            f"{sensitive_features!r}."
+        )
+    if len(set(columns)) < len(columns):
+        raise ValueError(f"{_NAME} must name different columns; got {sensitive_features!r}.")
+    return columns
+
+
+def is_frame(X: Any) -> bool:
+    return nw.dependencies.is_into_dataframe(X)
+
+
+def names_of(X: Any) -> list[str]:
+    """Names of the columns of X; none of an array."""
+    return list(nw.from_native(X, eager_only=True).columns) if is_frame(X) else []
+
+
+def select(X: Any, columns: Columns) -> list[Any]:
+    """The sensitive columns of a DataFrame or an array.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If X does not have them.
+    """
+    shown = ", ".join(map(repr, columns))
+    plural = "s" if len(columns) > 1 else ""
+    if is_frame(X):
+        names = names_of(X)
+        if not set(columns) <= set(names):
+            raise ValueError(
+                f"{_NAME} names the column{plural} {shown}, not all found in X. Its columns are "
+                f"{', '.join(map(repr, names[:20]))}{', ...' if len(names) > 20 else ''}."
+            )
+        frame = nw.from_native(X, eager_only=True)
+        return [nw.to_native(frame.get_column(name)) for name in columns]
+    if validation.is_column_names(columns):
+        raise TypeError(
+            f"{_NAME} names the column{plural} {shown} of X, but X arrived as "
+            f"{type(X).__name__} without named columns. If earlier steps of a pipeline made "
+            "an array of it, let them keep the names: pipeline.set_output(transform='pandas')."
+        )
+    if max(columns) >= X.shape[1]:
+        raise ValueError(
+            f"{_NAME} has the position{plural} {shown}, but X has {X.shape[1]} feature(s), "
+            "counted from 0."
+        )
+    return [X[:, position] for position in columns]
+
+
+def without(X: Any, columns: Columns) -> Any:
+    """X without these columns.
+
+    Raises
+    ------
+    ValueError
+        If there are no others.
+    """
+    if len(columns) == X.shape[1]:
+        raise ValueError(
+            f"X has {X.shape[1]} feature(s), all of them in {_NAME}, so that no feature is left "
+            "to learn from; add features, or pass drop=False."
+        )
+    if is_frame(X):
+        return nw.to_native(nw.from_native(X, eager_only=True).drop(columns))
+    return np.delete(X, columns, axis=1)
+
+
+def labels_of(columns: Sequence[Any]) -> NDArray[Any]:
+    """Labels of the rows, shape (n_rows,), or (n_rows, n_columns) for several columns."""
+    labels = []
+    for column in columns:
+        codes, known = validation.encode_groups(_whole(column), _NAME)
+        # fairlearn compares labels, which it cannot do with dates.
+        labels.append((known.astype(str) if known.dtype.kind == "M" else known)[codes])
+    if len(labels) == 1:
+        return labels[0]
+    return np.column_stack([column.astype(object) for column in labels])
+
+
+class KnownGroups:
+    """The groups that fit has seen.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,) or (n_rows, n_columns)
+    """
+
+    def __init__(self, labels: NDArray[Any]) -> None:
+        self._groups = validation.encode_groups(labels, _NAME)[1].tolist()
+        self.size = len(self._groups)
+
+    def check(self, labels: NDArray[Any], lack: str) -> None:
+        """Refuse rows of other groups, for which the mitigator has no `lack`."""
+        codes, groups = validation.encode_groups(labels, _NAME)
+        unknown = [group not in self._groups for group in groups.tolist()]
+        if any(unknown):
+            names = ", ".join(map(repr, groups[unknown].tolist()[:5]))
+            raise ValueError(
+                f"{_NAME} has {int(np.asarray(unknown)[codes].sum())} of {codes.size} rows in "
+                f"groups that were not there in fit ({names}), so there is no {lack} for "
+                f"them; the groups of fit are {', '.join(map(repr, self._groups[:10]))}"
+                f"{', ...' if len(self._groups) > 10 else ''}."
+            )
+
+
+class CentredNumbers:
+    """Sensitive columns as numbers with mean 0; text becomes an indicator of each label.
+
+    Parameters
+    ----------
+    columns : sequence of columns
+        Those of the training rows.
+    """
+
+    def __init__(self, columns: Sequence[Any]) -> None:
+        self._known: list[KnownGroups | None] = []
+        self._labels: list[NDArray[Any]] = []
+        for column in columns:
+            is_numeric = _numbers(column) is not None
+            labels = np.empty(0) if is_numeric else labels_of([column])
+            self._known.append(None if is_numeric else KnownGroups(labels))
+            self._labels.append(np.unique(labels))
+        self._means = self._numbers(columns).mean(axis=0)
+
+    def of(self, columns: Sequence[Any]) -> NDArray[np.float64]:
+        """Numbers of these rows, of shape (n_rows, n_numbers)."""
+        centred: NDArray[np.float64] = self._numbers(columns) - self._means
+        return centred
+
+    def _numbers(self, columns: Sequence[Any]) -> NDArray[np.float64]:
+        parts = []
+        for column, known, labels in zip(columns, self._known, self._labels, strict=True):
+            numbers = _numbers(column)
+            if known is None and numbers is not None:
+                parts.append(numbers[:, np.newaxis])
+                continue
+            values = labels_of([column])
+            if known is None:
+                raise TypeError(
+                    f"{_NAME} held numbers in fit and holds labels such as "
+                    f"{values[:1].tolist()[0]!r} now; pass columns of the same kind."
+                )
+            known.check(values, "correlation")
+            parts.append((values[:, np.newaxis] == labels).astype(np.float64))
+        return np.hstack(parts)
+
+
+def _numbers(column: Any) -> NDArray[np.float64] | None:
+    """A column of numbers or booleans as floats; None for one of anything else."""
+    if isinstance(column, np.ndarray):
+        is_text = column.dtype.kind not in "biufO" or any(
+            isinstance(value, str) for value in column if column.dtype.kind == "O"
+        )
+        numbers = None if is_text else column.astype(np.float64)
+    else:
+        series = nw.from_native(column, series_only=True)
+        is_number = series.dtype.is_numeric() or series.dtype == nw.Boolean
+        numbers = series.cast(nw.Float64).to_numpy() if is_number else None
+    return None if numbers is None else validation.check_scores(numbers, _NAME)
+
+
+def _whole(column: Any) -> Any:
+    """Whole numbers stored as floats, which they are in an array of floats, as integers."""
+    if isinstance(column, np.ndarray):
+        values = column
+    else:
+        series = nw.from_native(column, series_only=True)
+        if series.dtype not in (nw.Float32, nw.Float64):
+            return column
+        values = series.to_numpy()
+    if values.dtype.kind != "f" or not np.isfinite(values).all() or (values % 1).any():
+        return column
+    return values.astype(np.int64)

@@ -1,0 +1,112 @@
+"""ROC curves and score histograms of the groups, from the cells of a partial."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc._paircounts import Cells, group_of_cell
+from skfedauc.inference.roc_curves import RocCurves
+
+Floats = NDArray[np.float64]
+
+# Curves of more corners are drawn on a grid of so many steps each way: finer than a pixel or two.
+MOST_CORNERS = 1000
+GRID = 500
+# Scores beyond these shares of the rows may be far off; they are then put into the last bins.
+_TAIL = 0.001
+
+
+def weights_of_classes(cells: Cells) -> tuple[Floats, Floats]:
+    """Weight of the negatives and of the positives in each cell."""
+    if cells.weights is not None:
+        return cells.weights[0], cells.weights[1]
+    return cells.negatives.astype(np.float64), cells.positives.astype(np.float64)
+
+
+def roc_curves(cells: Cells) -> list[tuple[Floats, Floats]]:
+    """False and true positive rates at the corners of each group's ROC curve.
+
+    Both arrays are empty where a group lacks a class. A tie is a straight line, so that the area
+    by trapezoids is the AUC; with more than `MOST_CORNERS` corners it is the AUC to about 1e-3 at
+    worst, since no point is moved by more than ``1 / GRID``.
+    """
+    curves = RocCurves(cells)
+    of_groups = (curves.of_group(g) for g in range(cells.starts.size - 1))
+    nothing = np.zeros(0), np.zeros(0)
+    return [nothing if curve is None else _thinned(*_corners(*curve)) for curve in of_groups]
+
+
+def _corners(fpr: Floats, tpr: Floats) -> tuple[Floats, Floats]:
+    """The curve without the points within a vertical or a horizontal line."""
+    right, up = np.diff(fpr) > 0, np.diff(tpr) > 0
+    straight = (right[1:] == right[:-1]) & (up[1:] == up[:-1]) & (right[1:] != up[1:])
+    kept = np.concatenate([[True], ~straight, [True]])
+    return fpr[kept], tpr[kept]
+
+
+def _thinned(fpr: Floats, tpr: Floats) -> tuple[Floats, Floats]:
+    """The first and the last point of the curve in each square of a grid, if it has many."""
+    if fpr.size <= MOST_CORNERS:
+        return fpr, tpr
+    column, row = np.floor(fpr * GRID), np.floor(tpr * GRID)
+    is_new = (np.diff(column) > 0) | (np.diff(row) > 0)
+    kept = np.append(True, is_new) | np.append(is_new, True)
+    return fpr[kept], tpr[kept]
+
+
+class Histograms(NamedTuple):
+    """Weight of each class by group and bin of scores.
+
+    Attributes
+    ----------
+    edges : ndarray of shape (n_bins + 1,)
+    negatives, positives : ndarray of shape (n_groups, n_bins)
+    share_beyond : float
+        Share of the weight that lies beyond the edges; it is in the first and the last bin.
+    """
+
+    edges: Floats
+    negatives: Floats
+    positives: Floats
+    share_beyond: float
+
+
+def score_histograms(cells: Cells, n_bins: int) -> Histograms:
+    """Histograms of all groups with the same bins."""
+    negatives, positives = weights_of_classes(cells)
+    scores, weights = cells.scores, negatives + positives
+    low, high = _limits(scores, weights)
+    if not np.isfinite(high - low):
+        raise ValueError(
+            f"the scores from {low:.3g} to {high:.3g} are too far apart for bins of numbers; "
+            "plot their ranks or logarithms."
+        )
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    edges = np.linspace(low, high, n_bins + 1)
+    bin_ = np.clip(np.searchsorted(edges, scores, side="right") - 1, 0, n_bins - 1)
+    n_groups = cells.starts.size - 1
+    beyond = (scores < edges[0]) | (scores > edges[-1])
+    place = group_of_cell(cells.starts) * n_bins + bin_
+
+    def counted(weights: Floats) -> Floats:
+        of_place = np.bincount(place, weights, n_groups * n_bins).astype(np.float64)
+        return of_place.reshape(n_groups, n_bins)
+
+    share_beyond = float(weights[beyond].sum() / weights.sum())
+    return Histograms(edges, counted(negatives), counted(positives), share_beyond)
+
+
+def _limits(scores: Floats, weights: Floats) -> tuple[float, float]:
+    """Lowest and highest score, or quantiles near them where few scores are far off."""
+    low, high = float(scores.min()), float(scores.max())
+    order = np.argsort(scores)
+    below = np.cumsum(weights[order])
+    at = np.searchsorted(below, np.array([_TAIL, 1 - _TAIL]) * below[-1])
+    inner_low, inner_high = scores[order[np.minimum(at, scores.size - 1)]].tolist()
+    # Halves, since the difference of two floats may be beyond the largest one.
+    far = high / 2 - low / 2 > inner_high - inner_low
+    return (inner_low, inner_high) if far and inner_low < inner_high else (low, high)

@@ -1,0 +1,244 @@
+"""What the displays share: axes, labels as plain text, legends and notes that cover no data."""
+
+from __future__ import annotations
+
+import datetime
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.text import Text
+
+# Colours that colour-blind readers tell apart, and that are seen on white. Source: Okabe, M.
+# and Ito, K. (2008). Color universal design. https://jfly.uni-koeln.de/color/
+BLACK, GREY, PALE = "#000000", "#767676", "#bdbdbd"
+BLUE, VERMILLION, GREEN = "#0072b2", "#d55e00", "#009e73"
+PURPLE, ORANGE, SKY = "#cc79a7", "#e69f00", "#56b4e9"
+# A style of its own for each colour, so that none is told by its colour alone.
+STYLES: list[tuple[str, Any]] = [
+    (BLUE, "-"),
+    (VERMILLION, "--"),
+    (GREEN, "-."),
+    (PURPLE, (0, (1, 1))),
+    (ORANGE, (0, (6, 1, 1, 1, 1, 1))),
+    (SKY, (0, (8, 3))),
+]
+SMALL = "small"
+# Inches that a line of small text takes, with some space around it.
+LINE = 0.19
+# Inches across, and about those that labels, title and margins of a figure take of its height.
+WIDTH, MARGINS = 8.0, 1.0
+MOST_CHARACTERS = 24
+
+
+def check_matplotlib(caller: str) -> None:
+    """Raise an ImportError that names the remedy where matplotlib is missing."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            f"{caller} requires matplotlib, which is not installed with skfedauc by default. "
+            'Install it by: pip install "skfedauc[plot]"'
+        ) from error
+
+
+def axes_or_new(ax: Axes | None, height: float, width: float = WIDTH) -> Axes:
+    """The axes given, or those of a new figure of this size in inches."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    _, new = plt.subplots(figsize=(width, height), layout="constrained")
+    return new
+
+
+def size_of(ax: Axes) -> tuple[float, float]:
+    """Width and height of the axes in inches."""
+    box = ax.get_window_extent()
+    dpi = ax.figure.dpi
+    return box.width / dpi, box.height / dpi
+
+
+def lay_out(ax: Axes) -> bool:
+    """Give the axes the place that they will have; False if nothing lays out their figure."""
+    figure = ax.figure.figure  # that of a subfigure, or the figure itself
+    engine = figure.get_layout_engine() if figure is not None else None
+    if engine is None:
+        return False
+    engine.execute(figure)
+    return True
+
+
+# Text ------------------------------------------------------------------------------------------
+
+
+def text_of(label: Any, most: int = MOST_CHARACTERS) -> str:
+    """A label in one line, with an ellipsis in the middle of a long one."""
+    parts = label if isinstance(label, tuple) else (label,)
+    text = ", ".join(map(_text_of_part, parts))
+    if len(text) <= most:
+        return text
+    head = most // 2
+    return f"{text[:head].rstrip()}…{text[head + 1 - most :].lstrip()}"
+
+
+def _text_of_part(part: Any) -> str:
+    if isinstance(part, datetime.datetime) and part.time() == datetime.time():
+        part = part.date()
+    text = "".join(char if char.isprintable() else " " for char in str(part))
+    return text if text.strip() else repr(str(part))
+
+
+def as_written(text: Text) -> Text:
+    """Show a text as it is written, even if it looks like a formula."""
+    text.set_parse_math(False)
+    text.set_usetex(False)
+    return text
+
+
+def length_of(text: Text) -> float:
+    """Inches that a text is long, upright or not."""
+    box = text.get_window_extent()
+    return float(max(box.width, box.height) / text.figure.dpi) if text.figure else 0.0
+
+
+def write_fitting(text: Text, versions: Sequence[str], inches: float) -> None:
+    """Set the first version that is no longer than this, or else the last."""
+    as_written(text)
+    for version in versions:
+        text.set_text(version)
+        if length_of(text) <= inches:
+            break
+
+
+def set_ticks(axis: Axis, positions: Sequence[float], texts: Sequence[str], **kwargs: Any) -> None:
+    """Ticks with small labels, as they are written."""
+    for text in axis.set_ticks(list(positions), labels=list(texts), fontsize=SMALL, **kwargs):
+        as_written(text.label1)
+        as_written(text.label2)
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things, in words."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+# Groups ----------------------------------------------------------------------------------------
+
+
+class Choice(NamedTuple):
+    """Numbers of the groups with an AUC, in rising order of it, in three parts."""
+
+    lowest: NDArray[np.intp]
+    left_out: NDArray[np.intp]
+    highest: NDArray[np.intp]
+
+    @property
+    def shown(self) -> NDArray[np.intp]:
+        """Those that are drawn."""
+        return np.concatenate([self.lowest, self.highest])
+
+    def note(self, auc: NDArray[np.float64]) -> str:
+        """What is said of those left out."""
+        if not self.left_out.size:
+            return ""
+        low, high = auc[self.left_out[[0, -1]]].tolist()
+        return f"{self._counted} with an AUC of {low:.3f} to {high:.3f} not shown"
+
+    def draw_note(self, ax: Axes, auc: NDArray[np.float64], place: int) -> None:
+        """Say it in the axes, at this place of their vertical axis."""
+        if not self.left_out.size:
+            return
+        lay_out(ax)
+        text = ax.text(
+            0.5,
+            place,
+            "",
+            transform=ax.get_yaxis_transform(),
+            color=GREY,
+            fontsize=SMALL,
+            ha="center",
+            va="center_baseline",
+            bbox={"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 1},
+            zorder=4,
+        )
+        write_fitting(text, [self.note(auc), f"{self._counted} not shown"], size_of(ax)[0])
+
+    @property
+    def _counted(self) -> str:
+        return counted(self.left_out.size, "group")
+
+
+def choose(auc: NDArray[np.float64], most: int) -> Choice:
+    """The groups of lowest and of highest AUC, so many in all."""
+    order = np.argsort(auc, kind="stable")[: int((~np.isnan(auc)).sum())]
+    if order.size <= most:
+        return Choice(order, order[:0], order[:0])
+    n_lowest = (most + 1) // 2
+    n_highest = most - n_lowest
+    return Choice(order[:n_lowest], order[n_lowest:-n_highest], order[-n_highest:])
+
+
+# Legends and notes -----------------------------------------------------------------------------
+
+
+def legend_of(ax: Axes, handles: Sequence[Any], texts: Sequence[str], **kwargs: Any) -> Any:
+    """A legend of these artists, whatever their texts begin with."""
+    # An underscore in front would leave an entry out, so texts are put in afterwards.
+    numbers = [str(number) for number in range(len(texts))]
+    legend = ax.legend(list(handles), numbers, fontsize=SMALL, **kwargs)
+    for entry, text in zip(legend.get_texts(), texts, strict=True):
+        as_written(entry).set_text(text)
+    return legend
+
+
+def legend_and_note(
+    ax: Axes,
+    handles: Sequence[Any],
+    texts: Sequence[str],
+    note: str,
+    limits: tuple[float, float],
+    inches_above: float = 0.0,
+) -> None:
+    """A legend above the data and a note below, within the axes; `limits` are the data's.
+
+    They take inches, not units of the data, so the axis is stretched to make room; also for
+    `inches_above` between the data and the legend.
+    """
+    lay_out(ax)
+    width, height = size_of(ax)
+    above, below = 0.0, 0.08
+    for columns in range(len(texts), 0, -1):
+        legend = legend_of(
+            ax,
+            handles,
+            texts,
+            loc="upper center",
+            ncols=columns,
+            frameon=False,
+            borderaxespad=0.2,
+            columnspacing=1.2,
+            handlelength=1.8,
+        )
+        box = legend.get_window_extent()
+        above = box.height / ax.figure.dpi + 0.05
+        if box.width / ax.figure.dpi <= 0.98 * width:
+            break
+    if note:
+        written = as_written(
+            ax.text(0.01, 0.01, note, transform=ax.transAxes, fontsize=SMALL, color=GREY)
+        )
+        share = length_of(written) / (0.94 * width)
+        if share > 1:
+            written.set_text(textwrap.fill(note, max(int(0.95 * len(note) / share), 10)))
+        below = written.get_window_extent().height / ax.figure.dpi + 0.08
+    above += inches_above
+    low, high = limits
+    unit = (high - low) / max(height - above - below, height / 4)
+    ax.set_ylim(low - below * unit, high + above * unit)

@@ -1,0 +1,313 @@
+"""`GroupAUCDisplay`: group AUCs with intervals, next to the pooled AUC and averages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skfedauc import _validation as validation
+from skfedauc.plotting.base import ReportDisplay, auc_of, labels_of
+from skfedauc.plotting.drawing import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    LINE,
+    MARGINS,
+    ORANGE,
+    PURPLE,
+    VERMILLION,
+    axes_or_new,
+    check_matplotlib,
+    choose,
+    counted,
+    lay_out,
+    legend_and_note,
+    set_ticks,
+    size_of,
+    text_of,
+    write_fitting,
+)
+from skfedauc.report import GroupAUC
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection, PathCollection
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
+
+# Statistics that are AUCs, so that a line among AUCs shows them; each with its look.
+_LINES: dict[str, tuple[str, Any]] = {
+    "pooled": (BLACK, "-"),
+    "macro": (VERMILLION, (0, (5, 2))),
+    "pairs": (GREEN, (0, (1, 1))),
+    "samples": (PURPLE, (0, (6, 1, 1, 1))),
+    "positives": (ORANGE, (0, (3, 3))),
+    "negatives": (PURPLE, (0, (1, 3))),
+    "cross": (GREY, "-"),
+    "worst": (GREY, (0, (1, 1))),
+}
+# Most groups in a picture unless asked for, and names of undefined ones that are listed.
+_MOST_GROUPS, _MOST_NAMES = 30, 3
+# Areas in square points: the smallest, and what the largest group has in addition.
+_LEAST_AREA, _MORE_AREA = 14.0, 70.0
+
+
+class GroupAUCDisplay(ReportDisplay):
+    """Forest plot: the AUC of each group with its interval, the pooled AUC and averages.
+
+    Make it with `from_report`, `from_predictions` or `from_estimator`. Groups are in order of
+    their AUC. Where there are too many, the lowest and the highest are drawn, and the picture
+    says how many are left out.
+
+    Parameters
+    ----------
+    groups : sequence of length n_groups
+        Labels.
+    auc, ci_low, ci_high : array-like of shape (n_groups,)
+        AUC and limits of its interval, NaN where there is none. A group without an AUC is told
+        of, not drawn.
+    level : float, default=0.95
+        Share of the intervals that are to hold the true value, for the label.
+    n_rows : array-like of shape (n_groups,), default=None
+        Rows of each group, which the areas of the markers grow with.
+    statistics : mapping of str to float, default=None
+        Name and value of each line: "pooled", "macro", "samples", "positives", "negatives",
+        "pairs", "cross" and "worst". None draws no line.
+
+    Attributes
+    ----------
+    markers_ : matplotlib PathCollection
+        AUCs of the groups shown, from the lowest to the highest.
+    intervals_ : matplotlib LineCollection
+        Their intervals.
+    lines_ : dict of str to matplotlib Line2D
+        By name of the statistic.
+    shown_ : ndarray of int
+        Numbers of the groups shown, from the lowest to the highest AUC.
+    note_ : str
+        What the picture says of groups that it does not show; empty if it shows all.
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    See Also
+    --------
+    GroupAUC.confidence_intervals : The numbers.
+    GroupAUC.compare_groups : Tests whether groups differ, which intervals do not.
+
+    Notes
+    -----
+    Make figures of your own with ``layout="constrained"``, so that long labels have room.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from skfedauc import GroupAUC, GroupAUCDisplay, make_devices
+    >>> devices = make_devices("different", 50, 200, random_state=0)
+    >>> report = GroupAUC.from_predictions(
+    ...     devices.y_true, devices.y_score, groups=devices.groups
+    ... )
+    >>> display = GroupAUCDisplay.from_report(report, statistics=["pooled", "macro"])
+    >>> list(display.lines_)
+    ['pooled', 'macro']
+    >>> plt.close(display.figure_)
+    """
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+    markers_: PathCollection
+    intervals_: LineCollection
+    lines_: dict[str, Line2D]
+
+    def __init__(
+        self,
+        *,
+        groups: Sequence[Any],
+        auc: ArrayLike,
+        ci_low: ArrayLike,
+        ci_high: ArrayLike,
+        level: float = 0.95,
+        n_rows: ArrayLike | None = None,
+        statistics: Mapping[str, float] | None = None,
+    ) -> None:
+        self.groups = groups
+        self.auc = np.asarray(auc, np.float64)
+        self.ci_low = np.asarray(ci_low, np.float64)
+        self.ci_high = np.asarray(ci_high, np.float64)
+        self.level = level
+        self.n_rows = None if n_rows is None else np.asarray(n_rows)
+        self.statistics = dict(statistics or {})
+        _check_lines(self.statistics)
+        for name in ("auc", "ci_low", "ci_high", "n_rows"):
+            values = getattr(self, name)
+            if values is not None:
+                validation.check_length(name, values.size, "groups", len(groups))
+
+    @classmethod
+    def from_report(
+        cls,
+        report: GroupAUC,
+        *,
+        level: float = 0.95,
+        method: str = "logit",
+        statistics: Sequence[str] = ("pooled", "macro", "pairs"),
+        max_groups: int | None = None,
+        ax: Axes | None = None,
+    ) -> GroupAUCDisplay:
+        """Draw the group AUCs of a report.
+
+        Parameters
+        ----------
+        report : GroupAUC
+        level : float, default=0.95
+            Share of the intervals that are to hold the true value.
+        method : {"logit", "delong", "exact"}, default="logit"
+            How intervals are made; see `GroupAUC.confidence_intervals`.
+        statistics : sequence of str, default=("pooled", "macro", "pairs")
+            Statistics to draw as lines: "pooled", "macro", "samples", "positives",
+            "negatives", "pairs", "cross", "worst".
+        max_groups : int, default=None
+            Most groups to draw. None draws as many as have room, up to 30.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a figure.
+
+        Returns
+        -------
+        GroupAUCDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError, TypeError
+            If an argument is not as described.
+        """
+        cls._check_report(report)
+        if isinstance(statistics, str):
+            raise TypeError(f"statistics must be a sequence of names; got {statistics!r}.")
+        _check_lines(statistics)
+        intervals = report.confidence_intervals(level, method)
+        display = cls(
+            groups=labels_of(report),
+            auc=auc_of(report),
+            ci_low=intervals["ci_low"],
+            ci_high=intervals["ci_high"],
+            level=level,
+            n_rows=report.partial.n_positives + report.partial.n_negatives,
+            statistics={name: report.statistic(name) for name in statistics},
+        )
+        return display.plot(ax, max_groups=max_groups)
+
+    def plot(self, ax: Axes | None = None, *, max_groups: int | None = None) -> GroupAUCDisplay:
+        """Draw the display.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a figure.
+        max_groups : int, default=None
+            Most groups to draw, at least 2. None draws as many as have room, up to 30.
+
+        Returns
+        -------
+        GroupAUCDisplay
+            The display itself.
+        """
+        check_matplotlib("GroupAUCDisplay.plot")
+        most = _MOST_GROUPS
+        if max_groups is not None:
+            most = validation.check_whole_number(max_groups, "max_groups", 2)
+        elif ax is not None:
+            # Some of the room is the legend's and the note's.
+            most = min(most, max(int(size_of(ax)[1] / LINE) - 5, 2))
+        chosen = choose(self.auc, most)
+        n_drawn = chosen.shown.size + bool(chosen.left_out.size)
+        ax = axes_or_new(ax, MARGINS + 0.6 + 1.1 * LINE * max(n_drawn, 4))
+        self.ax_, self.figure_ = ax, ax.figure
+
+        # Groups are on lines 0, 1, ... from below; one line in the middle tells of the others.
+        place = np.arange(chosen.shown.size)
+        place[chosen.lowest.size :] += bool(chosen.left_out.size)
+        self.shown_ = chosen.shown
+        auc, low, high = (x[chosen.shown] for x in (self.auc, self.ci_low, self.ci_high))
+        self.intervals_ = ax.hlines(place, low, high, color=BLUE, linewidth=1.5, zorder=2)
+        self.markers_ = ax.scatter(auc, place, self._areas(), color=BLUE, zorder=3)
+        self.lines_ = self._draw_lines(n_drawn)
+        set_ticks(ax.yaxis, place.tolist(), [text_of(self.groups[g]) for g in chosen.shown])
+        ax.tick_params(axis="y", length=0)
+        ax.grid(axis="x", color="0.92", linewidth=0.8)
+        ax.set_axisbelow(True)
+        self._set_limits(low, high)
+        self._draw_xlabel()
+        chosen.draw_note(ax, self.auc, chosen.lowest.size)
+        undefined = self._undefined()
+        legend_and_note(
+            ax,
+            list(self.lines_.values()),
+            [f"{name} {self.statistics[name]:.3f}" for name in self.lines_],
+            undefined,
+            (-0.7, max(n_drawn, 1) - 0.3),
+        )
+        self.note_ = "; ".join(filter(None, (chosen.note(self.auc), undefined)))
+        return self
+
+    def _areas(self) -> Any:
+        """Areas of the markers in square points."""
+        if self.n_rows is None:
+            return _LEAST_AREA + _MORE_AREA / 4
+        rows = self.n_rows[self.shown_]
+        return _LEAST_AREA + _MORE_AREA * rows / max(rows.max(initial=0), 1)
+
+    def _draw_lines(self, n_drawn: int) -> dict[str, Line2D]:
+        lines = {}
+        for name, value in self.statistics.items():
+            if np.isnan(value):
+                continue
+            colour, style = _LINES[name]
+            (lines[name],) = self.ax_.plot(
+                [value, value],
+                [-0.7, max(n_drawn, 1) - 0.3],
+                color=colour,
+                linestyle=style,
+                # Of lines at the same place the broken one is seen on the solid one.
+                linewidth=1.2 if style == "-" else 2.0,
+                zorder=1.5,
+            )
+        return lines
+
+    def _draw_xlabel(self) -> None:
+        lay_out(self.ax_)
+        short = f"AUC and {100 * self.level:g} % interval"
+        sizes = "" if self.n_rows is None else " (area of a marker: number of rows)"
+        write_fitting(self.ax_.xaxis.label, [short + sizes, short], size_of(self.ax_)[0])
+
+    def _set_limits(self, *limits: Any) -> None:
+        """Room for all that is drawn, and not much beyond what an AUC can be."""
+        drawn = np.concatenate([*limits, self.auc[self.shown_], list(self.statistics.values())])
+        drawn = drawn[~np.isnan(drawn)]
+        low, high = (drawn.min(), drawn.max()) if drawn.size else (0.0, 1.0)
+        margin = 0.04 * (high - low) + 0.01
+        self.ax_.set_xlim(low - margin, high + margin)
+
+    def _undefined(self) -> str:
+        """What is said of groups without an AUC."""
+        undefined = np.flatnonzero(np.isnan(self.auc))
+        if not undefined.size:
+            return ""
+        names = [text_of(self.groups[g]) for g in undefined[:_MOST_NAMES]]
+        more = ", …" if undefined.size > len(names) else ""
+        return (
+            f"{counted(undefined.size, 'group')} without both classes not shown: "
+            f"{', '.join(names)}{more}"
+        )
+
+
+def _check_lines(statistics: Any) -> None:
+    for name in statistics:
+        if name not in _LINES:
+            raise ValueError(
+                f"statistics may hold what is an AUC, {', '.join(map(repr, _LINES))}; got {name!r}."
+            )

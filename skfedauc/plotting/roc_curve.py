@@ -1,0 +1,274 @@
+"""`GroupRocCurveDisplay`: the ROC curve of each group and of all rows together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skfedauc import _validation as validation
+from skfedauc.plotting.base import ReportDisplay, auc_of, labels_of
+from skfedauc.plotting.curves import roc_curves
+from skfedauc.plotting.drawing import (
+    BLACK,
+    PALE,
+    STYLES,
+    Choice,
+    axes_or_new,
+    check_matplotlib,
+    choose,
+    counted,
+    lay_out,
+    legend_of,
+    text_of,
+)
+from skfedauc.report import GroupAUC
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
+
+Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+# Other groups whose curves are drawn behind, evenly spread over the order of their AUCs.
+_MOST_BEHIND = 30
+
+
+class GroupRocCurveDisplay(ReportDisplay):
+    """ROC curves of the groups, and of all rows together.
+
+    Make it with `from_report`, `from_predictions` or `from_estimator`. Up to 6 groups have a
+    colour and a style of their own. Of more, those with the lowest and the highest AUC have, and
+    up to 30 of the others are drawn in grey behind, evenly spread over the order of their AUCs;
+    the legend says how many.
+
+    Parameters
+    ----------
+    groups : sequence of length n_groups
+        Labels.
+    fpr, tpr : sequences of n_groups arrays
+        False and true positive rates of each group, from 0 to 1; empty where it lacks a class.
+    auc : array-like of shape (n_groups,)
+        AUC of each group, NaN where it lacks a class.
+    pooled_fpr, pooled_tpr : array-like, default=None
+        Rates of all rows together.
+    pooled_auc : float, default=None
+        AUC of all rows together.
+
+    Attributes
+    ----------
+    lines_ : dict of int to matplotlib Line2D
+        Curves of the groups in the legend, by number of the group.
+    behind_ : dict of int to matplotlib Line2D
+        Curves drawn in grey, by number of the group.
+    pooled_line_ : matplotlib Line2D or None
+    chance_level_ : matplotlib Line2D
+    note_ : str
+        What the picture says of groups without a colour of their own or a curve.
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    See Also
+    --------
+    sklearn.metrics.RocCurveDisplay : A single curve, or one for each fold.
+
+    Notes
+    -----
+    Ties are straight lines, so the area under each curve is the group's AUC. Curves of more than
+    1,000 corners are drawn on a grid of 500 steps each way; the AUCs in the legend are exact.
+
+    Make figures of your own with ``layout="constrained"``: where the legend would cover a curve
+    it is then put to the right of the axes, unless they are small.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from skfedauc import GroupAUC, GroupRocCurveDisplay, make_devices
+    >>> devices = make_devices("different", 50, 200, random_state=0)
+    >>> report = GroupAUC.from_predictions(
+    ...     devices.y_true, devices.y_score, groups=devices.groups
+    ... )
+    >>> display = GroupRocCurveDisplay.from_report(report)
+    >>> len(display.lines_)
+    4
+    >>> plt.close(display.figure_)
+    """
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+    lines_: dict[int, Line2D]
+    behind_: dict[int, Line2D]
+    pooled_line_: Line2D | None
+    chance_level_: Line2D
+
+    def __init__(
+        self,
+        *,
+        groups: Sequence[Any],
+        fpr: Sequence[NDArray[np.float64]],
+        tpr: Sequence[NDArray[np.float64]],
+        auc: ArrayLike,
+        pooled_fpr: ArrayLike | None = None,
+        pooled_tpr: ArrayLike | None = None,
+        pooled_auc: float | None = None,
+    ) -> None:
+        self.groups = groups
+        self.fpr = fpr
+        self.tpr = tpr
+        self.auc = np.asarray(auc, np.float64)
+        self.pooled_fpr = pooled_fpr
+        self.pooled_tpr = pooled_tpr
+        self.pooled_auc = pooled_auc
+        for name, size in (("fpr", len(fpr)), ("tpr", len(tpr)), ("auc", self.auc.size)):
+            validation.check_length(name, size, "groups", len(groups))
+
+    @classmethod
+    def from_report(
+        cls, report: GroupAUC, *, max_groups: int = len(STYLES), ax: Axes | None = None
+    ) -> GroupRocCurveDisplay:
+        """Draw the ROC curves of a report.
+
+        Parameters
+        ----------
+        report : GroupAUC
+        max_groups : int, default=6
+            Most groups with a colour of their own, from 2 to 6.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a figure.
+
+        Returns
+        -------
+        GroupRocCurveDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError, TypeError
+            If an argument is not as described.
+        """
+        cls._check_report(report)
+        curves = roc_curves(report.partial._cells)
+        ((pooled_fpr, pooled_tpr),) = roc_curves(report.partial._pool()._cells)
+        display = cls(
+            groups=labels_of(report),
+            fpr=[fpr for fpr, _ in curves],
+            tpr=[tpr for _, tpr in curves],
+            auc=auc_of(report),
+            pooled_fpr=pooled_fpr,
+            pooled_tpr=pooled_tpr,
+            pooled_auc=report.pooled,
+        )
+        return display.plot(ax, max_groups=max_groups)
+
+    def plot(
+        self, ax: Axes | None = None, *, max_groups: int = len(STYLES)
+    ) -> GroupRocCurveDisplay:
+        """Draw the display.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a figure.
+        max_groups : int, default=6
+            Most groups with a colour of their own, from 2 to 6.
+
+        Returns
+        -------
+        GroupRocCurveDisplay
+            The display itself.
+        """
+        check_matplotlib("GroupRocCurveDisplay.plot")
+        most = validation.check_whole_number(max_groups, "max_groups", 2)
+        if most > len(STYLES):
+            raise ValueError(
+                f"max_groups must be at most {len(STYLES)}, the number of colours that are "
+                f"told apart; got {max_groups!r}. Other groups are drawn in grey."
+            )
+        chosen = choose(self.auc, most)
+        # No equal aspect, which under constrained layout leaves no room for a legend beside.
+        ax = axes_or_new(ax, 5.4, 6.4)
+        self.ax_, self.figure_ = ax, ax.figure
+        (self.chance_level_,) = ax.plot([0, 1], [0, 1], color=PALE, linestyle=":", linewidth=1)
+
+        spread = np.linspace(0, chosen.left_out.size - 1, _MOST_BEHIND).round().astype(np.intp)
+        behind = chosen.left_out
+        if behind.size > _MOST_BEHIND:
+            behind = behind[spread]
+        self.behind_ = {
+            g: self._draw(self.fpr[g], self.tpr[g], color=PALE, linewidth=0.6)
+            for g in behind.tolist()
+        }
+        self.pooled_line_ = None
+        if self.pooled_fpr is not None and np.size(self.pooled_fpr):
+            self.pooled_line_ = self._draw(
+                self.pooled_fpr, self.pooled_tpr, color=BLACK, linewidth=2.0
+            )
+        self.lines_ = {}
+        # From the highest to the lowest, as the curves are
+        for g, (colour, style) in zip(chosen.shown[::-1].tolist(), STYLES, strict=False):
+            self.lines_[g] = self._draw(
+                self.fpr[g], self.tpr[g], color=colour, linestyle=style, linewidth=1.6
+            )
+        ax.set(
+            xlabel="False positive rate",
+            ylabel="True positive rate",
+            xlim=(-0.01, 1.01),
+            ylim=(-0.01, 1.01),
+        )
+        self._draw_legend(chosen)
+        return self
+
+    def _draw(self, fpr: Any, tpr: Any, **kwargs: Any) -> Line2D:
+        (line,) = self.ax_.plot(fpr, tpr, **kwargs)
+        return line
+
+    def _draw_legend(self, chosen: Choice) -> None:
+        """Draw it in the axes if no curve is there, else beside."""
+        from matplotlib.lines import Line2D
+
+        entries: list[tuple[Line2D, str]] = []
+        if self.pooled_line_ is not None:
+            pooled = "" if self.pooled_auc is None else f" (AUC {self.pooled_auc:.3f})"
+            entries.append((self.pooled_line_, f"pooled{pooled}"))
+        for g, line in self.lines_.items():
+            entries.append((line, f"{text_of(self.groups[g])} (AUC {self.auc[g]:.3f})"))
+        notes = []
+        if self.behind_:
+            grey = next(iter(self.behind_.values()))
+            note = f"{len(self.behind_)} of {counted(chosen.left_out.size, 'other group')}"
+            if len(self.behind_) == chosen.left_out.size:
+                note = counted(len(self.behind_), "other group")
+            entries.append((grey, note))
+            notes.append(note)
+        n_undefined = int(np.isnan(self.auc).sum())
+        if n_undefined:
+            note = f"{counted(n_undefined, 'group')} without both\nclasses not shown"
+            entries.append((Line2D([], [], linestyle="none"), note))
+            notes.append(note.replace("\n", " "))
+        self.note_ = "; ".join(notes)
+
+        handles, texts = [line for line, _ in entries], [text for _, text in entries]
+        if not entries:
+            return
+        ax = self.ax_
+        is_laid_out = lay_out(ax)
+        legend = legend_of(ax, handles, texts, loc="lower right")
+        box = legend.get_window_extent().transformed(ax.transAxes.inverted())
+        # Curves rise, so one that is above the corner of the legend is above all of it.
+        curves = [line for line, _ in entries] + list(self.behind_.values()) + [self.chance_level_]
+        is_covering = any(_height_at(line, box.x0) < box.y1 for line in curves)
+        if is_covering and is_laid_out and box.width < 0.6:
+            legend.remove()
+            legend_of(ax, handles, texts, loc="upper left", bbox_to_anchor=(1.02, 1.0))
+
+
+def _height_at(line: Line2D, fpr: float) -> float:
+    """The true positive rate just left of this false positive rate; 1 where there is no curve."""
+    x, y = (np.asarray(values, np.float64) for values in line.get_data())
+    if not x.size:
+        return 1.0
+    return float(np.interp(fpr, x, y))

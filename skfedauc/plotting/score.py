@@ -1,0 +1,288 @@
+"""`GroupScoreDisplay`: how the negatives and the positives of each group score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skfedauc import _validation as validation
+from skfedauc.plotting.base import ReportDisplay, auc_of, labels_of
+from skfedauc.plotting.curves import score_histograms
+from skfedauc.plotting.drawing import (
+    BLUE,
+    GREY,
+    MARGINS,
+    VERMILLION,
+    axes_or_new,
+    check_matplotlib,
+    choose,
+    counted,
+    legend_and_note,
+    set_ticks,
+    size_of,
+    text_of,
+)
+from skfedauc.report import GroupAUC
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.patches import StepPatch
+
+# Most groups unless asked for, and inches that a group's two histograms take at least.
+_MOST_GROUPS, _ROW = 12, 0.42
+# Height of the highest bin of a group, where groups are 1 apart.
+_PEAK = 0.45
+ALL_GROUPS = "all groups"
+
+
+class GroupScoreDisplay(ReportDisplay):
+    """Score distributions of the negatives and of the positives of each group.
+
+    Make it with `from_report`, `from_predictions` or `from_estimator`. Each group has a line: on
+    it stands the histogram of the positives' scores, from it hangs that of the negatives. All
+    have the same bins. The heights are shares of the class, so that both histograms of a group
+    have the same area; each group has its own scale. All groups together are on top, then groups
+    come in falling order of their AUC. Where there are too many, those with the lowest and the
+    highest are drawn, and the picture says how many are left out.
+
+    Parameters
+    ----------
+    groups : sequence of length n_groups
+        Labels.
+    edges : array-like of shape (n_bins + 1,)
+        Edges of the bins.
+    negatives, positives : array-like of shape (n_groups, n_bins)
+        Weight of each class by group and bin.
+    auc : array-like of shape (n_groups,)
+        AUC of each group, NaN where it lacks a class.
+    pooled_auc : float, default=nan
+        AUC of all groups together.
+    share_beyond : float, default=0.0
+        Share of the rows' weight whose scores are beyond the edges, counted in the first and the
+        last bin.
+
+    Attributes
+    ----------
+    negatives_, positives_ : dict of matplotlib StepPatch
+        Histograms by number of the group; all groups together by the key "all groups".
+    shown_ : ndarray of int
+        Numbers of the groups shown, from below upwards.
+    note_ : str
+        What the picture says of what it does not show; empty if it shows all.
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    See Also
+    --------
+    GroupAUC.agreement : Tests whether all groups score alike.
+
+    Notes
+    -----
+    If the negatives score alike in all groups, the average by positives equals the pooled AUC; if
+    the positives do, the average by negatives does; if both, all averages do.
+
+    Make figures of your own with ``layout="constrained"``, so that long labels have room.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from skfedauc import GroupAUC, GroupScoreDisplay, make_devices
+    >>> devices = make_devices("same_negatives", 50, 200, random_state=0)
+    >>> report = GroupAUC.from_predictions(
+    ...     devices.y_true, devices.y_score, groups=devices.groups
+    ... )
+    >>> display = GroupScoreDisplay.from_report(report, bins=20)
+    >>> display.negatives.sum(axis=1)
+    array([200., 200., 200., 200.])
+    >>> plt.close(display.figure_)
+    """
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+    negatives_: dict[int | str, StepPatch]
+    positives_: dict[int | str, StepPatch]
+
+    def __init__(
+        self,
+        *,
+        groups: Sequence[Any],
+        edges: ArrayLike,
+        negatives: ArrayLike,
+        positives: ArrayLike,
+        auc: ArrayLike,
+        pooled_auc: float = float("nan"),
+        share_beyond: float = 0.0,
+    ) -> None:
+        self.groups = groups
+        self.edges = np.asarray(edges, np.float64)
+        self.negatives = np.asarray(negatives, np.float64)
+        self.positives = np.asarray(positives, np.float64)
+        self.auc = np.asarray(auc, np.float64)
+        self.pooled_auc = pooled_auc
+        self.share_beyond = share_beyond
+        for name in ("negatives", "positives", "auc"):
+            validation.check_length(name, len(getattr(self, name)), "groups", len(groups))
+
+    @classmethod
+    def from_report(
+        cls,
+        report: GroupAUC,
+        *,
+        bins: int = 40,
+        max_groups: int | None = None,
+        ax: Axes | None = None,
+    ) -> GroupScoreDisplay:
+        """Draw the score distributions of a report.
+
+        Parameters
+        ----------
+        report : GroupAUC
+        bins : int, default=40
+            Number of bins from the lowest to the highest score. If few scores are so far off that
+            999 of 1,000 rows would share half of the bins, these are counted in the outermost
+            bins, and the picture says so.
+        max_groups : int, default=None
+            Most groups to draw. None draws as many as have room, up to 12.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a figure.
+
+        Returns
+        -------
+        GroupScoreDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError, TypeError
+            If an argument is not as described.
+        """
+        cls._check_report(report)
+        bins = validation.check_whole_number(bins, "bins", 2)
+        found = score_histograms(report.partial._cells, bins)
+        display = cls(
+            groups=labels_of(report),
+            edges=found.edges,
+            negatives=found.negatives,
+            positives=found.positives,
+            auc=auc_of(report),
+            pooled_auc=report.pooled,
+            share_beyond=found.share_beyond,
+        )
+        return display.plot(ax, max_groups=max_groups)
+
+    def plot(self, ax: Axes | None = None, *, max_groups: int | None = None) -> GroupScoreDisplay:
+        """Draw the display.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a figure.
+        max_groups : int, default=None
+            Most groups to draw, at least 2. None draws as many as have room, up to 12.
+
+        Returns
+        -------
+        GroupScoreDisplay
+            The display itself.
+        """
+        check_matplotlib("GroupScoreDisplay.plot")
+        most = _MOST_GROUPS
+        if max_groups is not None:
+            most = validation.check_whole_number(max_groups, "max_groups", 2)
+        elif ax is not None:
+            # Some of the room is that of all groups together, of the legend and of the note.
+            most = min(most, max(int(size_of(ax)[1] / _ROW) - 3, 2))
+        undefined = np.flatnonzero(np.isnan(self.auc))
+        if len(self.groups) > most:
+            undefined = undefined[:0]
+        chosen = choose(self.auc, most)
+        self.shown_ = np.concatenate([undefined, chosen.shown])
+        # Lines 0, 1, ... from below; one in the middle tells of groups that are left out.
+        place = np.arange(self.shown_.size)
+        n_below = undefined.size + chosen.lowest.size
+        place[n_below:] += bool(chosen.left_out.size)
+        top = int(place.max(initial=-1)) + 1
+        has_all = len(self.groups) > 1
+
+        ax = axes_or_new(ax, MARGINS + 0.5 + max(1.2 * _ROW * (top + has_all), 1.4))
+        self.ax_, self.figure_ = ax, ax.figure
+        self.negatives_, self.positives_ = {}, {}
+        texts = []
+        for g, line in zip(self.shown_.tolist(), place.tolist(), strict=True):
+            self._draw(g, line, self.negatives[g], self.positives[g])
+            texts.append(self._text(g))
+        if has_all:
+            self._draw(ALL_GROUPS, top, self.negatives.sum(axis=0), self.positives.sum(axis=0))
+            place = np.append(place, top)
+            pooled = "" if np.isnan(self.pooled_auc) else f" ({self.pooled_auc:.3f})"
+            texts.append(f"{ALL_GROUPS}{pooled}")
+        set_ticks(ax.yaxis, place.tolist(), texts)
+        ax.tick_params(axis="y", length=0)
+        span = self.edges[-1] - self.edges[0]
+        ax.set_xlim(self.edges[0] - 0.02 * span, self.edges[-1] + 0.02 * span)
+        ax.set_xlabel("Score")
+        ax.set_ylabel("Group (AUC)")
+        chosen.draw_note(ax, self.auc, n_below)
+
+        notes = []
+        n_absent = int(np.isnan(self.auc).sum()) - undefined.size
+        if n_absent:
+            notes.append(f"{counted(n_absent, 'group')} without both classes not shown")
+        if self.share_beyond:
+            notes.append(
+                f"the outermost bins hold scores beyond them as well ({self.share_beyond:.2%} of "
+                "the rows)"
+            )
+        self._draw_legend("; ".join(notes), top + has_all)
+        self.note_ = "; ".join(filter(None, (chosen.note(self.auc), *notes)))
+        return self
+
+    def _text(self, group: int) -> str:
+        label = text_of(self.groups[group])
+        if not np.isnan(self.auc[group]):
+            return f"{label} ({self.auc[group]:.3f})"
+        lacking = "negatives" if self.positives[group].any() else "positives"
+        return f"{label} (no {lacking})"
+
+    def _draw(
+        self,
+        key: int | str,
+        line: int,
+        negatives: NDArray[np.float64],
+        positives: NDArray[np.float64],
+    ) -> None:
+        """Two histograms at a line, of the same area and as high as there is room."""
+        shares = [
+            weight / total if (total := weight.sum()) > 0 else weight
+            for weight in (negatives, positives)
+        ]
+        unit = _PEAK / max(share.max() for share in shares)
+        self.negatives_[key], self.positives_[key] = (
+            self.ax_.stairs(
+                line + sign * unit * share,
+                self.edges,
+                baseline=line,
+                fill=True,
+                color=colour,
+                alpha=0.85,
+                zorder=2,
+            )
+            for share, sign, colour in zip(shares, (-1, 1), (BLUE, VERMILLION), strict=True)
+        )
+        self.ax_.plot(self.edges[[0, -1]], [line, line], color=GREY, linewidth=0.6, zorder=3)
+
+    def _draw_legend(self, note: str, n_lines: int) -> None:
+        from matplotlib.patches import Patch
+
+        legend_and_note(
+            self.ax_,
+            [Patch(color=VERMILLION, alpha=0.85), Patch(color=BLUE, alpha=0.85)],
+            ["positives (above)", "negatives (below)"],
+            note,
+            (-0.6, max(n_lines, 1) - 0.4),
+        )

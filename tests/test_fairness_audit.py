@@ -1,0 +1,354 @@
+"""Audits against fairlearn called on rows, and against their parts."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from fairlearn.metrics import (
+    MetricFrame,
+    demographic_parity_difference,
+    demographic_parity_ratio,
+    equalized_odds_difference,
+    equalized_odds_ratio,
+    false_positive_rate,
+    selection_rate,
+    true_positive_rate,
+)
+from oracles import LABELS, random_case
+from scipy.stats import norm
+from sklearn.linear_model import LogisticRegression
+
+from skfedauc import AUCPartial, FairnessAudit, GroupAUC, make_devices
+from skfedauc.inference.cross_gap import cross_gap
+
+FUNCTIONS = {
+    "demographic_parity_difference": demographic_parity_difference,
+    "demographic_parity_ratio": demographic_parity_ratio,
+    "equalized_odds_difference": equalized_odds_difference,
+    "equalized_odds_ratio": equalized_odds_ratio,
+}
+RATES = {
+    "selection_rate": selection_rate,
+    "true_positive_rate": true_positive_rate,
+    "false_positive_rate": false_positive_rate,
+}
+
+
+def people(n=900, seed=0, n_groups=3, weighted=False):
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, n_groups, n)
+    y = rng.integers(0, 2, n)
+    score = 1 / (1 + np.exp(-(rng.normal(size=n) + y + 0.4 * group)))
+    weight = rng.uniform(0.2, 3, n) if weighted else None
+    return y, score.round(2), group, weight
+
+
+def audit_of(y, score, group, weight, **options):
+    return FairnessAudit.from_predictions(y, score, groups=group, sample_weight=weight, **options)
+
+
+# The decision side ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_groups", [2, 7])
+@pytest.mark.parametrize("threshold", ["auto", 0.31, 0.8])
+def test_decisions_are_fairlearns(n_groups, weighted, threshold):
+    y, score, group, weight = rows = people(n_groups=n_groups, weighted=weighted)
+    audit = audit_of(*rows, threshold=threshold)
+    decision = (score >= audit.threshold).astype(int)
+    direct = {"sensitive_features": group, "sample_weight": weight}
+    for name, function in FUNCTIONS.items():
+        expected = function(y, decision, **direct)
+        assert audit.gaps.loc[name, "value"] == pytest.approx(expected, abs=1e-12)
+    frame = MetricFrame(
+        metrics=RATES,
+        y_true=y,
+        y_pred=decision,
+        sensitive_features=group,
+        sample_params={name: {"sample_weight": weight} for name in RATES},
+    )
+    np.testing.assert_allclose(audit.by_group[list(RATES)], frame.by_group, rtol=0, atol=1e-12)
+    ours = audit.metric_frame
+    for method in ("between_groups", "to_overall"):
+        np.testing.assert_allclose(ours.difference(method=method), frame.difference(method=method))
+        np.testing.assert_allclose(ours.ratio(method=method), frame.ratio(method=method))
+    np.testing.assert_allclose(ours.overall, frame.overall)
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_labels_of_every_kind(kind):
+    y, score, group, _ = people(n_groups=4)
+    labels = [LABELS[kind](int(g)) for g in group]
+    audit = audit_of(y, score, labels, None)
+    assert list(audit.by_group.index) == list(audit.report.by_group.index)
+    assert audit.by_group.notna().all(axis=None)
+    rate = {label: [] for label in labels}
+    for label, s in zip(labels, score, strict=True):
+        rate[label].append(s >= 0.5)
+    found = audit.by_group["selection_rate"]
+    places = dict(zip(audit.report.partial.groups, found, strict=True))
+    assert places == pytest.approx({label: np.mean(chosen) for label, chosen in rate.items()})
+    assert repr(audit)
+
+
+def test_a_class_that_is_absent_has_no_rate():
+    audit = audit_of([0, 1, 0, 0], [0.1, 0.9, 0.2, 0.8], list("aabb"), None, min_per_class=1)
+    rates = audit.by_group[list(RATES)]
+    assert rates.loc["a"].tolist() == [0.5, 1.0, 0.0]
+    assert rates.loc["b"].fillna(-1).tolist() == [0.5, -1.0, 0.5]
+    assert audit.by_group["is_small"].tolist() == [False, True]
+    assert "no two groups that are large enough" in audit.findings[-1]
+    assert audit.gaps["value"].isna().all()
+
+
+def test_chance_of_parity_differences():
+    rng = np.random.default_rng(0)
+    sizes, found = np.array([40, 90, 300]), []
+    for _ in range(400):
+        chosen = [rng.random(size) < 0.3 for size in sizes]
+        rates = [c.mean() for c in chosen]
+        found.append(max(rates) - min(rates))
+    group = np.repeat([0, 1, 2], sizes)
+    y = np.arange(group.size) % 2
+    score = np.concatenate([np.arange(size) < 0.3 * size for size in sizes]) * 0.5 + 0.25
+    audit = audit_of(y, score, group, None)
+    assert audit.gaps.loc["demographic_parity_difference", "expected"] == pytest.approx(
+        np.mean(found), rel=0.06
+    )
+    weighted = audit_of(y, score, group, y + 0.5)
+    assert np.isnan(weighted.gaps.loc["demographic_parity_difference", "expected"])
+
+
+# The ranking side -------------------------------------------------------------------------
+
+
+def test_tables_are_made_of_the_report():
+    audit = audit_of(*people(n_groups=4))
+    report, table, gaps = audit.report, audit.by_group, audit.gaps
+    intervals = report.confidence_intervals()
+    for column in ("auc", "ci_low", "ci_high"):
+        assert table[column].tolist() == intervals[column].tolist()
+    bias = report.bias_by_group
+    pd.testing.assert_frame_equal(table[bias.columns], bias)
+    with_rest = report.compare_groups("rest")
+    assert table["pvalue_adjusted"].tolist() == with_rest["pvalue_adjusted"].tolist()
+    assert gaps.loc["difference", "value"] == report.difference
+    assert gaps.loc["difference", "expected"] == report.expected_difference
+    assert gaps.loc["difference", "pvalue"] == report.test_equal_groups().pvalue
+    assert gaps.loc["difference", "lowest"] == report.by_group["auc"].idxmin()
+    assert gaps.loc["ratio", "value"] == report.ratio
+    assert gaps.loc["tau", "value"] == report.tau
+    assert gaps.loc["cross_difference", "value"] == report.cross_difference
+    assert abs(gaps.loc["xauc_disparity", "value"]) == bias["xauc_disparity"].abs().max()
+    assert gaps.loc["abroca", "value"] == report.abroca()["abroca"].max()
+    matrix, row = report.cross_matrix, gaps.loc["cross_difference"]
+    found = matrix.loc[row["highest"], row["lowest"]] - matrix.loc[row["lowest"], row["highest"]]
+    assert found == row["value"]
+
+
+def test_merged_partials_give_the_same_audit():
+    y, score, group, _ = rows = people()
+    halves = [
+        AUCPartial.from_predictions(y[i::2], score[i::2], groups=group[i::2]) for i in range(2)
+    ]
+    merged, whole = FairnessAudit(GroupAUC(halves[1] + halves[0])), audit_of(*rows)
+    pd.testing.assert_frame_equal(merged.by_group, whole.by_group, check_exact=True)
+    pd.testing.assert_frame_equal(merged.gaps, whole.gaps, check_exact=True)
+    assert merged.findings == whole.findings
+
+
+def test_small_groups_are_shown_but_not_compared():
+    y, score, group, _ = people(n_groups=3)
+    y, score = np.append(y, [0] * 9 + [1] * 20), np.append(score, [0.99] * 9 + [0.01] * 20)
+    group = np.append(group, [7] * 29)
+    audit = audit_of(y, score, group, None)
+    assert audit.by_group["is_small"].tolist() == [False, False, False, True]
+    assert audit.by_group.loc[7, ["auc", "selection_rate"]].tolist() == [0.0, 9 / 29]
+    assert np.isnan(audit.by_group.loc[7, "pvalue_adjusted"])
+    without = audit_of(y[group < 7], score[group < 7], group[group < 7], None)
+    mine = [name for name in audit.gaps.index if name not in ("xauc_disparity", "abroca")]
+    pd.testing.assert_frame_equal(audit.gaps.loc[mine], without.gaps.loc[mine])
+    # Those with the rest have all other rows in the background, as in the table of groups
+    disparities = audit.by_group.loc[[0, 1, 2], "xauc_disparity"]
+    assert abs(audit.gaps.loc["xauc_disparity", "value"]) == disparities.abs().max()
+    assert not {7} & {*audit.gaps["lowest"], *audit.gaps["highest"]}
+    assert audit.findings[0].startswith("1 of 4 groups have fewer than 10")
+    everyone = audit_of(y, score, group, None, min_per_class=9)
+    assert everyone.gaps.loc["difference", "lowest"] == 7
+
+
+def delong_by_hand(positives, negatives):
+    """AUC and DeLong's variance, from placements."""
+    wins = np.sign(np.subtract.outer(positives, negatives)) / 2 + 0.5
+    parts = [wins.mean(axis).var(ddof=1) / wins.shape[1 - axis] for axis in (0, 1)]
+    return wins.mean(), sum(parts)
+
+
+def test_cross_gap_by_hand():
+    y, score, group, _ = people(n=400)
+    partial = AUCPartial.from_predictions(y, score, groups=group)
+    for g in range(3):
+        mine, pos = group == g, y == 1
+        one = delong_by_hand(score[mine & pos], score[~mine & ~pos])
+        other = delong_by_hand(score[~mine & pos], score[mine & ~pos])
+        error = np.sqrt(one[1] + other[1])
+        found = cross_gap(partial, g, 0.9)
+        assert found.disparity == pytest.approx(one[0] - other[0], abs=1e-12)
+        reach = norm.isf(0.05) * error
+        assert found.ci_low == pytest.approx(found.disparity - reach, abs=1e-9)
+        assert found.ci_high == pytest.approx(found.disparity + reach, abs=1e-9)
+        assert found.pvalue == pytest.approx(2 * norm.sf(abs(found.disparity) / error), rel=1e-6)
+
+
+def test_cross_gap_counts_weights_as_repeated_rows_do():
+    y, score, group, _ = people(n=300)
+    weight = np.random.default_rng(1).uniform(0.5, 2, 300)
+    weighted = AUCPartial.from_predictions(y, score, groups=group, sample_weight=weight)
+    expected = GroupAUC(weighted).bias_by_group["xauc_disparity"]
+    found = [cross_gap(weighted, g, 0.95).disparity for g in range(3)]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    same = AUCPartial.from_predictions(y, score, groups=group, sample_weight=np.full(300, 2.5))
+    plain = AUCPartial.from_predictions(y, score, groups=group)
+    np.testing.assert_allclose(cross_gap(same, 0, 0.95), cross_gap(plain, 0, 0.95), rtol=1e-9)
+
+
+def test_cross_gap_without_rows_is_not_known():
+    partial = AUCPartial.from_predictions([0, 1, 1], [0.1, 0.2, 0.3], groups=list("abb"))
+    assert np.isnan(cross_gap(partial, 0, 0.95)).all()
+    few = AUCPartial.from_predictions([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], groups=list("aabb"))
+    assert cross_gap(few, 0, 0.95).disparity == -1.0
+    assert np.isnan(cross_gap(few, 0, 0.95)[1:]).all()
+
+
+def test_cross_gap_errs_as_often_as_it_says():
+    """The chance of 30 or more rejections of 300 at 5 % is below 0.1 %."""
+    rejected = 0
+    for seed in range(300):
+        devices = make_devices("identical", [40, 60], [90, 80], shifts=(0, 0), random_state=seed)
+        arguments = devices.y_true, devices.y_score
+        partial = AUCPartial.from_predictions(*arguments, groups=devices.groups)
+        rejected += cross_gap(partial, 0, 0.95).pvalue < 0.05
+    assert rejected < 30
+
+
+# What is said ------------------------------------------------------------------------------
+
+
+def test_findings_tell_a_gap_across_from_one_within():
+    devices = make_devices("different", 400, 600, shifts=(0, 1), random_state=0)
+    arguments = devices.y_true, devices.y_score
+    audit = FairnessAudit.from_predictions(*arguments, groups=devices.groups, threshold=0.5)
+    within, across, decided = audit.findings
+    assert "cannot be told apart" in within
+    assert "favours 'device 2':" in across
+    assert "p < 0.001" in across
+    assert "selects 45.2% of 'device 1' and 77.8% of 'device 2'" in decided
+    assert repr(audit).splitlines()[0] == (
+        "FairnessAudit of 2 groups by group, decisions at the threshold 0.5"
+    )
+    apart = make_devices("same_negatives", 400, 600, shifts=(-1, 0, 0), random_state=0)
+    arguments = apart.y_true, apart.y_score
+    audit = FairnessAudit.from_predictions(*arguments, groups=apart.groups, threshold=0.5)
+    assert "The groups differ (p < 0.001)." in audit.findings[0]
+    assert audit.findings[1] == "It ranks worse than in the other groups in 'device 1'."
+    same = make_devices("identical", 400, 600, shifts=(0, 0, 0), random_state=1)
+    arguments = same.y_true, same.y_score
+    audit = FairnessAudit.from_predictions(*arguments, groups=same.groups, threshold=0.5)
+    assert audit.findings[1].startswith("Between groups no favour is seen")
+
+
+# How it is made ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"x": rng.normal(size=400), "sex": np.arange(400) % 2})
+    y = np.where(rng.normal(size=400) + frame["x"] + frame["sex"] > 0.6, "yes", "no")
+    return LogisticRegression().fit(frame, y), frame, y
+
+
+@pytest.mark.parametrize("method", ["predict_proba", "decision_function"])
+@pytest.mark.parametrize("pos_label", [None, "yes", "no"])
+def test_auto_threshold_decides_as_the_estimator(fitted, method, pos_label):
+    model, X, y = fitted
+    audit = FairnessAudit.from_estimator(
+        model, X, y, groups="sex", pos_label=pos_label, response_method=method
+    )
+    chosen = model.predict(X) == (pos_label or "yes")
+    expected = pd.Series(chosen).groupby(X["sex"]).mean()
+    np.testing.assert_allclose(audit.by_group["selection_rate"], expected)
+    assert audit.columns == ("sex",)
+
+
+def test_a_threshold_of_the_other_class_is_on_its_scale(fitted):
+    model, X, y = fitted
+    audit = FairnessAudit.from_estimator(model, X, y, groups="sex", pos_label="no", threshold=0.7)
+    expected = pd.Series(model.predict_proba(X)[:, 0] >= 0.7).groupby(X["sex"]).mean()
+    np.testing.assert_allclose(audit.by_group["selection_rate"], expected)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, lambda d: d, "polars"])
+def test_one_audit_by_several_columns(make):
+    rng = np.random.default_rng(0)
+    columns = {"sex": rng.choice(["f", "m"], 600), "band": rng.integers(0, 3, 600)}
+    y, score = rng.integers(0, 2, 600), rng.random(600)
+    if make == "polars":
+        make = pytest.importorskip("polars").DataFrame
+    table = make(columns)
+    groups = table if not isinstance(table, dict) else pd.DataFrame(table)
+    audit = FairnessAudit.from_predictions(y, score, groups=groups, threshold=0.4)
+    assert audit.columns == ("sex", "band")
+    assert audit.by_group.index.nlevels == 2
+    for name, column in columns.items():
+        alone = FairnessAudit.from_predictions(
+            y, score, groups=pd.Series(column, name=name), threshold=0.4
+        )
+        pd.testing.assert_frame_equal(audit.of(name).by_group, alone.by_group)
+        assert audit.of(name).findings == alone.findings
+        assert audit.of(name).of(name).columns == (name,)
+    with pytest.raises(ValueError, match=r"column must be one of \['sex', 'band'\]; got 'age'"):
+        audit.of("age")
+
+
+def test_what_cannot_be_audited_is_said():
+    y, score, group, _ = people(50)
+    report = GroupAUC.from_predictions(y, score * 3, groups=group)
+    with pytest.raises(ValueError, match=r"the scores are from .* Pass the score from which"):
+        FairnessAudit(report)
+    with pytest.raises(ValueError, match="threshold must be 'auto' or a finite number; got nan"):
+        FairnessAudit(report, threshold=np.nan)
+    with pytest.raises(ValueError, match="threshold must be 'auto' or a finite number; got 'x'"):
+        FairnessAudit(report, threshold="x")
+    with pytest.raises(ValueError, match="min_per_class must be a whole number"):
+        FairnessAudit(report, threshold=1, min_per_class=0.5)
+    with pytest.raises(TypeError, match=r"reads a GroupAUC; got ndarray\. Use"):
+        FairnessAudit(score)
+    with pytest.raises(ValueError, match="an audit needs groups"):
+        FairnessAudit(GroupAUC(AUCPartial.from_predictions(y, score)))
+
+
+def test_any_rows_can_be_audited():
+    """Ties, weights, one-class groups and single rows: no error, no warning, no rate beyond 1."""
+    for seed in range(40):
+        case = random_case(seed)
+        weights = np.ones(case.y.size) if case.weights is None else case.weights
+        if not weights.sum():
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            audit = FairnessAudit.from_predictions(
+                groups=case.groups,
+                sample_weight=case.weights,
+                y_true=case.y,
+                y_score=case.scores,
+                threshold=0.4,
+                min_per_class=seed % 4,
+            )
+            tables, said = (audit.by_group, audit.gaps), audit.findings
+        assert said
+        assert tables[0]["selection_rate"].between(0, 1).all()
+        values = tables[1].loc[tables[1].index != "xauc_disparity", "value"].dropna()
+        assert values.between(0, 1).all()

@@ -1,0 +1,707 @@
+"""Displays: what is drawn is what was computed, and can be read."""
+
+import datetime
+import itertools
+import subprocess
+import sys
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.legend import Legend
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV
+
+from skfedauc import (
+    AUCPartial,
+    CandidatesDisplay,
+    CrossAUCDisplay,
+    GroupAUC,
+    GroupAUCDisplay,
+    GroupRocCurveDisplay,
+    GroupScoreDisplay,
+    pareto_front,
+    select_within_gap,
+)
+from skfedauc.plotting.curves import GRID, MOST_CORNERS
+from skfedauc.plotting.drawing import STYLES, text_of
+
+REPORT_DISPLAYS = [GroupAUCDisplay, GroupRocCurveDisplay, GroupScoreDisplay, CrossAUCDisplay]
+HOSTILE = [
+    "$\\frac{$",
+    "$x$",
+    "_name",
+    "a\nb\tc",
+    "",
+    "100 %",
+    "<b>&amp;</b>",
+    "a very long label of a hospital in the north 17",
+]
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+def rows(n_groups, seed=0, *, weighted=False):
+    """Labels, scores with ties, groups and weights; the last of several lacks positives."""
+    rng = np.random.default_rng(seed)
+    group = np.concatenate([np.arange(n_groups)] * 2 + [rng.integers(n_groups, size=40 * n_groups)])
+    y = rng.integers(2, size=group.size)
+    y[: 2 * n_groups] = np.repeat([0, 1], n_groups)
+    score = np.round(rng.normal(size=group.size) + y + 0.2 * (group % 7), 1)
+    if n_groups > 2:
+        y[group == n_groups - 1] = 0
+    weight = rng.uniform(0.5, 2.0, size=group.size) if weighted else np.ones(group.size)
+    labels = np.array([f"site {i:03}" for i in range(n_groups)])
+    return y, score, labels[group], weight
+
+
+def report_of(n_groups, seed=0, *, weighted=False):
+    y, score, groups, weight = rows(n_groups, seed, weighted=weighted)
+    return GroupAUC.from_predictions(
+        y,
+        score,
+        groups=groups,
+        sample_weight=weight if weighted else None,
+        undefined="ignore",
+    )
+
+
+def report_with(labels):
+    """A report with a group for each label."""
+    rng = np.random.default_rng(0)
+    counts = AUCPartial.from_counts(
+        np.repeat(np.arange(len(labels)), 20),
+        np.tile(np.arange(20) / 20, len(labels)),
+        rng.integers(1, 9, size=20 * len(labels)),
+        rng.integers(1, 9, size=20 * len(labels)),
+    )
+    return GroupAUC(counts.regroup(dict(enumerate(labels))))
+
+
+def axes(width=8.0, height=6.0):
+    return Figure(figsize=(width, height), layout="constrained").subplots()
+
+
+def search_of(scores, gaps, *, gap="difference", refit=False, params=None):
+    """A search as if fitted."""
+    search = GridSearchCV(LogisticRegression(), {}, refit=refit)
+    search.cv_results_ = {
+        "params": params or [{"model__C": 2.0**i} for i in range(len(scores))],
+        "mean_test_pooled": np.array(scores, float),
+        f"mean_test_neg_{gap}": -np.array(gaps, float),
+    }
+    if refit:
+        search.best_index_ = refit(search.cv_results_)
+    return search
+
+
+def random_search(n_candidates, seed=0):
+    rng = np.random.default_rng(seed)
+    gaps = rng.uniform(0.03, 0.25, n_candidates)
+    params = [
+        {"model__max_depth": int(i), "model__learning_rate": 0.01 * int(i + 1), "model__kind": "a"}
+        for i in range(n_candidates)
+    ]
+    scores = 0.7 + 0.25 * np.sqrt(gaps) * rng.uniform(0.6, 1, n_candidates)
+    rule = select_within_gap("pooled", at_most=0.15)
+    return search_of(scores, gaps, refit=rule, params=params)
+
+
+# Forest plot -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_groups", [1, 2, 30, 200])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_forest_plot_shows_the_numbers_of_the_report(n_groups, weighted):
+    report = report_of(n_groups, weighted=weighted)
+    display = GroupAUCDisplay.from_report(report, level=0.9, ax=axes(8, 9))
+    intervals = report.confidence_intervals(0.9)
+    in_order = intervals.dropna(subset="auc").sort_values("auc", kind="stable")
+    if n_groups == 200:
+        in_order = pd.concat([in_order[:15], in_order[-15:]])
+
+    markers = np.asarray(display.markers_.get_offsets())
+    np.testing.assert_array_equal(markers[:, 0], in_order["auc"])
+    segments = np.array(display.intervals_.get_segments())
+    np.testing.assert_array_equal(segments[:, :, 0], in_order[["ci_low", "ci_high"]])
+    np.testing.assert_array_equal(segments[:, 0, 1], markers[:, 1])
+    np.testing.assert_array_equal(display.ax_.get_yticks(), markers[:, 1])
+    ticks = [tick.get_text() for tick in display.ax_.get_yticklabels()]
+    assert ticks == list(in_order.index)
+    for name, line in display.lines_.items():
+        assert set(line.get_xdata()) == {report.statistic(name)}
+    assert set(display.lines_) == {"pooled", "macro", "pairs"}
+
+
+def test_forest_plot_tells_of_groups_it_does_not_show():
+    report = report_of(200)
+    display = GroupAUCDisplay.from_report(report, max_groups=10, ax=axes())
+    auc = np.sort(report.by_group["auc"].dropna())
+    told = f"189 groups with an AUC of {auc[5]:.3f} to {auc[-6]:.3f} not shown"
+    undefined = "1 group without both classes not shown: site 199"
+    assert display.note_ == f"{told}; {undefined}"
+    written = [text.get_text() for text in display.ax_.texts]
+    assert written == [told, undefined]
+    assert GroupAUCDisplay.from_report(report_of(2), ax=axes()).note_ == ""
+
+
+def test_forest_plot_without_lines_has_no_legend():
+    display = GroupAUCDisplay.from_report(report_of(3), statistics=[], ax=axes())
+    assert display.lines_ == {}
+    assert display.ax_.get_legend() is None
+    draw(display)
+
+
+def test_area_of_markers_grows_with_rows():
+    report = GroupAUC.from_predictions(
+        [0, 1, 0, 1] + [0, 1] * 20, np.arange(44) / 44, groups=["a", "a"] + ["b"] * 42
+    )
+    display = GroupAUCDisplay.from_report(report, ax=axes())
+    areas = dict(zip(display.shown_, display.markers_.get_sizes(), strict=True))
+    assert areas[1] > areas[0] > 0
+
+
+def test_forest_plot_without_any_defined_group():
+    report = GroupAUC.from_predictions(
+        [0, 0, 1], [0.1, 0.2, 0.3], groups=["a", "b", "c"], undefined="ignore"
+    )
+    display = GroupAUCDisplay.from_report(report, ax=axes())
+    assert list(display.lines_) == ["pooled"]
+    assert display.note_ == "3 groups without both classes not shown: a, b, c"
+    draw(display)
+
+
+# ROC curves -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_area_under_each_curve_is_the_auc(weighted):
+    y, score, groups, weight = rows(6, weighted=weighted)
+    display = GroupRocCurveDisplay.from_report(report_of(6, weighted=weighted), ax=axes())
+    assert sorted(display.lines_) == [0, 1, 2, 3, 4]  # the last lacks positives
+    for g, line in display.lines_.items():
+        mine = groups == f"site {g:03}"
+        expected = roc_auc_score(y[mine], score[mine], sample_weight=weight[mine])
+        assert np.trapezoid(*line.get_data()[::-1]) == pytest.approx(expected, abs=1e-12)
+    expected = roc_auc_score(y, score, sample_weight=weight)
+    assert np.trapezoid(*display.pooled_line_.get_data()[::-1]) == pytest.approx(expected)
+    assert display.note_ == "1 group without both classes not shown"
+
+
+def test_long_curves_are_thinned_by_less_than_a_pixel_or_two():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=60_000)
+    score = rng.normal(size=y.size) + y
+    display = GroupRocCurveDisplay.from_predictions(y, score, groups=np.ones_like(y), ax=axes())
+    fpr, tpr = display.lines_[0].get_data()
+    assert MOST_CORNERS < fpr.size < 4 * GRID
+    assert (fpr[0], tpr[0], fpr[-1], tpr[-1]) == (0, 0, 1, 1)
+    assert np.trapezoid(tpr, fpr) == pytest.approx(roc_auc_score(y, score), abs=1e-4)
+    # Points of the whole curve, by sorting, and how far off the line drawn is in either direction
+    order = np.argsort(-score)
+    true = np.cumsum(y[order]) / y.sum()
+    false = np.cumsum(1 - y[order]) / (1 - y).sum()
+    off = np.minimum(
+        np.abs(np.interp(false, fpr, tpr) - true), np.abs(np.interp(true, tpr, fpr) - false)
+    )
+    assert off.max() <= 1 / GRID
+
+
+def test_points_within_straight_lines_are_dropped():
+    display = GroupRocCurveDisplay.from_predictions(
+        [1, 1, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1], groups=[1] * 6, ax=axes()
+    )
+    np.testing.assert_array_equal(display.fpr[0], [0, 0, 1])
+    np.testing.assert_array_equal(display.tpr[0], [0, 1, 1])
+
+
+def test_of_many_groups_the_extremes_have_colours():
+    report = report_of(200)
+    display = GroupRocCurveDisplay.from_report(report, ax=axes())
+    auc = report.by_group["auc"].to_numpy()
+    in_order = np.argsort(auc, kind="stable")[:199]
+    assert list(display.lines_) == [*in_order[:-4:-1], *in_order[2::-1]]
+    assert len(display.behind_) == 30
+    assert set(display.behind_) <= set(in_order[3:-3].tolist())
+    assert len({line.get_color() for line in display.lines_.values()}) == 6
+    assert len({str(style) for _, style in STYLES}) == 6
+    assert display.note_ == "30 of 193 other groups; 1 group without both classes not shown"
+
+
+# Scores -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_histograms_hold_the_weight_of_each_class(weighted):
+    y, score, groups, weight = rows(5, weighted=weighted)
+    display = GroupScoreDisplay.from_report(report_of(5, weighted=weighted), bins=17, ax=axes())
+    for label, value, drawn in ((0, display.negatives, -1), (1, display.positives, 1)):
+        artists = display.negatives_ if label == 0 else display.positives_
+        for g in range(5):
+            mine = (groups == f"site {g:03}") & (y == label)
+            expected, _ = np.histogram(score[mine], display.edges, weights=weight[mine])
+            np.testing.assert_allclose(value[g], expected, atol=1e-9)
+            heights, _, line = artists[g].get_data()
+            heights = drawn * (heights - line)
+            assert (heights >= 0).all()
+            np.testing.assert_allclose(
+                heights * max(expected.sum(), 1), expected * heights.sum(), atol=1e-9
+            )
+        heights, _, line = artists["all groups"].get_data()
+        share = value.sum(axis=0) / value.sum()
+        np.testing.assert_allclose(drawn * (heights - line), share * abs(heights - line).sum())
+    # Both classes of a group have the same area.
+    for g in range(4):
+        areas = [
+            np.abs(artists[g].get_data().values - artists[g].get_data().baseline).sum()
+            for artists in (display.negatives_, display.positives_)
+        ]
+        assert areas[0] == pytest.approx(areas[1])
+    ticks = [tick.get_text() for tick in display.ax_.get_yticklabels()]
+    assert ticks[0] == "site 004 (no positives)"
+    assert ticks[-1].startswith("all groups (0.")
+
+
+def test_scores_of_200_groups_show_some_and_tell_of_the_others():
+    display = GroupScoreDisplay.from_report(report_of(200))
+    assert display.shown_.size == 12
+    assert len(display.positives_) == 13
+    assert display.note_.startswith("187 groups with an AUC of 0.")
+    assert display.note_.endswith("1 group without both classes not shown")
+    assert display.negatives.shape == (200, 40)
+
+
+def test_scores_far_off_are_counted_in_the_last_bins():
+    score = np.append(np.linspace(0, 1, 9_998), [1e9, -1e9])
+    y = np.arange(10_000) % 2
+    display = GroupScoreDisplay.from_predictions(y, score, groups=[1] * 10_000, ax=axes())
+    assert display.edges[0] == pytest.approx(0, abs=0.01)
+    assert display.edges[-1] == pytest.approx(1, abs=0.01)
+    assert display.negatives.sum() == display.positives.sum() == 5_000
+    outside = (score < display.edges[0]) | (score > display.edges[-1])
+    assert f"{outside.mean():.2%} of the rows" in display.note_
+
+
+def test_a_score_on_an_edge_is_in_the_bin_above_it():
+    y, score = np.tile([0, 1], 11), np.repeat(np.arange(11), 2)
+    display = GroupScoreDisplay.from_predictions(y, score, groups=y * 0, bins=10, ax=axes())
+    np.testing.assert_array_equal(display.edges, range(11))
+    np.testing.assert_array_equal(display.positives, [[1] * 9 + [2]])
+
+
+def test_one_score_only():
+    display = GroupScoreDisplay.from_predictions([0, 1], [3, 3], groups=[1, 1], ax=axes())
+    assert display.edges[0] < 3 < display.edges[-1]
+    assert display.positives.sum() == 1
+    draw(display)
+
+
+def test_scores_beyond_numbers_are_an_error():
+    with pytest.raises(ValueError, match="too far apart for bins"):
+        GroupScoreDisplay.from_predictions([0, 1], [-1.7e308, 1.7e308], groups=[1, 1])
+
+
+# Cross matrix -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_groups", [1, 2, 12, 200])
+def test_the_image_is_the_cross_matrix(n_groups):
+    report = report_of(n_groups)
+    display = CrossAUCDisplay.from_report(report, ax=axes())
+    expected = report.cross_matrix.to_numpy()[np.ix_(display.shown_, display.shown_)]
+    image = display.im_.get_array()
+    np.testing.assert_array_equal(image.filled(np.nan), expected)
+    assert sorted(display.shown_) == list(range(n_groups))
+    low, high = display.im_.get_clim()
+    assert (low + high) / 2 == pytest.approx(report.pooled)
+    assert low <= np.nanmin(expected)
+    assert high >= np.nanmax(expected)
+    if n_groups == 200:
+        assert display.text_ is None
+    else:
+        for text, value in zip(display.text_.ravel(), expected.ravel(), strict=True):
+            assert (text is None) == np.isnan(value)
+            assert text is None or text.get_text() == f"{value:.2f}"
+    assert display.note_ == ("" if n_groups <= 2 else "hatched: no such pairs")
+
+
+def test_groups_are_in_order_of_how_high_they_score():
+    shift = np.array([3.0, 0.0, 2.0, 1.0])
+    group = np.repeat(np.arange(4), 200)
+    y = np.tile([0, 1], 400)
+    score = np.random.default_rng(0).normal(size=800) + y + shift[group]
+    report = GroupAUC.from_predictions(y, score, groups=group)
+    np.testing.assert_array_equal(CrossAUCDisplay.from_report(report).shown_, [1, 3, 2, 0])
+    unsorted = CrossAUCDisplay.from_report(report, sort=False, colorbar=False)
+    np.testing.assert_array_equal(unsorted.shown_, range(4))
+    assert unsorted.colorbar_ is None
+
+
+def test_of_too_many_groups_some_are_shown():
+    matrix = np.random.default_rng(0).uniform(size=(30, 30))
+    display = CrossAUCDisplay(matrix).plot(axes(), sort=False, max_groups=7)
+    assert display.shown_[0] == 0
+    assert display.shown_[-1] == 29
+    assert display.note_ == "7 of 30 groups shown, evenly spread over their order"
+    with pytest.raises(ValueError, match="cross_matrix must be groups by groups"):
+        CrossAUCDisplay(matrix[:3])
+
+
+# Candidates -------------------------------------------------------------------------------------
+
+
+def test_candidates_are_drawn_where_they_are():
+    scores, gaps = [0.7, 0.8, 0.9, 0.75, np.nan], [0.1, 0.2, 0.3, 0.25, np.nan]
+    search = search_of(scores, gaps, refit=select_within_gap("pooled", at_most=0.21))
+    display = CandidatesDisplay.from_search(search, score="pooled", ax=axes())
+    np.testing.assert_array_equal(display.within_.get_offsets(), [[0.1, 0.7], [0.2, 0.8]])
+    np.testing.assert_array_equal(display.beyond_.get_offsets(), [[0.3, 0.9], [0.25, 0.75]])
+    front = pareto_front(search, score="pooled")
+    np.testing.assert_array_equal(
+        np.transpose(display.front_line_.get_data()), front[["difference", "pooled"]]
+    )
+    assert display.chosen == 1
+    np.testing.assert_array_equal(display.chosen_marker_.get_data(), [[0.2], [0.8]])
+    assert set(display.limit_.get_xdata()) == {0.21}
+    assert display.note_ == "1 candidate without a score not shown"
+    assert {i: label.get_text() for i, label in display.labels_.items()} == {
+        0: "C=1",
+        1: "C=2",
+        2: "C=4",
+    }
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert legend == ["2 within the limit", "2 beyond", "limit 0.21", "Pareto front", "chosen: C=2"]
+
+
+def test_no_limit_is_drawn_unless_it_is_of_this_gap():
+    search = search_of(
+        [0.7, 0.8], [0.04, 0.09], gap="tau", refit=select_within_gap("pooled", gap="tau", at_most=1)
+    )
+    display = CandidatesDisplay.from_search(search, score="pooled", gap="tau", ax=axes())
+    # Scorers give the square of tau.
+    np.testing.assert_allclose(display.gaps, [0.2, 0.3])
+    assert display.at_most == 1
+    search = search_of([0.7, 0.8], [0.1, 0.2])
+    display = CandidatesDisplay.from_search(search, score="pooled", ax=axes())
+    assert display.limit_ is None
+    assert display.chosen_marker_ is None
+    display = CandidatesDisplay.from_search(search, score="pooled", at_most=0.15, ax=axes())
+    assert set(display.limit_.get_xdata()) == {0.15}
+
+
+def test_parameters_with_the_same_end_keep_their_names():
+    params = [{"a__C": 1, "b__C": 2, "c": 5}, {"a__C": 2, "b__C": 1, "c": 5}]
+    search = search_of([0.7, 0.8], [0.1, 0.2], params=params)
+    display = CandidatesDisplay.from_search(search, score="pooled", ax=axes())
+    assert display.labels_[1].get_text() == "a__C=2, b__C=1"
+
+
+def test_candidates_without_parameters_or_front():
+    display = CandidatesDisplay(scores=[0.7], gaps=[0.1]).plot(axes())
+    assert display.labels_ == {}
+    assert display.front_line_ is None
+    draw(display)
+    with pytest.raises(ValueError, match="nothing to draw"):
+        CandidatesDisplay(scores=[np.nan], gaps=[0.1])
+
+
+def test_labels_of_the_front_cover_no_candidate():
+    search = random_search(200)
+    display = CandidatesDisplay.from_search(search, score="pooled", ax=axes())
+    draw(display)
+    assert len(display.labels_) > 3
+    points = display.ax_.transData.transform(np.c_[display.gaps, display.scores])
+    for label in display.labels_.values():
+        box = label.get_window_extent()
+        assert not any(box.contains(*point) for point in points)
+
+
+def test_an_unfitted_search_or_one_without_gaps_is_an_error():
+    with pytest.raises(NotFittedError):
+        CandidatesDisplay.from_search(GridSearchCV(LogisticRegression(), {}), score="pooled")
+    with pytest.raises(ValueError, match="no score named 'neg_tau'"):
+        CandidatesDisplay.from_search(search_of([0.7], [0.1]), score="pooled", gap="tau")
+
+
+# All displays -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("display", REPORT_DISPLAYS)
+def test_rows_estimators_and_merged_partials_give_the_same_picture(display):
+    y, score, groups, _ = rows(4)
+    X = pd.DataFrame({"score": score, "site": groups})
+
+    class Model(LogisticRegression):
+        def decision_function(self, X):
+            return X["score"].to_numpy()
+
+    model = Model()
+    model.classes_ = np.array([0, 1])
+    model.coef_ = np.ones((1, 1))
+    parts = [
+        AUCPartial.from_predictions(y[i::3], score[i::3], groups=groups[i::3]) for i in range(3)
+    ]
+    report = GroupAUC(AUCPartial.merge(parts), undefined="ignore")
+    made = [
+        display.from_report(report, ax=axes()),
+        display.from_predictions(y, score, groups=groups, undefined="ignore", ax=axes()),
+        display.from_estimator(model, X, y, groups="site", undefined="ignore", ax=axes()),
+    ]
+    images = [draw(one) for one in made]
+    np.testing.assert_array_equal(images[0], images[1])
+    np.testing.assert_array_equal(images[0], images[2])
+
+
+@pytest.mark.parametrize("display", REPORT_DISPLAYS)
+def test_a_display_can_be_drawn_again(display):
+    made = display.from_report(report_of(3), ax=axes())
+    first, figure = draw(made), made.figure_
+    assert made.plot(axes()) is made
+    assert made.figure_ is not figure
+    np.testing.assert_array_equal(draw(made), first)
+
+
+@pytest.mark.parametrize("display", REPORT_DISPLAYS)
+def test_figures_are_made_by_pyplot_only_where_no_axes_are_given(display):
+    before = dict(mpl.rcParams)
+    made = display.from_report(report_of(2), ax=axes())
+    assert plt.get_fignums() == []
+    assert made.figure_ is made.ax_.figure
+    made = display.from_report(report_of(2))
+    assert [plt.figure(number) for number in plt.get_fignums()] == [made.figure_]
+    assert dict(mpl.rcParams) == before
+
+
+@pytest.mark.parametrize("display", REPORT_DISPLAYS)
+def test_subfigures_and_figures_without_layout(display):
+    figure = Figure(figsize=(12, 5), layout="constrained")
+    left, right = figure.subfigures(1, 2)
+    made = display.from_report(report_of(3), ax=left.subplots())
+    display.from_report(report_of(3), ax=right.subplots())
+    draw(made, figure)
+    draw(display.from_report(report_of(3), ax=Figure().subplots()))
+
+
+@pytest.mark.parametrize("display", REPORT_DISPLAYS)
+def test_rows_without_groups(display):
+    report = GroupAUC(AUCPartial.from_predictions([0, 1, 1, 0], [0.1, 0.4, 0.2, 0.3]))
+    draw(display.from_report(report, ax=axes()))
+
+
+@pytest.mark.parametrize("display", REPORT_DISPLAYS)
+def test_labels_are_shown_as_they_are_written(display):
+    made = display.from_report(report_with(HOSTILE[:6]), ax=axes())
+    draw(made)
+    legend = made.ax_.get_legend()
+    written = {text.get_text().split(" (")[0] for text in made.ax_.get_yticklabels()}
+    if display is GroupRocCurveDisplay:
+        written = {text.get_text().split(" (")[0] for text in legend.get_texts()}
+    assert {"$\\frac{$", "$x$", "_name", "a b c", "''", "100 %"} <= written
+
+
+def test_labels_in_a_line():
+    assert text_of(("a", 1)) == "a, 1"
+    assert text_of(datetime.datetime(2024, 5, 1)) == "2024-05-01"
+    assert text_of(datetime.datetime(2024, 5, 1, 12)) == "2024-05-01 12:00:00"
+    assert text_of("x" * 24) == "x" * 24
+    assert text_of("a very long label of a site 17") == "a very long…f a site 17"
+
+
+# Reading the picture ----------------------------------------------------------------------------
+
+
+def draw(display, figure=None):
+    """Pixels of the picture."""
+    canvas = FigureCanvasAgg(figure or display.figure_)
+    canvas.draw()
+    return np.asarray(canvas.buffer_rgba()).copy()
+
+
+def texts_of(ax):
+    """What can be read in these axes, with its box."""
+    found = [
+        *ax.get_xticklabels(),
+        *ax.get_yticklabels(),
+        ax.xaxis.label,
+        ax.yaxis.label,
+        *ax.texts,
+    ]
+    for legend in ax.findobj(Legend):
+        found += legend.get_texts()
+    low, high = sorted(ax.get_ylim())
+    ticks = dict(zip(ax.get_yticklabels(), ax.get_yticks(), strict=True))
+    left, right = sorted(ax.get_xlim())
+    ticks_x = dict(zip(ax.get_xticklabels(), ax.get_xticks(), strict=True))
+    return [
+        (text.get_text(), text.get_window_extent())
+        for text in found
+        if text.get_text()
+        and low <= ticks.get(text, low) <= high
+        and left <= ticks_x.get(text, left) <= right
+    ]
+
+
+@pytest.mark.parametrize("n_groups", [2, 12, 200])
+@pytest.mark.parametrize("size", [None, (8, 5), (5, 4)])
+@pytest.mark.parametrize("display", [*REPORT_DISPLAYS, CandidatesDisplay])
+def test_no_text_overlaps_another_or_leaves_the_picture(display, size, n_groups):
+    ax = None if size is None else axes(*size)
+    if display is CandidatesDisplay:
+        made = display.from_search(random_search(n_groups), score="pooled", ax=ax)
+    else:
+        partial = report_of(n_groups).partial.regroup(
+            lambda label: f"{HOSTILE[-1][: int(label[5:]) % 40]} {label}"
+        )
+        made = display.from_report(GroupAUC(partial, undefined="ignore"), ax=ax)
+    draw(made)
+    found = texts_of(made.ax_)
+    if display is CrossAUCDisplay:
+        found += texts_of(made.colorbar_.ax)
+    assert len(found) > 3
+    for (first, box), (second, other) in itertools.combinations(found, 2):
+        assert not box.padded(-0.5).overlaps(other.padded(-0.5)), (first, second)
+    whole = made.figure_.bbox.padded(1)
+    for text, box in found:
+        assert whole.x0 <= box.x0 < box.x1 <= whole.x1, text
+        assert whole.y0 <= box.y0 < box.y1 <= whole.y1, text
+
+
+@pytest.mark.parametrize("n_groups", [2, 12, 200])
+@pytest.mark.parametrize("size", [None, (8, 5), (5, 4)])
+def test_legend_and_notes_of_the_forest_plot_cover_no_interval(size, n_groups):
+    ax = None if size is None else axes(*size)
+    made = GroupAUCDisplay.from_report(report_of(n_groups), ax=ax)
+    draw(made)
+    boxes = [text.get_window_extent() for text in made.ax_.texts]
+    boxes.append(made.ax_.get_legend().get_window_extent())
+    for segment in made.intervals_.get_segments():
+        (left, height), (right, _) = made.ax_.transData.transform(segment)
+        for box in boxes:
+            assert not (box.y0 < height < box.y1 and left < box.x1 and right > box.x0)
+
+
+def test_the_legend_of_roc_curves_covers_none():
+    for n_groups, is_reversed in [(2, False), (12, False), (12, True), (200, False)]:
+        y, score, groups, _ = rows(n_groups)
+        score = -score if is_reversed else score
+        made = GroupRocCurveDisplay.from_predictions(y, score, groups=groups, ax=axes())
+        draw(made)
+        box = made.ax_.get_legend().get_window_extent()
+        for line in [made.pooled_line_, *made.lines_.values(), *made.behind_.values()]:
+            fine = np.linspace(0, 1, 500)
+            fpr, tpr = line.get_data()
+            points = made.ax_.transData.transform(np.c_[fine, np.interp(fine, fpr, tpr)])
+            assert not any(box.contains(*point) for point in points)
+
+
+# Errors -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("display", REPORT_DISPLAYS)
+def test_what_is_no_report_is_an_error(display):
+    with pytest.raises(TypeError, match=r"draws a GroupAUC; got AUCPartial"):
+        display.from_report(report_of(2).partial)
+    empty = GroupAUC(AUCPartial.from_counts([], [], [], []))
+    with pytest.raises(ValueError, match="needs at least one group"):
+        display.from_report(empty)
+    with pytest.raises(ValueError, match="max_groups must be a whole number of at least 2; got 1"):
+        display.from_report(report_of(2), max_groups=1, ax=axes())
+    assert plt.get_fignums() == []
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: GroupAUCDisplay.from_report(report_of(2), statistics=["difference"]),
+            ValueError,
+            "what is an AUC, 'pooled', .* got 'difference'",
+        ),
+        (
+            lambda: GroupAUCDisplay.from_report(report_of(2), statistics="pooled"),
+            TypeError,
+            "statistics must be a sequence of names; got 'pooled'",
+        ),
+        (
+            lambda: GroupAUCDisplay(groups=["a"], auc=[0.5, 0.6], ci_low=[0], ci_high=[1]),
+            ValueError,
+            "auc",
+        ),
+        (
+            lambda: GroupRocCurveDisplay.from_report(report_of(2), max_groups=7),
+            ValueError,
+            "max_groups must be at most 6",
+        ),
+        (
+            lambda: GroupScoreDisplay.from_report(report_of(2), bins=0),
+            ValueError,
+            "bins must be a whole number of at least 2; got 0",
+        ),
+        (
+            lambda: GroupAUCDisplay.from_predictions([0, 1], [0.1, 0.2], groups=None),
+            TypeError,
+            "groups",
+        ),
+    ],
+)
+def test_wrong_arguments_are_told(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+    assert plt.get_fignums() == []
+
+
+def run(code):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_without_matplotlib_the_error_names_the_remedy():
+    printed = run(
+        """
+import sys
+sys.modules["matplotlib"] = None
+import skfedauc as s
+report = s.GroupAUC.from_predictions([0, 1], [0.1, 0.2], groups=["a", "a"])
+calls = [lambda d=d: d.from_report(report) for d in (
+    s.GroupAUCDisplay, s.GroupRocCurveDisplay, s.GroupScoreDisplay, s.CrossAUCDisplay)]
+calls.append(lambda: s.GroupAUCDisplay.from_predictions([0, 1], [0.1, 0.2], groups=["a", "a"]))
+calls.append(lambda: s.CandidatesDisplay.from_search(None, score="pooled"))
+calls.append(lambda: s.CrossAUCDisplay([[0.5]]).plot())
+for call in calls:
+    try:
+        call()
+    except ImportError as error:
+        print(error)
+"""
+    )
+    lines = printed.splitlines()
+    assert len(lines) == 7
+    assert all('pip install "skfedauc[plot]"' in line for line in lines)
+    assert lines[0].startswith("GroupAUCDisplay.from_report requires matplotlib")
+
+
+def test_pyplot_is_not_needed_for_axes_that_are_given():
+    printed = run(
+        """
+import sys
+from matplotlib.figure import Figure
+import skfedauc as s
+ax = Figure().subplots()
+s.GroupAUCDisplay.from_predictions([0, 1, 1], [0.1, 0.2, 0.3], groups=["a"] * 3, ax=ax)
+print("matplotlib.pyplot" in sys.modules)
+"""
+    )
+    assert printed == "False\n"
