@@ -19,7 +19,13 @@ from oracles import LABELS, random_case
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
-from skfedauc import AUCPartial, FairnessAudit, GroupAUC, make_devices
+from skfedauc import (
+    AUCPartial,
+    FairnessAudit,
+    GroupAUC,
+    cross_validate_group_auc,
+    make_devices,
+)
 from skfedauc.inference.cross_gap import cross_gap
 
 FUNCTIONS = {
@@ -328,6 +334,10 @@ def test_what_cannot_be_audited_is_said():
         FairnessAudit(score)
     with pytest.raises(ValueError, match="an audit needs groups"):
         FairnessAudit(GroupAUC(AUCPartial.from_predictions(y, score)))
+    X = pd.DataFrame({"score": score, "site": group})
+    result = cross_validate_group_auc(LogisticRegression(), X, y, groups="site", cv=2)
+    with pytest.raises(ValueError, match=r"this report does not.*folds\[0\]"):
+        FairnessAudit(result.within_folds, threshold=0)
 
 
 def test_any_rows_can_be_audited():

@@ -701,6 +701,15 @@ def test_from_estimator_takes_a_regressor():
     assert got.pooled == pytest.approx(roc_auc_score(y, model.predict(X)), abs=1e-12)
 
 
+@pytest.mark.parametrize("groups", ["site", ["site"], ["site", "sex"], ["sex", "site"]])
+def test_tables_of_an_estimator_are_named_by_the_columns(fitted, groups):
+    model, X, y, _ = fitted
+    got = GroupAUC.from_estimator(model, X, y, groups=groups).by_group
+    assert list(got.index.names) == ([groups] if isinstance(groups, str) else groups)
+    by_series = GroupAUC.from_estimator(model, X, y, groups=X["site"])
+    assert by_series.by_group.index.name == "site"
+
+
 def test_decisions_are_scores_of_0_and_1(fitted):
     model, X, y, _ = fitted
     got = GroupAUC.from_estimator(model, X, y, groups="site", response_method="predict")

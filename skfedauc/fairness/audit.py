@@ -62,8 +62,8 @@ class FairnessAudit:
     TypeError
         If `report` is no GroupAUC.
     ValueError
-        If the report is about rows without groups; if "auto" finds scores that are no
-        probabilities; or if `threshold` or `min_per_class` is not as described.
+        If the report is about rows without groups, or of several folds; if "auto" finds scores
+        that are no probabilities; or if `threshold` or `min_per_class` is not as described.
 
     See Also
     --------
@@ -97,6 +97,12 @@ class FairnessAudit:
             )
         if report.partial.groups is None:
             raise ValueError("an audit needs groups; the report is about rows without any.")
+        if type(report) is not GroupAUC:
+            raise ValueError(
+                "an audit compares all rows with each other, and this report does not: it is of "
+                "folds, within which rows are compared, or of rows that are counted several "
+                "times. Pass the report of one fold (folds[0]), or predictions."
+            )
         self.report = report
         self.threshold = _check_threshold(threshold, report)
         self.min_per_class = validation.check_whole_number(min_per_class, "min_per_class", 0)

@@ -69,7 +69,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         The fitted `estimator`, if there is one.
     n_features_in_ : int
         Number of columns of X in fit, sensitive ones included.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the columns, if X had names that are all strings.
 
     See Also
@@ -255,6 +255,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         Returns
         -------
         ndarray of shape (n_rows,)
+            The higher, the more positive.
 
         Raises
         ------

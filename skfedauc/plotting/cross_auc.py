@@ -135,6 +135,7 @@ class CrossAUCDisplay(ReportDisplay):
         Parameters
         ----------
         report : GroupAUC
+            What to draw.
         sort : bool, default=True
             Order groups by how high they score; False keeps the order of labels.
         max_groups : int, default=250

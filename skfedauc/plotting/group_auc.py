@@ -162,6 +162,7 @@ class GroupAUCDisplay(ReportDisplay):
         Parameters
         ----------
         report : GroupAUC
+            What to draw.
         level : float, default=0.95
             Share of the intervals that are to hold the true value.
         method : {"logit", "delong", "exact"}, default="logit"

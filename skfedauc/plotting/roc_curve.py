@@ -134,6 +134,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         Parameters
         ----------
         report : GroupAUC
+            What to draw.
         max_groups : int, default=6
             Most groups with a colour of their own, from 2 to 6.
         ax : matplotlib Axes, default=None

@@ -141,6 +141,7 @@ class GroupScoreDisplay(ReportDisplay):
         Parameters
         ----------
         report : GroupAUC
+            What to draw.
         bins : int, default=40
             Number of bins from the lowest to the highest score. If few scores are so far off that
             999 of 1,000 rows would share half of the bins, these are counted in the outermost

@@ -266,7 +266,7 @@ class GroupAUC(Uncertainty, Bias):
             warn_hard_labels=False,
         )
         report = cls(AUCPartial._of_rows(rows), undefined=undefined)
-        report._names = validation.names_of(groups)
+        report._names = validation.names_of(labels) or validation.names_of(groups)
         return report
 
     # Single numbers ------------------------------------------------------------------
@@ -381,6 +381,7 @@ class GroupAUC(Uncertainty, Bias):
         Returns
         -------
         float
+            NaN where it is undefined.
 
         Raises
         ------

@@ -1,0 +1,56 @@
+"""Follow every link within a built site: ``python docs/check_links.py docs/_build/html``.
+
+Sphinx checks the links that it makes; this also checks those in raw HTML, in pictures and in copied
+pages. Exit code 1, and a list, if a page or an anchor is not there.
+"""
+
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+
+class Page(HTMLParser):
+    """What a page refers to, and the anchors that it has."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: set[str] = set()
+        self.anchors: set[str] = set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note links and anchors of a tag."""
+        for name, value in attrs:
+            if name in ("href", "src") and value:
+                self.links.add(value)
+            elif name in ("id", "name") and value:
+                self.anchors.add(value)
+
+
+def broken(site: Path) -> list[str]:
+    """Links that lead nowhere, with the page that they are on."""
+    files = [path for path in sorted(site.rglob("*.html")) if "_static" not in path.parts]
+    pages = {path.resolve(): Page(path) for path in files}
+    found = []
+    for path, page in pages.items():
+        for link in sorted(page.links):
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            # A fragment such as #n_rows=5 is settings that the page reads itself.
+            anchor = "" if "=" in parts.fragment else unquote(parts.fragment)
+            is_there = target.is_file() and (
+                not anchor or target not in pages or anchor in pages[target].anchors
+            )
+            if not is_there:
+                found.append(f"{path.relative_to(site.resolve())}: {link}")
+    print(f"{len(pages)} pages, {sum(len(page.links) for page in pages.values())} links")
+    return found
+
+
+if __name__ == "__main__":
+    lost = broken(Path(sys.argv[1]))
+    print("\n".join(lost))
+    sys.exit(bool(lost))

@@ -1,0 +1,167 @@
+"""Configuration of the documentation; the command that builds it is in CONTRIBUTING.md."""
+
+import contextlib
+import shutil
+import sys
+import warnings
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS))  # the modules beside this file
+
+import architecture  # noqa: E402
+import inventories  # noqa: E402
+
+import skfedauc  # noqa: E402
+
+project = "skfedauc"
+author = "The skfedauc developers"
+copyright = f"{author}, BSD-3-Clause"
+version = release = skfedauc.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_design",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+]
+root_doc = "index"
+exclude_patterns = ["_build", "_templates", "examples", "explorer", "generated", "**/README.rst"]
+templates_path = ["_templates"]
+nitpicky = True
+toc_object_entries_show_parents = "hide"
+default_role = "autolink"  # a link where the word is an object, else plain emphasis
+# Words of docstrings that happen to be modules as well.
+nitpick_ignore_regex = [("py:obj", "(fairness|metrics|partials|plotting|report|scoring)")]
+
+# Pages in Markdown --------------------------------------------------------------------------
+
+myst_enable_extensions = ["colon_fence", "attrs_inline", "deflist"]
+myst_heading_anchors = 3
+
+# The API ------------------------------------------------------------------------------------
+
+autosummary_generate = True
+autodoc_typehints = "none"  # docstrings have the types
+autodoc_class_signature = "mixed"
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False  # the template lists them
+numpydoc_class_members_toctree = False
+numpydoc_xref_param_type = True
+numpydoc_xref_ignore = "all"  # only these words of a type are links, and skfedauc's own
+numpydoc_xref_aliases = {
+    "DataFrame": "pandas.DataFrame",
+    "Series": "pandas.Series",
+    "pandas.DataFrame": "pandas.DataFrame",
+    "pandas.Series": "pandas.Series",
+    "ndarray": "numpy.ndarray",
+    "GroupAUC": "skfedauc.GroupAUC",
+    "AUCPartial": "skfedauc.AUCPartial",
+}
+
+# Inventories are written from a list, so that the build needs no network and gives the same
+# pages with and without one.
+intersphinx_mapping = inventories.write(DOCS / "generated" / "inventories")
+
+
+# The gallery --------------------------------------------------------------------------------
+
+
+in_example = contextlib.ExitStack()
+
+
+def warnings_are_errors(gallery_conf, fname, when):
+    """In examples; Sphinx itself goes on as before."""
+    if when == "before":
+        in_example.enter_context(warnings.catch_warnings(action="error"))
+    else:
+        in_example.close()
+
+
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "auto_examples",
+    "within_subsection_order": "FileNameSortKey",
+    "backreferences_dir": "generated/backreferences",
+    "doc_module": ("skfedauc",),
+    "reference_url": {"skfedauc": None},
+    "reset_modules": ("matplotlib", "conf.warnings_are_errors"),
+    "reset_modules_order": "both",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "thumbnail_size": (520, 320),
+    "show_memory": False,
+    "write_computation_times": False,  # that page would load scripts from elsewhere
+    "show_signature": False,
+    "min_reported_time": 1,
+    "remove_config_comments": True,
+}
+
+# How it looks -------------------------------------------------------------------------------
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"skfedauc {release}"
+html_static_path = ["_static"]
+html_css_files = ["skfedauc.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_theme_options = {
+    "logo": {"text": "skfedauc"},
+    "show_prev_next": False,
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_sidebars = {"index": [], "explorer": [], "contributing": [], "changelog": []}
+copybutton_exclude = ".linenos, .gp, .go"  # prompts and outputs are not copied
+
+
+# What is made anew in every build ------------------------------------------------------------
+
+
+def skip_inherited(app, what, name, obj, skip, options):
+    """Leave out what scikit-learn gives every estimator, splitter or scorer."""
+    return skip or str(getattr(obj, "__module__", "")).startswith("sklearn.")
+
+
+def refer_to_public_name(app, env, node, contnode):
+    """Find a public name that a docstring of any module mentions without its package."""
+    if node.get("refdomain") != "py" or node["reftarget"].startswith("skfedauc."):
+        return None
+    return env.get_domain("py").resolve_xref(
+        env,
+        node["refdoc"],
+        app.builder,
+        node["reftype"],
+        f"skfedauc.{node['reftarget']}",
+        node,
+        contnode,
+    )
+
+
+def draw_architecture(app):
+    """Draw the picture that a page includes."""
+    path = DOCS / "generated" / "architecture.html"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(architecture.svg(), encoding="utf-8")
+
+
+def copy_explorer(app, exception):
+    """Put the explorer, a page by itself, beside the others."""
+    if exception is None and app.builder.format == "html":
+        shutil.copytree(DOCS / "explorer", Path(app.outdir) / "explorer", dirs_exist_ok=True)
+
+
+def setup(app):
+    """Connect these to the build."""
+    app.connect("autodoc-skip-member", skip_inherited)
+    app.connect("missing-reference", refer_to_public_name)
+    app.connect("builder-inited", draw_architecture)
+    app.connect("build-finished", copy_explorer)

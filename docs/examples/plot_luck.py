@@ -1,0 +1,65 @@
+"""
+With 50 positives, equally good models differ by .05
+====================================================
+
+A model of AUC .80 is tested on 2,000 test sets of 1,000 rows each. No test set is better than
+another; their AUCs differ all the same.
+"""
+
+# %%
+# The rows come from an evenly spaced universe whose AUC is known. Each test set is a group, so that
+# one report has all their AUCs.
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from skfedauc import GroupAUC, auc_luck
+
+rng = np.random.default_rng(0)
+n_sets, n_negatives = 2000, 950
+
+
+def aucs_of_test_sets(n_positives):
+    """AUCs of test sets from a universe of AUC .8: negatives in [0, 1], positives in [.6, 1]."""
+    shape = (n_sets, n_positives + n_negatives)
+    y = np.broadcast_to(np.arange(shape[1]) < n_positives, shape)
+    score = rng.uniform(np.where(y, 0.6, 0.0), 1.0)
+    test_set = np.repeat(np.arange(n_sets), shape[1])
+    report = GroupAUC.from_predictions(y.ravel(), score.ravel(), groups=test_set)
+    return report.by_group["auc"].to_numpy()
+
+
+# %%
+# How far two of these test sets are apart, once in 20 times, is what ``auc_luck`` computes without
+# drawing any:
+
+observed = {n_positives: aucs_of_test_sets(n_positives) for n_positives in [10, 50, 500]}
+for n_positives, auc in observed.items():
+    apart = np.abs(auc[::2] - auc[1::2])
+    luck = auc_luck(0.8, n_positives, n_negatives)
+    print(f"{n_positives:4} positives: drawn {np.quantile(apart, 0.95):.3f}, auc_luck {luck:.3f}")
+
+# %%
+# The more rows of the rarer class, the less luck:
+
+fig, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
+bins = np.linspace(0.64, 0.92, 113)
+for (n_positives, auc), colour in zip(
+    observed.items(), ["#D55E00", "#0072B2", "#009E73"], strict=True
+):
+    luck = auc_luck(0.8, n_positives, n_negatives)
+    label = f"{n_positives} positives: apart by {luck:.2f} once in 20"
+    ax.hist(auc, bins, histtype="stepfilled", alpha=0.35, color=colour)
+    ax.hist(auc, bins, histtype="step", color=colour, linewidth=1.5, label=label)
+ax.axvline(0.8, color="0.3", linewidth=1)
+ax.set_xlabel("observed AUC of a model whose true AUC is .80")
+ax.set_ylabel("test sets")
+ax.set_yticks([])
+ax.legend(frameon=False, loc="upper left")
+ax.spines[["top", "right", "left"]].set_visible(False)
+plt.show()
+
+# %%
+# A leaderboard of ten equally good models on test sets with 10 positives has a clear winner. For
+# the candidates of a search, which share their rows, ask ``luck_report``: see
+# :doc:`/guide/better_or_luckier`.

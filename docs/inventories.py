@@ -1,0 +1,91 @@
+"""Inventories of other projects' documentation, written from the list below.
+
+Sphinx links to other projects by an inventory of theirs, which it fetches while it builds. A build
+would then fail without a network, and differ from one day to the next. What the pages refer
+to is little; so it is listed here: after the address of each project, lines of the name, its
+kind and the page that documents it. `$` in a page stands for the name. A name that the pages refer
+to and that is not here fails the build (`sphinx -n -W`); ``sphinx -b linkcheck`` tells, with
+a network, whether the pages still exist.
+"""
+
+import zlib
+from pathlib import Path
+
+PROJECTS = {
+    "python": (
+        "https://docs.python.org/3/",
+        """
+        dict class library/stdtypes.html#$
+        list class library/stdtypes.html#$
+        tuple class library/stdtypes.html#$
+        str class library/stdtypes.html#$
+        int class library/functions.html#$
+        float class library/functions.html#$
+        callable function library/functions.html#$
+        None data library/constants.html#$
+        True data library/constants.html#$
+        False data library/constants.html#$
+        bltin-boolean-values std:label library/stdtypes.html#$
+        iterable std:term glossary.html#term-$
+        sequence std:term glossary.html#term-$
+        """,
+    ),
+    "numpy": (
+        "https://numpy.org/doc/stable/",
+        """
+        numpy.ndarray class reference/generated/$.html#$
+        numpy.random.RandomState class reference/random/legacy.html#$
+        array_like std:term glossary.html#term-$
+        """,
+    ),
+    "pandas": (
+        "https://pandas.pydata.org/docs/",
+        """
+        pandas.DataFrame class reference/api/$.html#$
+        pandas.Series class reference/api/$.html#$
+        """,
+    ),
+    "sklearn": (
+        "https://scikit-learn.org/stable/",
+        """
+        sklearn.metrics.RocCurveDisplay class modules/generated/$.html#$
+        sklearn.metrics.make_scorer function modules/generated/$.html#$
+        sklearn.model_selection.StratifiedKFold class modules/generated/$.html#$
+        sklearn.model_selection.StratifiedGroupKFold class modules/generated/$.html#$
+        sklearn.set_config function modules/generated/$.html#$
+        sklearn.utils.Bunch class modules/generated/$.html#$
+        """,
+    ),
+    "joblib": (
+        "https://joblib.readthedocs.io/en/stable/",
+        """
+        joblib.parallel_config class generated/$.html#$
+        """,
+    ),
+}
+
+
+def write(folder: Path) -> dict[str, tuple[str, str]]:
+    """Write each project's inventory; the result is what ``sphinx.ext.intersphinx`` takes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    mapping = {}
+    for project, (address, lines) in PROJECTS.items():
+        path = folder / f"{project}.inv"
+        path.write_bytes(_inventory(project, lines))
+        mapping[project] = (address, str(path))
+    return mapping
+
+
+def _inventory(project: str, lines: str) -> bytes:
+    """An inventory of version 2: four lines of text, then its entries, compressed."""
+    head = (
+        f"# Sphinx inventory version 2\n# Project: {project}\n# Version: \n"
+        "# The remainder of this file is compressed using zlib.\n"
+    )
+    entries = ""
+    for line in filter(None, map(str.strip, lines.splitlines())):
+        name, kind, page = line.split()
+        role = kind if ":" in kind else f"py:{kind}"
+        shown = name if role.startswith("std:") else "-"
+        entries += f"{name} {role} 1 {page} {shown}\n"
+    return head.encode() + zlib.compress(entries.encode())

@@ -1,0 +1,210 @@
+"""The documentation runs as it is written, and says what the package has."""
+
+import contextlib
+import doctest
+import importlib.util
+import inspect
+import io
+import re
+import shlex
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from numpydoc.validate import validate
+
+import skfedauc
+from skfedauc.__main__ import main
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("guide/*.md"), ROOT / "CONTRIBUTING.md"])
+API_PAGE = (DOCS / "api" / "index.rst").read_text(encoding="utf-8")
+
+
+def public_members(cls):
+    """Names of public methods and properties that the package defines."""
+    for name in dir(cls):
+        owner = next((base for base in inspect.getmro(cls) if name in vars(base)), None)
+        made_here = owner is not None and owner.__module__.startswith("skfedauc")
+        # scikit-learn makes set_..._request for each parameter that can be routed.
+        if made_here and not name.startswith("_") and not re.fullmatch("set_.*_request", name):
+            yield name
+
+
+# Code blocks ---------------------------------------------------------------------------------
+
+
+def code_blocks(page):
+    """Language, number of the first line, and text of each block of code."""
+    text = page.read_text(encoding="utf-8")
+    for block in re.finditer(r"^```(\w+)\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE):
+        yield block[1], text.count("\n", 0, block.start(2)), block[2]
+
+
+def run_python(block, line, namespace, page):
+    """Run ``>>>`` lines, and compare what they show with what stands below them."""
+    test = doctest.DocTestParser().get_doctest(block, namespace, page.name, str(page), line)
+    # What stands before the first prompt would not be run.
+    assert block.startswith(">>> ")
+    report = io.StringIO()
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE, verbose=False)
+    runner.run(test, out=report.write, clear_globs=False)
+    namespace.update(test.globs)
+    assert runner.summarize(verbose=False).failed == 0, report.getvalue()
+
+
+def run_commands(block):
+    """Run the command line, and compare what it prints."""
+    for command in filter(None, re.split(r"^\$ ", block, flags=re.MULTILINE)):
+        line, _, promised = command.partition("\n")
+        program, *arguments = shlex.split(line)
+        assert program == "skfedauc"
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            assert main(arguments) == 0
+        assert printed.getvalue().split() == promised.split()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_code_blocks_give_what_stands_below_them(page, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    namespace = {"__name__": "page"}
+    for language, line, block in code_blocks(page):
+        if language == "python":
+            run_python(block, line, namespace, page)
+        elif language == "console":
+            run_commands(block)
+        else:
+            # What sets a machine up cannot be run here: CI runs it.
+            assert language == "sh"
+            assert all(line in SET_UP for line in block.splitlines())
+
+
+SET_UP = [
+    "pip install skfedauc",
+    'pip install "skfedauc[plot]"',
+    'pip install -e ".[dev]"',
+    "pytest",
+    "ruff check . && ruff format --check . && mypy",
+    'pip install -e ".[docs]" && python -m sphinx -nW --keep-going docs docs/_build/html',
+    "python docs/check_links.py docs/_build/html",
+    'pip install -e ".[bench]" && python -m benchmarks',
+    "python -m benchmarks.calibration",
+]
+
+
+# The API page --------------------------------------------------------------------------------
+
+# The section of what functions return; all others list what users import.
+IMPORTED, _, RETURNED = API_PAGE.partition("What they return")
+
+
+def listed(page):
+    """Names in the tables of a page."""
+    return re.findall(r"^   ([A-Za-z_.]+)$", page, flags=re.MULTILINE)
+
+
+def test_the_api_page_lists_every_public_name_and_nothing_else():
+    assert sorted(listed(IMPORTED)) == skfedauc.__all__
+
+
+def functions_of(name):
+    """The function of this public name, or the public methods and properties of the class."""
+    thing = getattr(skfedauc, name)
+    if not inspect.isclass(thing):
+        return [thing]
+    members = [inspect.getattr_static(thing, member) for member in public_members(thing)]
+    # What is behind a classmethod, a property or a cached property
+    return [
+        getattr(m, "__func__", None) or getattr(m, "fget", None) or getattr(m, "func", m)
+        for m in members
+    ]
+
+
+def returned_classes():
+    """The package's classes that functions say they return, but for those users import."""
+    for function in (f for name in skfedauc.__all__ for f in functions_of(name)):
+        annotation = getattr(function, "__annotations__", {}).get("return", "")
+        for word in re.findall(r"\w+", str(annotation)):
+            found = getattr(inspect.getmodule(function), word, None)
+            if inspect.isclass(found) and found.__module__.startswith("skfedauc"):
+                yield found
+
+
+def test_the_api_page_lists_what_functions_return():
+    public = {getattr(skfedauc, name) for name in skfedauc.__all__}
+    shown = set()
+    for dotted in listed(RETURNED):
+        module, _, name = dotted.rpartition(".")
+        shown.add(getattr(importlib.import_module(f"skfedauc.{module}"), name))
+    # Annotations do not tell of all: a DataFrame, or the list that holds reports.
+    assert set(returned_classes()) - public <= shown
+
+
+# Docstrings ----------------------------------------------------------------------------------
+
+# Checks of numpydoc that are not made, as in scikit-learn, which leaves out the same but for ES01.
+NOT_CHECKED = {
+    "ES01": "a summary that says it all needs no second paragraph",
+    "RT02": "what is returned may be named: Yields `train`, `test`",
+}
+# Of methods and properties, which are found on the page of their class:
+NOT_CHECKED_OF_MEMBERS = {
+    "EX01": "the example of the class may show them",
+    "SA01": "their neighbours are on the same page",
+}
+
+
+def documented():
+    for name in skfedauc.__all__:
+        yield f"skfedauc.{name}"
+        thing = getattr(skfedauc, name)
+        if inspect.isclass(thing):
+            yield from (f"skfedauc.{name}.{member}" for member in public_members(thing))
+
+
+@pytest.mark.parametrize("name", list(documented()))
+def test_docstrings_are_as_numpydoc_wants_them(name):
+    exceptions = {**NOT_CHECKED, **(NOT_CHECKED_OF_MEMBERS if name.count(".") > 1 else {})}
+    assert [error for error in validate(name)["errors"] if error[0] not in exceptions] == []
+
+
+# What the site is built with ------------------------------------------------------------------
+
+
+def load(name):
+    """A module of the documentation, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_picture_shows_each_room_above_those_it_imports_from():
+    architecture = load("architecture")
+    by_level, needed = architecture.levels()
+    level_of = {name: level for level, names in enumerate(by_level) for name in names}
+    assert level_of.keys() == architecture.rooms().keys()
+    assert all(level_of[below] < level_of[name] for name in needed for below in needed[name])
+    texts = ElementTree.fromstring(architecture.svg()).iter("text")
+    assert {text.text for text in texts if text.get("class") == "name"} == level_of.keys()
+
+
+def test_each_room_is_told_of_where_contributors_look():
+    architecture = load("architecture")
+    how_it_works = (DOCS / "guide" / "how_it_works.md").read_text(encoding="utf-8")
+    apart = {"metrics", "simulation"}  # what changes there is a change of the report, mostly
+    told = set(re.findall(r"`(\w+)(?:/|\.py)", how_it_works))
+    assert architecture.rooms().keys() - apart <= told
+
+
+def test_links_that_lead_nowhere_are_found(tmp_path):
+    (tmp_path / "a.html").write_text('<h1 id="top"></h1><a href="b/c.html#here">to c</a>')
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "c.html").write_text(
+        '<p id="here"><a href="../a.html#top">good</a><a href="../a.html#no">bad</a>'
+        '<img src="no.png"><a href="https://example.org/no">elsewhere</a>'
+        '<a href="../a.html#n=3">settings</a></p>'
+    )
+    check_links = load("check_links")
+    assert check_links.broken(tmp_path) == ["b/c.html: ../a.html#no", "b/c.html: no.png"]
