@@ -14,6 +14,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import skfedauc
@@ -129,12 +130,35 @@ def _parser() -> argparse.ArgumentParser:
         "where it is empty), or a group of their own (default: %(default)s)",
     )
     add(
+        "--html",
+        metavar="PAGE",
+        help="write a fairness audit, with tables and plots, to this file as well; one that exists "
+        "is overwritten",
+    )
+    add(
+        "--threshold",
+        metavar="T",
+        type=_finite,
+        help="score from which on rows are selected, for --html; 0.5 if left out, where all scores "
+        "are from 0 to 1",
+    )
+    add(
         "--json",
         action="store_true",
         help="print one JSON document; what is undefined is null, and cross_difference is "
         "left out above 500 groups",
     )
     return parser
+
+
+def _finite(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise argparse.ArgumentTypeError(f"must be a finite number; got {text!r}")
+    return number
 
 
 # The main job --------------------------------------------------------------------------
@@ -250,6 +274,7 @@ def audit(arguments: argparse.Namespace) -> list[str]:
     """Report on a file of predictions, as text or JSON."""
     from skfedauc import GroupAUC
 
+    _check_page(arguments)
     columns = list(dict.fromkeys(arguments.group))
     needed = [arguments.label, arguments.score, *columns]
     if arguments.weight is not None:
@@ -264,12 +289,25 @@ def audit(arguments: argparse.Namespace) -> list[str]:
         _Grouping(names, GroupAUC(partial, undefined="ignore"), rows.n_without(names))
         for names, partial in partials.items()
     ]
+    if arguments.html is not None:
+        _write_page(arguments, rows, groupings)
     if arguments.json:
         return [json.dumps(_document(arguments, rows, groupings), indent=2, allow_nan=False)]
     lines = [_headline(arguments, rows)]
     for names, report, n_dropped in groupings:
         lines += ["", *_report_lines(report, names, n_dropped)]
+    if arguments.html is not None:
+        lines += ["", f"The fairness audit is in {arguments.html}."]
     return lines
+
+
+def _check_page(arguments: argparse.Namespace) -> None:
+    """Refuse what can be told to be wrong before rows are read."""
+    page, file = arguments.html, arguments.file
+    if page is None and arguments.threshold is not None:
+        raise CommandError("--threshold is for the page of --html; pass both or none")
+    if page and os.path.exists(page) and os.path.exists(file) and os.path.samefile(page, file):
+        raise CommandError(f"--html {page} would overwrite the predictions")
 
 
 def _partials(rows: Rows, arguments: argparse.Namespace) -> dict[tuple[str, ...], AUCPartial]:
@@ -316,6 +354,37 @@ def _tell(messages: Iterable[str], arguments: argparse.Namespace) -> None:
     for message in dict.fromkeys(messages):
         text = message.replace("y_score", f"column {arguments.score!r}")
         print(f"{PROG}: warning: {text}", file=sys.stderr)
+
+
+def _write_page(arguments: argparse.Namespace, rows: Rows, groupings: list[_Grouping]) -> None:
+    from skfedauc.fairness import FairnessAudit
+    from skfedauc.fairness.page import Section, page_of
+
+    threshold = _threshold(arguments, rows)
+    sections = []
+    for names, report, n_dropped in groupings:
+        report._names = names
+        sections.append(Section(FairnessAudit(report, threshold=threshold), n_dropped))
+    try:
+        text = page_of(sections, subject=Path(name_of(arguments.file)).name)
+    except ImportError as error:
+        raise CommandError(str(error)) from None
+    try:
+        Path(arguments.html).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{arguments.html}: cannot be written: {error.strerror}") from None
+
+
+def _threshold(arguments: argparse.Namespace, rows: Rows) -> float:
+    if arguments.threshold is not None:
+        return float(arguments.threshold)
+    low, high = rows.scores.min(), rows.scores.max()
+    if low < 0 or high > 1:
+        raise CommandError(
+            f"column {arguments.score!r} has scores from {low:g} to {high:g}, which are no "
+            "probabilities; pass --threshold, the score from which on rows are selected"
+        )
+    return 0.5
 
 
 # What is printed -------------------------------------------------------------------------

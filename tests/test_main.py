@@ -13,8 +13,10 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 import skfedauc
+from skfedauc import FairnessAudit
 from skfedauc import __main__ as command_line
 from skfedauc.__main__ import main
+from skfedauc.fairness import page
 from skfedauc.report import STATISTICS
 from skfedauc.report.group_auc import MATRIX_GROUPS
 
@@ -464,6 +466,123 @@ def test_main_job(capsys):
     assert all(f"  {name} " in printed.out for name in STATISTICS)
     assert "undefined" not in printed.out
     assert max(map(len, printed.out.splitlines())) <= 110
+
+
+# The page ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def without_plots(monkeypatch):
+    """Drawing takes most of the time."""
+    monkeypatch.setattr(page.figures, "pictures", lambda audit, prefix: [])
+
+
+@pytest.fixture
+def probabilities(frame, tmp_path):
+    """A file of predictions without some groups, whose scores are from 0 to 1."""
+    frame["s"] = (1 / (1 + np.exp(-frame["s"]))).round(3)
+    frame.loc[::10, "g"] = None
+    frame.loc[::25, "sex"] = None
+    frame.to_csv(tmp_path / "probabilities.csv", index=False)
+    return tmp_path / "probabilities.csv"
+
+
+def audit_of(frame, by, **options):
+    kept = frame.dropna(subset=by)
+    weight = options.pop("weight", None)
+    return FairnessAudit.from_predictions(
+        kept["y"],
+        kept["s"],
+        groups=kept[by].astype(str),
+        sample_weight=None if weight is None else kept[weight],
+        **options,
+    )
+
+
+def test_a_page_is_written_beside_the_report(frame, written, tmp_path, capsys):
+    path = tmp_path / "report.html"
+    assert main(["audit", written, *COLUMNS]) == 0
+    plain = capsys.readouterr().out
+    arguments = [*COLUMNS, "--html", str(path), "--threshold", "-0.5"]
+    assert main(["audit", written, *arguments]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == f"{plain}\nThe fairness audit is in {path}.\n"
+    assert printed.err == ""
+    expected = page.page_of(
+        [page.Section(audit_of(frame, ["g"], threshold=-0.5))], "predictions.csv"
+    )
+    assert path.read_text(encoding="utf-8") == expected
+
+
+@pytest.mark.parametrize("arguments", [[], ["--weight", "w"]])
+def test_a_page_has_the_rows_of_each_grouping(
+    frame, probabilities, tmp_path, without_plots, arguments
+):
+    path = tmp_path / "report.html"
+    by_both = [*COLUMNS, "--group", "sex", "--missing", "drop", "--html", str(path)]
+    assert main(["audit", str(probabilities), *by_both, *arguments]) == 0
+    weight = arguments[-1] if arguments else None
+    sections = [
+        page.Section(audit_of(frame, by, weight=weight), frame[by].isna().any(axis=1).sum())
+        for by in (["g"], ["sex"], ["g", "sex"])
+    ]
+    assert path.read_text(encoding="utf-8") == page.page_of(sections, "probabilities.csv")
+
+
+def test_a_page_of_another_positive_label(frame, probabilities, tmp_path, without_plots):
+    path = tmp_path / "report.html"
+    frame.assign(y=np.where(frame["y"] == 1, "yes", "no")).to_csv(probabilities, index=False)
+    arguments = ["--pos-label", "no", "--missing", "drop", "--html", str(path)]
+    assert main(["audit", str(probabilities), *COLUMNS, *arguments]) == 0
+    frame["y"] = 1 - frame["y"]
+    sections = [page.Section(audit_of(frame, ["g"]), 40)]
+    assert path.read_text(encoding="utf-8") == page.page_of(sections, "probabilities.csv")
+
+
+def test_a_page_beside_json(probabilities, tmp_path, audit, without_plots):
+    arguments = [*COLUMNS, "--missing", "drop"]
+    expected = audit(probabilities, *arguments)
+    assert audit(probabilities, *arguments, "--html", str(tmp_path / "report.html")) == expected
+    assert (tmp_path / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--html", "{folder}"], "{folder}: cannot be written: Is a directory"),
+        (["--html", "{folder}/absent/report.html"], "cannot be written: No such file"),
+        (["--html", "{file}"], "--html {file} would overwrite the predictions"),
+        (["--threshold", "0.5"], "--threshold is for the page of --html"),
+        (["--html", "{folder}/r.html", "--threshold", "half"], "finite number; got 'half'"),
+        (["--html", "{folder}/r.html", "--threshold", "nan"], "finite number; got 'nan'"),
+    ],
+)
+def test_what_is_wrong_with_a_page(
+    probabilities, tmp_path, error_of, without_plots, arguments, message
+):
+    names = {"folder": tmp_path, "file": probabilities}
+    before = probabilities.read_bytes()
+    arguments = [argument.format(**names) for argument in arguments]
+    found = error_of(["audit", probabilities, *COLUMNS, "--missing", "drop", *arguments])
+    assert message.format(**names) in found
+    assert probabilities.read_bytes() == before
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_a_page_of_scores_that_are_no_probabilities_needs_a_threshold(
+    frame, written, tmp_path, error_of
+):
+    message = error_of(["audit", written, *COLUMNS, "--html", tmp_path / "report.html"])
+    low, high = frame["s"].min(), frame["s"].max()
+    assert f"column 's' has scores from {low:g} to {high:g}, which are no" in message
+    assert "pass --threshold" in message
+
+
+@pytest.mark.parametrize("module", ["jinja2", "matplotlib"])
+def test_a_page_without_what_it_needs(probabilities, tmp_path, error_of, monkeypatch, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    arguments = [*COLUMNS, "--missing", "drop", "--html", tmp_path / "report.html"]
+    assert 'pip install "skfedauc[html]"' in error_of(["audit", probabilities, *arguments])
 
 
 # Messages and exit codes ---------------------------------------------------------------------

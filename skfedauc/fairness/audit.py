@@ -97,6 +97,8 @@ class FairnessAudit:
             )
         if report.partial.groups is None:
             raise ValueError("an audit needs groups; the report is about rows without any.")
+        if report.n_groups == 0:
+            raise ValueError("an audit needs rows; the report has none.")
         if type(report) is not GroupAUC:
             raise ValueError(
                 "an audit compares all rows with each other, and this report does not: it is of "
@@ -410,7 +412,7 @@ class FairnessAudit:
         """
         from skfedauc.fairness.page import page
 
-        Path(path).write_text(page(self), encoding="utf-8")
+        Path(path).write_text(page(self), encoding="utf-8", newline="\n")
 
     # What they are made of -------------------------------------------------------------------
 

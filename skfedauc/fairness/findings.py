@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 SIGNIFICANT = 0.05
 # Groups that a sentence names.
 _MOST_NAMED = 5
+# Characters of a label that a sentence shows.
+_MOST_CHARACTERS = 60
 
 
 def findings(audit: FairnessAudit) -> tuple[str, ...]:
@@ -33,9 +35,10 @@ def findings(audit: FairnessAudit) -> tuple[str, ...]:
 def _on_small_groups(audit: FairnessAudit) -> Iterator[str]:
     n_small = audit.report.n_groups - audit.compared.n_groups
     if n_small:
+        verb, they_are = ("has", "it is") if n_small == 1 else ("have", "they are")
         yield (
-            f"{n_small:,} of {audit.report.n_groups:,} groups have fewer than "
-            f"{max(audit.min_per_class, 1)} positives or negatives: they are shown, but not "
+            f"{n_small:,} of {audit.report.n_groups:,} groups {verb} fewer than "
+            f"{max(audit.min_per_class, 1)} positives or negatives: {they_are} shown, but not "
             "compared."
         )
 
@@ -124,7 +127,12 @@ def named(label: Any) -> str:
     """A group's label in a sentence."""
     if isinstance(label, datetime.datetime):
         return str(label)
-    return ", ".join(map(named, label)) if isinstance(label, tuple) else repr(label)
+    if isinstance(label, tuple):
+        return ", ".join(map(named, label))
+    text = repr(label)
+    if len(text) <= _MOST_CHARACTERS:
+        return text
+    return f"{text[: _MOST_CHARACTERS // 2]}...{text[-_MOST_CHARACTERS // 2 :]}"
 
 
 def _listed(labels: Iterable[Any]) -> str:

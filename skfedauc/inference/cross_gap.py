@@ -2,6 +2,12 @@
 
 The positives of the group with the others' negatives, and the others' positives with the group's
 negatives, have no row in common, so that their variances add up.
+
+References
+----------
+.. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under two
+   or more correlated receiver operating characteristic curves. Biometrics 44(3).
+   https://doi.org/10.2307/2531595
 """
 
 from __future__ import annotations
@@ -30,41 +36,58 @@ class CrossGap(NamedTuple):
 
 
 def cross_gap(partial: AUCPartial, group: int, level: float) -> CrossGap:
-    """Compare the cross AUCs of a group; the test is DeLong's, with normal limits."""
+    """Compare the cross AUCs of a group, with normal limits.
+
+    The variance is DeLong's [1]_, or that of groups which all have the placements of all rows
+    together, if it is larger: where a few rows lie close together by chance their own variance is
+    too small, the more so in the group that was picked for its disparity.
+    """
     from scipy.special import ndtr
 
     unknown = float("nan")
-    states = [_pairs_across(partial, group, positives_of_group=side) for side in (True, False)]
-    if not all(
-        state.n_positives.all() and state.n_negatives.all() and len(state) for state in states
-    ):
+    directions = Variances(_directions(partial, group))
+    if directions.auc.size < 2 or not directions.defined.all():
         return CrossGap(unknown, unknown, unknown, unknown)
-    favoured, others = map(Variances, states)
-    disparity = float(favoured.auc[0] - others.auc[0])
-    if not (favoured.estimable.all() and others.estimable.all()):
+    disparity = float(directions.auc[1] - directions.auc[0])
+    if not directions.estimable.all():
         return CrossGap(disparity, unknown, unknown, unknown)
-    error = float(np.sqrt(favoured.safe[0] + others.safe[0]))
+    error = float(np.sqrt(max(directions.safe.sum(), _variance_of_all(partial, directions))))
     reach = normal_quantile((1.0 - level) / 2.0) * error
     limits = max(disparity - reach, -1.0), min(disparity + reach, 1.0)
     return CrossGap(disparity, *limits, float(2.0 * ndtr(-abs(disparity) / error)))
 
 
-def _pairs_across(partial: AUCPartial, group: int, *, positives_of_group: bool) -> AUCPartial:
-    """A state of one class of the group and the other class of the others."""
+def _directions(partial: AUCPartial, group: int) -> AUCPartial:
+    """A state of two groups: 1 has the positives of the group and the others' negatives."""
     starts, scores, negatives, positives, weights = partial._cells
-    from_group = group_of_cell(starts) == group
-    gives_positives = from_group if positives_of_group else ~from_group
-    negatives = np.where(gives_positives, 0, negatives)
-    positives = np.where(gives_positives, positives, 0)
+    mine = group_of_cell(starts) == group
+    # Each cell twice, with its negatives and with its positives
+    nothing = np.zeros_like(negatives)
+    both = np.concatenate([negatives, nothing]), np.concatenate([nothing, positives])
     if weights is not None:
-        of_class = np.stack([~gives_positives, gives_positives] * 2)
-        weights = np.where(of_class, weights, 0.0)
-    kept = (negatives > 0) | (positives > 0)
+        of_class = np.repeat([[True, False], [False, True]] * 2, mine.size, axis=1)
+        weights = np.where(of_class, np.tile(weights, 2), 0.0)
+    kept = (both[0] > 0) | (both[1] > 0)
     cells = Cells(
         starts,
-        scores[kept],
-        negatives[kept],
-        positives[kept],
+        np.tile(scores, 2)[kept],
+        both[0][kept],
+        both[1][kept],
         None if weights is None else weights[:, kept],
     )
-    return AUCPartial._added(cells, None, None)
+    of_cell = np.concatenate([~mine, mine])[kept]
+    labels, codes = np.unique(of_cell, return_inverse=True)
+    return AUCPartial._added(cells, codes, labels)
+
+
+def _variance_of_all(partial: AUCPartial, directions: Variances) -> float:
+    """Variance of the disparity, were all rows of a class placed alike in every group."""
+    pooled = Variances(partial._pool())
+    total = 0.0
+    for rows, all_rows, squared in (
+        (directions.positives, pooled.positives, pooled._own.positives_squared),
+        (directions.negatives, pooled.negatives, pooled._own.negatives_squared),
+    ):
+        of_row = float(squared[0] / all_rows.pairs[0] * all_rows.effective[0])
+        total += float((of_row / rows.effective).sum())
+    return total

@@ -1,0 +1,204 @@
+"""The page of an audit in a browser: it loads, sorts, prints, and keeps labels as text."""
+
+import base64
+
+import numpy as np
+import pytest
+
+from skfedauc import FairnessAudit
+
+# Ways to find elements and keys, as WebDriver calls them
+CSS = "css selector"
+ENTER, SPACE, TAB = "\ue007", "\ue00d", "\ue004"
+HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "&lt;b&gt;", "$x$"]
+# What a column shows: its cells in each body of the table
+COLUMN = """
+return [...document.querySelectorAll("table.sortable tbody.groups")].map(
+    (body) => [...body.rows].map((row) => row.cells[arguments[0]].textContent));
+"""
+POSITIVES, AUC, PVALUE, DISPARITY = 1, 3, 6, 9
+
+
+def audit_of(labels, n=800, n_small=0):
+    """The last groups are small, and every other one of them has no negatives."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, len(labels) - n_small, n)
+    group[: 5 * n_small] = np.repeat(np.arange(len(labels) - n_small, len(labels)), 5)
+    y = rng.integers(0, 2, n)
+    y[: 5 * n_small] = [0, 1, 0, 1, 1] * n_small
+    y[(group >= len(labels) - n_small) & (group % 2 == 0)] = 1
+    score = 1 / (1 + np.exp(-(rng.normal(size=n) + y + 0.4 * (group % 3))))
+    return FairnessAudit.from_predictions(y, score, groups=[labels[g] for g in group])
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """Addresses of pages, each written once."""
+    folder = tmp_path_factory.mktemp("pages")
+    audits = {
+        "sites": audit_of([f"site {g}" for g in range(15)], n_small=6),
+        "hostile": audit_of(HOSTILE),
+    }
+    for name, audit in audits.items():
+        audit.to_html(folder / f"{name}.html")
+    return {name: (folder / f"{name}.html").as_uri() for name in audits}
+
+
+@pytest.fixture
+def sites(browser, pages):
+    browser.get(pages["sites"])
+    return browser
+
+
+@pytest.fixture
+def emulate(chromium):
+    """Run a command of Chromium's tools whose effect ends with the test."""
+    yield chromium.execute_cdp_cmd
+    chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def heading(browser, column):
+    return browser.find_elements(CSS, "table.sortable thead tr:last-child th")[column]
+
+
+def numbers(cells):
+    """Numbers as they are shown; None where there is none."""
+    texts = [cell.replace("\N{MINUS SIGN}", "-").replace("<0.001", "0") for cell in cells]
+    return [None if text == "\N{EN DASH}" else float(text) for text in texts]
+
+
+def in_order(values, *, falls):
+    """What is undefined is last."""
+    defined = sorted((v for v in values if v is not None), reverse=falls)
+    return defined + [None] * (len(values) - len(defined))
+
+
+def click(button):
+    button.click()
+
+
+def press_enter(button):
+    button.send_keys(ENTER)
+
+
+def press_space(button):
+    button.send_keys(SPACE)
+
+
+@pytest.mark.parametrize("act", [click, press_enter, press_space])
+@pytest.mark.parametrize("column", [POSITIVES, PVALUE, DISPARITY])
+def test_columns_sort_in_both_directions(sites, act, column):
+    before = [numbers(cells) for cells in sites.execute_script(COLUMN, column)]
+    assert list(map(len, before)) == [9, 6]
+    button = heading(sites, column).find_element(CSS, "button")
+    for falls, order in enumerate(["ascending", "descending"]):
+        act(button)
+        assert heading(sites, column).get_attribute("aria-sort") == order
+        after = [numbers(cells) for cells in sites.execute_script(COLUMN, column)]
+        assert after == [in_order(values, falls=falls) for values in before]
+    sorted_by = sites.find_elements(CSS, "th[aria-sort]")
+    assert len(sorted_by) == 1
+
+
+def test_what_is_undefined_comes_last(sites):
+    for column in (0, AUC, AUC):
+        heading(sites, column).find_element(CSS, "button").click()
+        _, small = sites.execute_script(COLUMN, AUC)
+        undefined = [number is None for number in numbers(small)]
+        assert sum(undefined) == 3
+        assert (undefined == sorted(undefined)) == (column == AUC)
+
+
+def test_labels_sort_by_their_values_and_rows_stay_whole(sites):
+    rows = "return [...document.querySelectorAll('tbody.groups tr')].map((row) => row.innerText)"
+    before = sites.execute_script(rows)
+    heading(sites, 0).find_element(CSS, "button").click()
+    large, small = sites.execute_script(COLUMN, 0)
+    assert large == sorted(large)
+    assert small == ["site 10", "site 11", "site 12", "site 13", "site 14", "site 9"]
+    assert sorted(sites.execute_script(rows)) == sorted(before)
+
+
+def test_the_keyboard_reaches_what_can_be_used(sites):
+    reached = set()
+    for _ in range(40):
+        sites.switch_to.active_element.send_keys(TAB)
+        element = sites.switch_to.active_element
+        reached.add((element.tag_name, element.get_attribute("class")))
+    assert {("button", ""), ("div", "scroll tall"), ("div", "plot"), ("summary", "")} <= reached
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_labels_stay_text(browser, pages, emulate, width):
+    metrics = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    emulate("Emulation.setDeviceMetricsOverride", metrics)
+    browser.get(pages["hostile"])
+    # An alert would make this fail.
+    assert browser.find_elements(CSS, "img") == []
+    assert len(browser.find_elements(CSS, "script")) == 1
+    (labels,) = browser.execute_script(COLUMN, 0)
+    assert sorted(labels) == sorted(HOSTILE)
+    findings = browser.find_element(CSS, ".findings").text
+    assert any(repr(label) in findings for label in HOSTILE[:2])
+    plotted = browser.execute_script(
+        "return [...document.querySelectorAll('svg text')].map((text) => text.textContent)"
+    )
+    assert "$x$" in plotted
+    assert any(text.startswith("<script>") for text in plotted)
+    assert any(text.startswith('"><img') for text in plotted)
+
+
+def test_definitions_unfold(sites):
+    details = sites.find_elements(CSS, "details")
+    assert len(details) == 5
+    for element in details:
+        text = element.find_element(CSS, "dd, li")
+        assert not text.is_displayed()
+        element.find_element(CSS, "summary").click()
+        assert text.is_displayed()
+
+
+@pytest.mark.parametrize("name", ["sites", "hostile"])
+def test_a_phone_scrolls_tables_and_not_the_page(browser, pages, emulate, name):
+    metrics = {"width": 390, "height": 800, "deviceScaleFactor": 2, "mobile": True}
+    emulate("Emulation.setDeviceMetricsOverride", metrics)
+    browser.get(pages[name])
+    widths = "const e = document.querySelector(arguments[0]); return [e.scrollWidth, e.clientWidth]"
+    page_width, shown = browser.execute_script(widths, "html")
+    assert page_width == shown == 390
+    table_width, shown = browser.execute_script(widths, ".scroll.tall")
+    assert table_width > shown
+
+
+def test_print_shows_whole_tables_and_the_definitions(sites, emulate):
+    emulate("Emulation.setEmulatedMedia", {"media": "print"})
+    hidden = """
+    return [...document.querySelectorAll(".scroll, .plot")].filter(
+        (e) => e.scrollHeight > e.clientHeight + 1 && getComputedStyle(e).overflow !== "visible")
+    """
+    assert sites.execute_script(hidden) == []
+    assert all(table.is_displayed() for table in sites.find_elements(CSS, "table"))
+    emulate("Emulation.setEmulatedMedia", {"media": ""})
+    unfolded = "document.querySelectorAll('details[open]').length"
+    sites.execute_script(f"addEventListener('beforeprint', () => {{ window.n = {unfolded} }})")
+    printed = base64.b64decode(sites.execute_cdp_cmd("Page.printToPDF", {})["data"])
+    assert printed.startswith(b"%PDF")
+    assert sites.execute_script(f"return [window.n, {unfolded}]") == [5, 0]
+
+
+def test_nothing_is_loaded_and_no_other_script_runs(sites):
+    assert sites.execute_script("return performance.getEntriesByType('resource').length") == 0
+    assert sites.get_log("browser") == []
+    sites.execute_script(
+        "const script = document.createElement('script'); script.text = 'window.ran = 1';"
+        "document.body.append(script)"
+    )
+    assert sites.execute_script("return window.ran") is None
+    fetched = sites.execute_async_script(
+        "const done = arguments[0]; fetch('data:,x').then(() => done(true), () => done(false))"
+    )
+    assert not fetched
+    refusals = sites.get_log("browser")
+    assert refusals
+    assert all("Content Security Policy" in entry["message"] for entry in refusals)

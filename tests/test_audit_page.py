@@ -1,0 +1,425 @@
+"""The page of an audit, read back as HTML and compared with the audit."""
+
+import base64
+import hashlib
+import math
+import re
+import sys
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from oracles import LABELS
+
+from skfedauc import AUCPartial, FairnessAudit, GroupAUC
+from skfedauc.fairness import page as page_module
+from skfedauc.fairness.page import Section, page, page_of
+
+UNDEFINED = "\N{EN DASH}"
+VOID = {"meta", "br", "hr", "img", "input", "link"}
+# What labels could do to a page, its tables and its plots
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "</svg></style></title>",
+    "it's & &lt; &#60; it",
+    "$x_1$ \\frac{",
+    "{{ 7 * 7 }}{% raw %}",
+    "line\nbreak",
+    "\x00\x1b[31m",
+    "\u202egnirts",
+    " ",
+    "",
+    "_underscore",
+    "名前",
+    "x" * 500,
+    "word " * 100,
+]
+
+
+class Tree(HTMLParser):
+    """The elements of a page, which must be closed in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.builder, self.open = ElementTree.TreeBuilder(), []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+        self.root = self.builder.close()
+
+    def handle_starttag(self, tag, attrs):
+        assert len(dict(attrs)) == len(attrs), "an attribute is repeated"
+        self.builder.start(tag, {name: value or "" for name, value in attrs})
+        if tag in VOID:
+            self.builder.end(tag)
+        else:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.builder.start(tag, {name: value or "" for name, value in attrs})
+        self.builder.end(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+        self.builder.end(tag)
+
+    def handle_data(self, data):
+        if self.open:
+            self.builder.data(data)
+
+
+def tree_of(text):
+    return Tree(text).root
+
+
+def words_of(element):
+    return " ".join("".join(element.itertext()).split())
+
+
+def people(n_groups=3, n=600, seed=0, labels=None, weighted=False):
+    """Arguments of an audit; group 0 has one class only if there are more than 3."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, n_groups, n)
+    y = rng.integers(0, 2, n)
+    if n_groups > 3:
+        y[group == 0] = 1
+    score = 1 / (1 + np.exp(-(rng.normal(size=n) + y + 0.4 * (group % 3))))
+    return {
+        "y_true": y,
+        "y_score": score.round(3),
+        "groups": [labels[g] if labels else f"site {g}" for g in group],
+        "sample_weight": rng.uniform(0.2, 3, n) if weighted else None,
+    }
+
+
+def audit_of(*arguments, **options):
+    return FairnessAudit.from_predictions(**people(*arguments, **options))
+
+
+def two_columns(n=900):
+    rows = people(n=n)
+    rng = np.random.default_rng(1)
+    rows["groups"] = pd.DataFrame(
+        {"sex": rng.choice(["f", "m"], n), "age <b>": rng.choice([20, 100, 30], n)}
+    )
+    return FairnessAudit.from_predictions(**rows)
+
+
+AUDITS = {
+    "groups": lambda: audit_of(8),
+    "two groups": lambda: audit_of(2),
+    "one group": lambda: audit_of(1),
+    "all are small": lambda: audit_of(40, 200),
+    "weights": lambda: audit_of(5, weighted=True),
+    "two columns": two_columns,
+    "hostile labels": lambda: audit_of(len(HOSTILE), 1500, labels=HOSTILE),
+    "one score": lambda: FairnessAudit.from_predictions(
+        [0, 1] * 60, np.full(120, 0.5), groups=np.arange(120) // 40
+    ),
+    **{
+        kind: lambda kind=kind: audit_of(4, labels=[LABELS[kind](g) for g in range(4)])
+        for kind in LABELS
+    },
+}
+
+
+@pytest.fixture
+def without_plots(monkeypatch):
+    """Drawing takes most of the time."""
+    monkeypatch.setattr(page_module.figures, "pictures", lambda audit, prefix: [])
+
+
+@pytest.fixture(params=AUDITS)
+def shown(request, without_plots):
+    """An audit and the elements of its page."""
+    audit = AUDITS[request.param]()
+    return audit, tree_of(page(audit))
+
+
+@pytest.fixture(
+    params=["groups", "one group", "all are small", "two columns", "hostile labels"], scope="module"
+)
+def drawn(request):
+    """An audit, its page with the plots, and the elements of that."""
+    audit = AUDITS[request.param]()
+    text = page(audit)
+    return audit, text, tree_of(text)
+
+
+def tables_of(tree, kind):
+    return [table for table in tree.iter("table") if table.get("class") == kind]
+
+
+def rows_of(table):
+    """Cells of the rows that show a group or a gap."""
+    rows = [list(row) for body in table.iter("tbody") for row in body.iter("tr")]
+    return [cells for cells in rows if cells[0].get("scope") == "row"]
+
+
+def check_cell(cell, expected):
+    """A number is there in full, and its text is that number in short."""
+    text, value = words_of(cell), cell.get("data-value")
+    if math.isnan(expected):
+        assert (text, value) == (UNDEFINED, "")
+        return
+    assert float(value) == expected
+    if text == "<0.001":
+        assert expected < 0.001
+    else:
+        number = float(text.replace("\N{MINUS SIGN}", "-").replace(",", ""))
+        assert number == pytest.approx(expected, abs=0.00051)
+
+
+def of_sections(audit):
+    if len(audit.columns) == 1:
+        return [audit]
+    return [*map(audit.of, audit.columns), audit]
+
+
+# What is shown ---------------------------------------------------------------------------------
+
+
+def test_tables_have_the_numbers_of_the_audit(shown):
+    audit, tree = shown
+    tables = tables_of(tree, "sortable")
+    for part, table in zip(of_sections(audit), tables, strict=True):
+        headings = [words_of(heading) for heading in table.find("thead").findall("tr")[-1]]
+        n_labels = len(part.columns)
+        assert headings[:n_labels] == list(part.columns)
+        numbers = part.by_group.drop(columns="is_small")
+        assert len(headings) == n_labels + numbers.shape[1]
+        assert len(set(headings)) == len(headings)
+        places = [[int(c.get("data-value")) for c in row[:n_labels]] for row in rows_of(table)]
+        # Places tell the groups, which are sorted by their labels.
+        order = sorted(range(len(places)), key=places.__getitem__)
+        assert len(order) == part.report.n_groups
+        rows = rows_of(table)
+        for place, expected in zip(order, numbers.itertuples(index=False), strict=True):
+            for cell, number in zip(rows[place][n_labels:], expected, strict=True):
+                check_cell(cell, number)
+
+
+def test_groups_are_in_order_of_their_auc_and_small_ones_last(shown):
+    audit, tree = shown
+    table = tables_of(tree, "sortable")[-1]
+    column = len(audit.columns) + 2
+    (heading,) = [th for th in table.iter("th") if th.get("aria-sort")]
+    assert (words_of(heading), heading.get("aria-sort")) == ("AUC", "ascending")
+    bodies = [body for body in table.iter("tbody") if "groups" in body.get("class", "")]
+    n_small = int(audit.by_group["is_small"].sum())
+    assert len(bodies) == 1 + (n_small > 0)
+    assert [len(body) for body in bodies] == [len(audit.by_group) - n_small, n_small][: len(bodies)]
+    for body in bodies:
+        values = [row[column].get("data-value") for row in body]
+        defined = [float(value) for value in values if value]
+        assert defined == sorted(defined)
+        assert values[len(defined) :] == [""] * (len(values) - len(defined))
+
+
+def test_gaps_are_those_of_the_audit(shown):
+    audit, tree = shown
+    tables = tables_of(tree, "gaps")
+    for part, table in zip(of_sections(audit), tables, strict=True):
+        columns = ["value", "ci_low", "ci_high", "expected", "pvalue"]
+        for cells, gap in zip(rows_of(table), part.gaps.itertuples(), strict=True):
+            for cell, column in zip(cells[1:6], columns, strict=True):
+                check_cell(cell, getattr(gap, column))
+            is_bold = cells[5].get("class") == "significant"
+            assert is_bold == (gap.pvalue < 0.05)
+            for cell, label in zip(cells[6:], (gap.lowest, gap.highest), strict=True):
+                assert (words_of(cell) == UNDEFINED) == (label not in part.report.partial.groups)
+
+
+def test_findings_come_first(shown):
+    audit, tree = shown
+    found = [words_of(item) for item in tree.find(".//section[@class='findings']").iter("li")]
+    expected = [finding for part in of_sections(audit) for finding in part.findings]
+    assert found == [" ".join(finding.split()) for finding in expected]
+    assert next(tree.iter("section")).get("class") == "findings"
+
+
+def test_facts(without_plots):
+    audit = audit_of(12, weighted=True)
+    tree = tree_of(page(audit))
+    facts = {words_of(fact[0]): words_of(fact[1]) for fact in tree.find(".//dl[@class='facts']")}
+    y = people(12)["y_true"]
+    assert facts["Rows"] == "600"
+    assert facts["Positives"] == str(y.sum())
+    assert facts["Groups"] == "12, 1 of them small"
+    assert facts["Groups by"] == "group"
+    assert facts["Weights"] == "yes"
+    assert facts["Threshold"] == "0.5"
+    assert float(facts["Pooled AUC"]) == pytest.approx(audit.report.pooled, abs=0.0005)
+
+
+def test_each_column_alone_and_then_combined(without_plots):
+    tree = tree_of(page(two_columns()))
+    headings = [words_of(heading) for heading in tree.iter("h2")]
+    by = ["By sex", "By age <b>", "By sex \N{MULTIPLICATION SIGN} age <b>"]
+    assert [heading for heading in headings if heading.startswith("By ")] == by
+    links = [words_of(link) for link in tree.find(".//nav").iter("a")]
+    assert links[:3] == by
+    places = {
+        row[1].get("data-value"): words_of(row[1])
+        for row in rows_of(tables_of(tree, "sortable")[-1])
+    }
+    assert places == {"0": "20", "1": "30", "2": "100"}
+
+
+def test_rows_left_out_are_told_by_section(without_plots):
+    sections = [Section(audit_of(3), 7), Section(audit_of(2, 500), 1), Section(audit_of(2))]
+    tree = tree_of(page_of(sections, "rows.csv"))
+    assert words_of(tree.find(".//h1")) == "Fairness audit of rows.csv"
+    facts = [
+        words_of(paragraph) for paragraph in tree.iter("p") if "Groups: " in words_of(paragraph)
+    ]
+    assert "Left out: 7 rows without a group" in facts[0]
+    assert "Left out: 1 row without a group" in facts[1]
+    assert "Left out" not in facts[2]
+    assert [re.search("Rows: ([0-9]+)", fact)[1] for fact in facts] == ["600", "500", "600"]
+
+
+def test_of_too_many_groups_the_ends_are_shown(monkeypatch, without_plots):
+    monkeypatch.setattr(page_module, "MOST_ROWS", 7)
+    audit = audit_of(20, 3000)
+    tree = tree_of(page(audit))
+    by_auc = audit.by_group.query("~is_small").sort_values("auc", kind="stable")
+    shown = [words_of(row[0]) for row in rows_of(tables_of(tree, "sortable")[0])]
+    assert shown == [*by_auc.index[:3], *by_auc.index[-4:]]
+    low, high = by_auc["auc"].iloc[[3, -5]]
+    left_out = f"12 groups with an AUC of {low:.3f} to {high:.3f} and 1 small group."
+    assert f"Left out of the table: {left_out}" in words_of(tree)
+
+
+# The plots -------------------------------------------------------------------------------------
+
+
+def test_plots_name_the_groups_and_have_words(drawn):
+    audit, _, tree = drawn
+    for figure in tree.iter("figure"):
+        (svg,) = figure.iter("svg")
+        assert svg.get("role") == "img"
+        assert f"by {audit.columns[0]}" in svg.get("aria-label") or len(audit.columns) > 1
+        assert words_of(figure.find("figcaption"))
+        assert sum(1 for _ in svg.iter("text")) > 4
+    n_compared = audit.compared.n_groups
+    n_plots = 3 + ((n_compared or audit.report.n_groups) > 1)
+    if len(audit.columns) == 1:
+        assert sum(1 for _ in tree.iter("figure")) == n_plots
+
+
+def test_plots_leave_small_groups_out():
+    audit = audit_of(8)
+    forest = next(tree_of(page(audit)).iter("svg"))
+    written = {words_of(text) for text in forest.iter("text")}
+    assert audit.by_group["is_small"].sum() == 1
+    assert written & set(audit.by_group.index) == set(audit.by_group.query("~is_small").index)
+
+
+def test_what_cannot_be_drawn_is_told():
+    scores = np.tile([-1e308, -1e308, 1e308, 1e308], 30)
+    audit = FairnessAudit.from_predictions(
+        [0, 1] * 60, scores, groups=np.arange(120) % 3, threshold=0
+    )
+    captions = [words_of(caption) for caption in tree_of(page(audit)).iter("figcaption")]
+    assert len(captions) == 4
+    assert sum("cannot be drawn: the scores from -1e+308" in caption for caption in captions) == 1
+
+
+def test_a_report_that_warns_or_raises_does_neither():
+    for undefined in ("skip", "raise"):
+        partial = AUCPartial.from_predictions([0, 1, 1], [0.1, 0.4, 0.3], groups=["a", "a", "b"])
+        audit = FairnessAudit(GroupAUC(partial, undefined=undefined))
+        assert "no two groups that are large enough" in page(audit)
+
+
+# The file --------------------------------------------------------------------------------------
+
+
+def test_nothing_is_loaded_and_every_reference_is_to_the_page(drawn):
+    _, text, tree = drawn
+    ids = [element.get("id") for element in tree.iter() if element.get("id")]
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch("[a-z]+(-[0-9]+)*", name) for name in ids)
+    used = set(re.findall(r"url\(#([^)]+)\)", text))
+    for element in tree.iter():
+        assert not any(name.startswith("on") for name in element.attrib)
+        for name in ("href", "aria-labelledby"):
+            target = element.get(name)
+            if target is None or (element.tag == "image" and target.startswith("data:image/png;")):
+                continue
+            if target.startswith("https://doi.org/"):
+                assert element.tag == "a"
+            else:
+                used.add(target.removeprefix("#"))
+    assert used <= set(ids)
+    tags = {element.tag for element in tree.iter()}
+    assert tags.isdisjoint({"img", "link", "iframe", "object", "embed", "base", "form", "button"})
+    assert "http:" not in text
+
+
+def test_the_policy_allows_this_script_alone(without_plots):
+    tree = tree_of(page(audit_of(2)))
+    (script,) = tree.iter("script")
+    (policy,) = [meta.get("content") for meta in tree.iter("meta") if meta.get("http-equiv")]
+    digest = base64.b64encode(hashlib.sha256(script.text.encode()).digest()).decode()
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    assert rules["default-src"] == "'none'"
+    assert rules["script-src"] == f"'sha256-{digest}'"
+
+
+def test_labels_stay_text(tmp_path):
+    audit = AUDITS["hostile labels"]()
+    audit.to_html(tmp_path / "page.html")
+    tree = tree_of((tmp_path / "page.html").read_text("utf-8"))
+    cells = [row[0] for row in rows_of(tables_of(tree, "sortable")[0])]
+    shown = {"".join(cell.itertext()): cell for cell in cells}
+    assert len(shown) == len(HOSTILE)
+    for label in HOSTILE:
+        if len(label) > 80:
+            (bdi,) = [c.find("bdi") for text, c in shown.items() if text.startswith(label[:30])]
+            assert bdi.get("title") == label
+            assert len(bdi.text) == 80
+        elif label.strip() and label.isprintable():
+            assert label in shown
+        else:
+            assert repr(label) in shown
+    assert "".join(shown).isprintable()
+    plotted = {words_of(text) for text in tree.iter("text")}
+    assert {
+        "it's & &lt; &#60; it",
+        "$x_1$ \\frac{",
+        "{{ 7 * 7 }}{% raw %}",
+        "_underscore",
+    } <= plotted
+
+
+def test_the_same_audit_gives_the_same_page():
+    expected = page(audit_of(3))
+    with mpl.rc_context({"axes.facecolor": "black", "font.size": 20, "svg.fonttype": "path"}):
+        assert page(audit_of(3)) == expected
+        assert mpl.rcParams["font.size"] == 20
+
+
+def test_a_page_of_many_groups_is_small():
+    assert len(page(audit_of(200, 12_000)).encode()) < 2_000_000
+
+
+def test_labels_are_sorted_by_value(without_plots):
+    audit = audit_of(4, labels=[-20, 3, 100, 7], seed=3)
+    rows = rows_of(tables_of(tree_of(page(audit)), "sortable")[0])
+    places = {words_of(row[0]): int(row[0].get("data-value")) for row in rows}
+    assert sorted(places, key=places.get) == ["-20", "3", "7", "100"]
+
+
+@pytest.mark.parametrize("module", ["jinja2", "matplotlib"])
+def test_without_what_it_needs_the_error_names_the_remedy(monkeypatch, tmp_path, module):
+    audit = audit_of(2)
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ImportError, match=rf'requires {module}.*pip install "skfedauc\[html\]"'):
+        audit.to_html(tmp_path / "page.html")
+    assert not list(tmp_path.iterdir())
