@@ -623,13 +623,13 @@ def test_limits_of_tau_make_the_observed_variance_unlikely(n_groups):
 def test_expected_difference_is_the_mean_range():
     # Ranges of 2 and 3 standard normal variables: 2 / sqrt(pi) and 3 / sqrt(pi)
     for n_groups, mean in ((2, 2 / np.sqrt(np.pi)), (3, 3 / np.sqrt(np.pi))):
-        assert heterogeneity._mean_range(np.full(n_groups, 0.1)) == pytest.approx(
+        assert heterogeneity.mean_range(np.full(n_groups, 0.1)) == pytest.approx(
             0.1 * mean, rel=1e-6
         )
     deviations = np.array([0.5, 1.0, 2.0, 2.0])
     drawn = np.random.default_rng(0).normal(size=(200_000, 4)) * deviations
     expected = np.ptp(drawn, axis=1).mean()
-    assert heterogeneity._mean_range(deviations) == pytest.approx(expected, rel=0.01)
+    assert heterogeneity.mean_range(deviations) == pytest.approx(expected, rel=0.01)
 
 
 @pytest.mark.parametrize("sizes", [(5, 15), (40, 160)])
