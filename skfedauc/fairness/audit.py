@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 
 from skfedauc import _sklearn
 from skfedauc import _validation as validation
 from skfedauc.fairness import decisions
 from skfedauc.fairness.findings import findings
-from skfedauc.inference.cross_gap import cross_gap
+from skfedauc.inference.cross_gap import cross_gap, in_standard_errors
 from skfedauc.report import GroupAUC
 from skfedauc.report.group_auc import MATRIX_GROUPS
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 # The area between ROC curves is left out where more cells than this would be passed over.
 _MOST_PASSED = 10_000_000
 LEVEL = 0.95
+# Share of rows on which predict may differ from the threshold, for ties and rounding.
+_MOST_DIFFERENT = 0.01
 
 
 class FairnessAudit:
@@ -108,6 +111,8 @@ class FairnessAudit:
         self.report = report
         self.threshold = _check_threshold(threshold, report)
         self.min_per_class = validation.check_whole_number(min_per_class, "min_per_class", 0)
+        # What the scores of the report are below those that the threshold is about
+        self._below = 0.0
 
     @classmethod
     def from_predictions(
@@ -203,7 +208,8 @@ class FairnessAudit:
         threshold : float or "auto", default="auto"
             Scores of `pos_label` at least as high are selected. "auto" takes 0.5 for
             ``predict_proba`` and 0 for ``decision_function``, as scikit-learn's classifiers
-            do, or up to ties. Pass ``estimator.best_threshold_`` of a tuned one.
+            do, or up to ties, with a warning if this one does not. Pass
+            ``estimator.best_threshold_`` of a tuned one.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
@@ -245,13 +251,15 @@ class FairnessAudit:
         )
         method = _sklearn.response_method_name(estimator, response_method)
         known = {"predict_proba": 0.5, "decision_function": 0.0}
-        if threshold == "auto":
-            threshold = known.get(method, "auto")
+        if threshold == "auto" and method in known:
+            threshold = known[method]
+            _check_decisions(estimator, X, method, known[method])
+        audit = cls(report, threshold=threshold, min_per_class=min_per_class)
         _, is_other = _sklearn.positive_class(estimator, pos_label)
-        if is_other and method == "predict_proba" and validation.is_number(threshold):
+        if is_other and method == "predict_proba":
             # The report has the other class' probabilities with the sign changed.
-            threshold = float(threshold) - 1.0
-        return cls(report, threshold=threshold, min_per_class=min_per_class)
+            audit._below = 1.0
+        return audit
 
     def of(self, column: str) -> FairnessAudit:
         """The audit by one of several sensitive columns.
@@ -288,7 +296,9 @@ class FairnessAudit:
         partial = self.report.partial.regroup(itemgetter(self.columns.index(column)))
         report = GroupAUC(partial, undefined="ignore")
         report._names = (column,)
-        return FairnessAudit(report, threshold=self.threshold, min_per_class=self.min_per_class)
+        audit = FairnessAudit(report, threshold=self.threshold, min_per_class=self.min_per_class)
+        audit._below = self._below
+        return audit
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -342,9 +352,10 @@ class FairnessAudit:
 
         ``difference``, ``ratio``, ``tau``: of the group AUCs, with the test that all are equal.
 
-        ``xauc_disparity``: the largest of a group with all others, by its absolute value; `highest`
-        is the group that the model favours if it is above 0, `lowest` the one that it does
-        not if below. The p value is adjusted for the number of groups (Bonferroni).
+        ``xauc_disparity``: of the group with all others, where it is clearest: largest in standard
+        errors, so that a tiny group does not hide a large one. `highest` is the group if the model
+        favours it, `lowest` if it disfavours it. The p value is adjusted for the number of groups
+        (Bonferroni).
 
         ``cross_difference``: the largest xAUC disparity of two groups, up to 500 groups.
 
@@ -370,7 +381,7 @@ class FairnessAudit:
         negatives no false positive rate, where fairlearn's functions of these names say 0.
         """
         features = self._index.to_frame(index=False).set_axis(list(self.columns), axis=1)
-        return decisions.metric_frame(self.report.partial, features, self.threshold)
+        return decisions.metric_frame(self.report.partial, features, self.threshold - self._below)
 
     @functools.cached_property
     def compared(self) -> GroupAUC:
@@ -473,9 +484,14 @@ class FairnessAudit:
         if compared.n_groups < 2:
             return {"xauc_disparity": {}, "cross_difference": {}, "abroca": {}}
         groups, all_groups = compared.partial.groups or (), self.report.partial.groups or ()
-        disparities = self.report.bias_by_group["xauc_disparity"].abs()
-        largest = int(np.nanargmax(disparities.where(~self._is_small)))
-        found = cross_gap(self.report.partial, largest, LEVEL)
+        disparities = self.report.bias_by_group["xauc_disparity"].to_numpy()
+        certain = np.abs(in_standard_errors(self.report.partial, disparities))
+        # Without any variation the largest will do.
+        certain = np.abs(disparities) if np.isnan(certain).all() else certain
+        # Of two groups, whose disparities are the same but for the sign, the favoured one
+        certain = np.where(disparities > 0, certain * (1 + 1e-9), certain)
+        clearest = int(np.nanargmax(np.where(self._is_small, np.nan, certain)))
+        found = cross_gap(self.report.partial, clearest, LEVEL)
         rows: dict[str, dict[str, Any]] = {
             "xauc_disparity": {
                 "value": found.disparity,
@@ -483,7 +499,7 @@ class FairnessAudit:
                 "ci_high": found.ci_high,
                 # Two groups are compared once, seen from either side.
                 "pvalue": min(found.pvalue * (len(groups) if len(all_groups) > 2 else 1), 1.0),
-                "highest" if found.disparity > 0 else "lowest": all_groups[largest],
+                "highest" if found.disparity > 0 else "lowest": all_groups[clearest],
             }
         }
         if len(groups) <= MATRIX_GROUPS:
@@ -542,6 +558,22 @@ class FairnessAudit:
         return (
             f"FairnessAudit of {self.report.n_groups:,} groups by {', '.join(self.columns)}, "
             f"decisions at the threshold {self.threshold:g}"
+        )
+
+
+def _check_decisions(estimator: Any, X: Any, method: str, threshold: float) -> None:
+    """Tell of an estimator that does not decide by this threshold."""
+    if not is_classifier(estimator):
+        return
+    selected = np.asarray(_sklearn.response_values(estimator, X, method)) >= threshold
+    share = float(np.mean(selected != _sklearn.response_values(estimator, X, "predict")))
+    if share > _MOST_DIFFERENT:
+        validation.warn(
+            f"predict differs from {method} >= {threshold:g} in {share:.1%} of the rows: the "
+            "estimator decides by lot or at a threshold of its own, and the rates of this audit "
+            "are not those of its decisions. Pass its threshold, or response_method='predict' to "
+            "audit the decisions themselves.",
+            UserWarning,
         )
 
 

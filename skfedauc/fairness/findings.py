@@ -87,7 +87,7 @@ def _on_favour(audit: FairnessAudit) -> Iterator[str]:
     )
     if gap["pvalue"] < SIGNIFICANT:
         verb = "favours" if gap["value"] > 0 else "disfavours"
-        most = " most" if audit.report.n_groups > 2 else ""
+        most = " most clearly" if audit.report.n_groups > 2 else ""
         yield (
             f"Between groups the model {verb} {named(group)}{most}: {numbers}; the disparity is "
             f"{gap['value']:+.3f} ({_shown(gap['pvalue'])})."
@@ -111,11 +111,15 @@ def _on_decisions(audit: FairnessAudit) -> Iterator[str]:
         if math.isnan(parity["expected"])
         else f" where chance alone would make {parity['expected']:.3f}"
     )
+    shares = (
+        f"{low:.1%} of every group"
+        if parity["value"] == 0
+        else f"{low:.1%} of {named(parity['lowest'])} and {high:.1%} of {named(parity['highest'])}"
+    )
     yield (
-        f"At the threshold {audit.threshold:g} it selects {low:.1%} of "
-        f"{named(parity['lowest'])} and {high:.1%} of {named(parity['highest'])}: a demographic "
-        f"parity difference of {parity['value']:.3f}{by_chance}. The equalized odds difference "
-        f"is {odds:.3f}."
+        f"At the threshold {audit.threshold:g} it selects {shares}: a demographic parity "
+        f"difference of {parity['value']:.3f}{by_chance}. The equalized odds difference is "
+        f"{odds:.3f}."
     )
 
 

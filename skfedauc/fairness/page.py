@@ -56,7 +56,10 @@ _GAPS = {
     "difference": ("AUC difference", "largest less smallest group AUC"),
     "ratio": ("AUC ratio", "smallest over largest group AUC"),
     "tau": ("tau", "standard deviation of the true group AUCs, without the noise"),
-    "xauc_disparity": ("xAUC disparity", "of the group that is favoured or disfavoured most"),
+    "xauc_disparity": (
+        "xAUC disparity",
+        "of the group that is favoured or disfavoured most clearly",
+    ),
     "cross_difference": ("Cross AUC difference", "largest xAUC disparity of two groups"),
     "abroca": ("ABROCA", "largest area between the ROC curves of a group and of all others"),
     "demographic_parity_difference": (

@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skfedauc._paircounts import Cells, group_of_cell
 from skfedauc.inference.intervals import normal_quantile
@@ -82,12 +83,36 @@ def _directions(partial: AUCPartial, group: int) -> AUCPartial:
 
 def _variance_of_all(partial: AUCPartial, directions: Variances) -> float:
     """Variance of the disparity, were all rows of a class placed alike in every group."""
+    sides = zip(
+        (directions.positives, directions.negatives), _variances_of_rows(partial), strict=True
+    )
+    return sum(float((of_row / rows.effective).sum()) for rows, of_row in sides)
+
+
+def _variances_of_rows(partial: AUCPartial) -> tuple[float, float]:
+    """Variance of the placement of one positive and of one negative among all rows."""
     pooled = Variances(partial._pool())
-    total = 0.0
-    for rows, all_rows, squared in (
-        (directions.positives, pooled.positives, pooled._own.positives_squared),
-        (directions.negatives, pooled.negatives, pooled._own.negatives_squared),
-    ):
-        of_row = float(squared[0] / all_rows.pairs[0] * all_rows.effective[0])
-        total += float((of_row / rows.effective).sum())
-    return total
+    sides = (
+        (pooled.positives, pooled._own.positives_squared),
+        (pooled.negatives, pooled._own.negatives_squared),
+    )
+    of_positive, of_negative = (
+        float(squared[0] / rows.pairs[0] * rows.effective[0]) for rows, squared in sides
+    )
+    return of_positive, of_negative
+
+
+def in_standard_errors(partial: AUCPartial, disparity: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Each group's disparity over its standard error, were all rows of a class placed alike.
+
+    A tiny group may have the largest disparity by chance; by this number it does not hide a group
+    whose disparity is certain.
+    """
+    of_positive, of_negative = _variances_of_rows(partial)
+    variance = np.zeros(disparity.size)
+    for of_row, rows in ((of_positive, partial.n_positives), (of_negative, partial.n_negatives)):
+        others = rows.sum() - rows
+        variance += of_row * (1.0 / np.maximum(rows, 1) + 1.0 / np.maximum(others, 1))
+    ratio = np.full(disparity.size, np.nan)
+    np.divide(disparity, np.sqrt(variance), out=ratio, where=variance > 0)
+    return ratio
