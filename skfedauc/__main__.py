@@ -286,7 +286,11 @@ def audit(arguments: argparse.Namespace) -> list[str]:
         partials = _partials(rows, arguments)
     _tell((str(warning.message) for warning in caught), arguments)
     groupings = [
-        _Grouping(names, GroupAUC(partial, undefined="ignore"), rows.n_without(names))
+        _Grouping(
+            names,
+            GroupAUC(partial, undefined="ignore", group_names=names),
+            rows.n_without(names),
+        )
         for names, partial in partials.items()
     ]
     if arguments.html is not None:
@@ -340,7 +344,7 @@ def _count(rows: Rows, arguments: argparse.Namespace) -> AUCPartial:
 
 
 def _described(rows: Rows) -> str:
-    from skfedauc.partials import counted
+    from skfedauc._validation import counted
 
     conditions = [] if rows.weights is None else ["a weight above 0"]
     if rows.n_without(rows.groups.columns):
@@ -361,10 +365,10 @@ def _write_page(arguments: argparse.Namespace, rows: Rows, groupings: list[_Grou
     from skfedauc.fairness.page import Section, page_of
 
     threshold = _threshold(arguments, rows)
-    sections = []
-    for names, report, n_dropped in groupings:
-        report._names = names
-        sections.append(Section(FairnessAudit(report, threshold=threshold), n_dropped))
+    sections = [
+        Section(FairnessAudit(report, threshold=threshold), n_dropped)
+        for _, report, n_dropped in groupings
+    ]
     try:
         text = page_of(sections, subject=Path(name_of(arguments.file)).name)
     except ImportError as error:
@@ -391,7 +395,7 @@ def _threshold(arguments: argparse.Namespace, rows: Rows) -> float:
 
 
 def _headline(arguments: argparse.Namespace, rows: Rows) -> str:
-    from skfedauc.partials import counted
+    from skfedauc._validation import counted
 
     positives, negatives = rows.n_by_class()
     weighted = f", weighted by {arguments.weight!r}" if arguments.weight is not None else ""
@@ -414,7 +418,7 @@ def _report_lines(report: GroupAUC, names: Sequence[str], n_dropped: int = 0) ->
 
 
 def _grouping_line(report: GroupAUC, names: Sequence[str], n_dropped: int) -> str:
-    from skfedauc.partials import counted
+    from skfedauc._validation import counted
 
     rows = int(report.partial.n_positives.sum() + report.partial.n_negatives.sum())
     line = f"By {' x '.join(names)}: {counted(rows, 'row')}, {counted(report.n_groups, 'group')}"
@@ -456,7 +460,7 @@ def _noise_lines(report: GroupAUC) -> list[str]:
 
 def _group_lines(report: GroupAUC, names: Sequence[str]) -> list[str]:
     """The groups by AUC; of many, the lowest and the highest."""
-    from skfedauc.partials import counted
+    from skfedauc._validation import counted
 
     table = report.confidence_intervals()[["auc", "ci_low", "ci_high"]]
     table = table.join(report.by_group[["n_positives", "n_negatives"]])

@@ -321,7 +321,7 @@ def weights_of(column: pd.Series[Any]) -> NDArray[np.float64]:
 
 
 def _refuse(column: pd.Series[Any], bad: Any, what: str) -> None:
-    from skfedauc.partials import counted
+    from skfedauc._validation import counted
 
     if bad.any():
         first = int(bad.argmax())

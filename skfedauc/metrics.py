@@ -237,10 +237,11 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
         )
         for name, score in (("score_a", score_a), ("score_b", score_b))
     )
+    names = validation.names_of(rows.labels, groups)
     report, other_report = (
-        GroupAUC(AUCPartial._of_rows(r), undefined="ignore") for r in (rows, other)
+        GroupAUC(AUCPartial._of_rows(r), undefined="ignore", group_names=names)
+        for r in (rows, other)
     )
-    report._names = validation.names_of(groups)
     n_rows, n_groups = rows.scores.size, report.n_groups
     if not 0 < int(rows.positive.sum()) < n_rows:
         raise ValueError(f"y_true must hold both classes; got one among {n_rows} rows.")

@@ -279,3 +279,20 @@ def test_adjustment_for_many_groups():
     table = report.abroca(n_resamples=20, random_state=0)
     assert table["adjustment"].unique().tolist() == ["Benjamini-Hochberg"]
     assert (table["pvalue_adjusted"] >= table["pvalue"]).all()
+
+
+@pytest.mark.parametrize(("digits", "limit"), [(9, 0.12), (0, 0.12), (None, 0.35)])
+def test_what_chance_makes_of_areas_between_tied_curves(digits, limit):
+    """The mean of the areas found, had the groups one curve; of two scores, too much at most."""
+    rng = np.random.default_rng(0)
+    found, expected = [], []
+    for seed in range(60):
+        y, group = np.repeat([1, 0, 1, 0], [60, 200, 60, 200]), np.repeat([0, 1], 260)
+        score = rng.normal(size=y.size) + 1.2 * y
+        score = score.round(digits) if digits is not None else np.where(score > 0.6, 0.7, 0.2)
+        report = GroupAUC.from_predictions(y, score, groups=group)
+        row = report.abroca(0, n_resamples=40, random_state=seed).iloc[0]
+        found.append(row["abroca"])
+        expected.append(row["expected"])
+    ratio = np.mean(expected) / np.mean(found)
+    assert 1 - 0.12 < ratio < 1 + limit

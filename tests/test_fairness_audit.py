@@ -16,7 +16,7 @@ from fairlearn.metrics import (
     true_positive_rate,
 )
 from oracles import LABELS, random_case
-from scipy.stats import norm
+from scipy.stats import chi2_contingency
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import FixedThresholdClassifier
@@ -28,7 +28,7 @@ from skfedauc import (
     cross_validate_group_auc,
     make_devices,
 )
-from skfedauc.inference.cross_gap import cross_gap
+from skfedauc.fairness import decisions
 
 FUNCTIONS = {
     "demographic_parity_difference": demographic_parity_difference,
@@ -125,8 +125,53 @@ def test_chance_of_parity_differences():
     assert audit.gaps.loc["demographic_parity_difference", "expected"] == pytest.approx(
         np.mean(found), rel=0.06
     )
-    weighted = audit_of(y, score, group, y + 0.5)
-    assert np.isnan(weighted.gaps.loc["demographic_parity_difference", "expected"])
+    # Rows that all weigh the same count as often as they are; unequal ones count less.
+    name = "demographic_parity_difference"
+    same, unequal = (audit_of(y, score, group, y * part + 2.0).gaps.loc[name] for part in (0, 30))
+    assert same["expected"] == pytest.approx(audit.gaps.loc[name, "expected"], rel=1e-9)
+    assert same["pvalue"] == pytest.approx(audit.gaps.loc[name, "pvalue"], rel=1e-9)
+    assert unequal["expected"] > 1.2 * same["expected"]
+
+
+@pytest.mark.parametrize("rate", [0.001, 0.3, 0.999])
+def test_chance_makes_no_difference_above_1(rate):
+    sizes = np.random.default_rng(0).integers(1, 400, 2000).astype(float)
+    shares = np.full(sizes.size, rate)
+    found = decisions.expected_difference(shares, sizes)
+    drawn = np.random.default_rng(1).binomial(sizes.astype(int), rate, (400, sizes.size)) / sizes
+    assert found == pytest.approx(np.ptp(drawn, axis=1).mean(), rel=0.05)
+    assert found <= 1
+    # Between two large groups chance makes that of two normal variables.
+    error = np.sqrt(rate * (1 - rate) / 1e8)
+    large = decisions.expected_difference(shares[:2], np.full(2, 1e8))
+    assert large == pytest.approx(2 / np.sqrt(np.pi) * error, rel=0.01)
+
+
+def test_tests_of_rates_are_chi_squared():
+    y, score, group, _ = rows = people(n_groups=4)
+    audit, chosen, pvalues = audit_of(*rows, threshold=0.45), score >= 0.45, {}
+    for name, kept in (("selection", y >= 0), ("true", y == 1), ("false", y == 0)):
+        table = pd.crosstab(group[kept], chosen[kept])
+        pvalues[name] = chi2_contingency(table, correction=False).pvalue
+    gaps = audit.gaps["pvalue"]
+    for kind in ("difference", "ratio"):
+        assert gaps[f"demographic_parity_{kind}"] == pytest.approx(pvalues["selection"], rel=1e-9)
+        smaller = min(pvalues["true"], pvalues["false"])
+        assert gaps[f"equalized_odds_{kind}"] == pytest.approx(min(2 * smaller, 1), rel=1e-9)
+    none = audit_of(*rows, threshold=9)
+    assert none.gaps["pvalue"][-4:].tolist() == [1.0] * 4
+    assert none.gaps["highest"][-4:].isna().all()
+
+
+def test_equalized_odds_name_the_groups_of_the_rate_that_makes_them():
+    audit = audit_of(*people(n_groups=5), threshold=0.45)
+    rates = audit.by_group[["true_positive_rate", "false_positive_rate"]]
+    widest = np.ptp(rates, axis=0).argmax()
+    smallest = (rates.min() / rates.max()).argmin()
+    for kind, rate in (("difference", widest), ("ratio", smallest)):
+        row = audit.gaps.loc[f"equalized_odds_{kind}"]
+        assert row["lowest"] == rates.iloc[:, rate].idxmin()
+        assert row["highest"] == rates.iloc[:, rate].idxmax()
 
 
 # The ranking side -------------------------------------------------------------------------
@@ -176,74 +221,15 @@ def test_small_groups_are_shown_but_not_compared():
     assert audit.by_group.loc[7, ["auc", "selection_rate"]].tolist() == [0.0, 9 / 29]
     assert np.isnan(audit.by_group.loc[7, "pvalue_adjusted"])
     without = audit_of(y[group < 7], score[group < 7], group[group < 7], None)
-    mine = [name for name in audit.gaps.index if name not in ("xauc_disparity", "abroca")]
-    pd.testing.assert_frame_equal(audit.gaps.loc[mine], without.gaps.loc[mine])
-    # Those with the rest have all other rows in the background, as in the table of groups
-    disparities = audit.by_group.loc[[0, 1, 2], "xauc_disparity"]
-    assert audit.gaps.loc["xauc_disparity", "value"] in disparities.tolist()
+    pd.testing.assert_frame_equal(audit.gaps, without.gaps)
+    pd.testing.assert_frame_equal(
+        audit.by_group.drop(columns="is_small").loc[[0, 1, 2]],
+        without.by_group.drop(columns="is_small"),
+    )
     assert not {7} & {*audit.gaps["lowest"], *audit.gaps["highest"]}
     assert audit.findings[0].startswith("1 of 4 groups has fewer than 10")
     everyone = audit_of(y, score, group, None, min_per_class=9)
     assert everyone.gaps.loc["difference", "lowest"] == 7
-
-
-def delong_by_hand(positives, negatives):
-    """AUC and DeLong's variance, from placements."""
-    wins = np.sign(np.subtract.outer(positives, negatives)) / 2 + 0.5
-    parts = [wins.mean(axis).var(ddof=1) / wins.shape[1 - axis] for axis in (0, 1)]
-    return wins.mean(), sum(parts)
-
-
-def test_cross_gap_by_hand():
-    y, score, group, _ = people(n=400)
-    partial = AUCPartial.from_predictions(y, score, groups=group)
-    for g in range(3):
-        mine, pos = group == g, y == 1
-        one = delong_by_hand(score[mine & pos], score[~mine & ~pos])
-        other = delong_by_hand(score[~mine & pos], score[mine & ~pos])
-        alike = 0.0
-        for rows, others in ((pos, ~pos), (~pos, pos)):
-            wins = np.sign(np.subtract.outer(score[rows], score[others])) / 2 + 0.5
-            spread = wins.mean(1).var(ddof=1)
-            alike += spread / (rows & mine).sum() + spread / (rows & ~mine).sum()
-        error = np.sqrt(max(one[1] + other[1], alike))
-        found = cross_gap(partial, g, 0.9)
-        assert found.disparity == pytest.approx(one[0] - other[0], abs=1e-12)
-        reach = norm.isf(0.05) * error
-        assert found.ci_low == pytest.approx(found.disparity - reach, abs=1e-9)
-        assert found.ci_high == pytest.approx(found.disparity + reach, abs=1e-9)
-        assert found.pvalue == pytest.approx(2 * norm.sf(abs(found.disparity) / error), rel=1e-6)
-
-
-def test_cross_gap_with_weights():
-    y, score, group, _ = people(n=300)
-    weight = np.random.default_rng(1).uniform(0.5, 2, 300)
-    weighted = AUCPartial.from_predictions(y, score, groups=group, sample_weight=weight)
-    expected = GroupAUC(weighted).bias_by_group["xauc_disparity"]
-    found = [cross_gap(weighted, g, 0.95).disparity for g in range(3)]
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
-    same = AUCPartial.from_predictions(y, score, groups=group, sample_weight=np.full(300, 2.5))
-    plain = AUCPartial.from_predictions(y, score, groups=group)
-    np.testing.assert_allclose(cross_gap(same, 0, 0.95), cross_gap(plain, 0, 0.95), rtol=1e-9)
-
-
-def test_cross_gap_without_rows_is_not_known():
-    partial = AUCPartial.from_predictions([0, 1, 1], [0.1, 0.2, 0.3], groups=list("abb"))
-    assert np.isnan(cross_gap(partial, 0, 0.95)).all()
-    few = AUCPartial.from_predictions([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], groups=list("aabb"))
-    assert cross_gap(few, 0, 0.95).disparity == -1.0
-    assert np.isnan(cross_gap(few, 0, 0.95)[1:]).all()
-
-
-def test_cross_gap_errs_as_often_as_it_says():
-    """The chance of 30 or more rejections of 300 at 5 % is below 0.1 %; of fewer than 3, too."""
-    rejected = 0
-    for seed in range(300):
-        devices = make_devices("identical", [40, 60], [90, 80], shifts=(0, 0), random_state=seed)
-        arguments = devices.y_true, devices.y_score
-        partial = AUCPartial.from_predictions(*arguments, groups=devices.groups)
-        rejected += cross_gap(partial, 0, 0.95).pvalue < 0.05
-    assert 3 <= rejected < 30
 
 
 # What is said ------------------------------------------------------------------------------
@@ -253,11 +239,12 @@ def test_findings_tell_a_gap_across_from_one_within():
     devices = make_devices("different", 400, 600, shifts=(0, 1), random_state=0)
     arguments = devices.y_true, devices.y_score
     audit = FairnessAudit.from_predictions(*arguments, groups=devices.groups, threshold=0.5)
-    within, across, decided = audit.findings
+    within, across, decided, odds = audit.findings
     assert "cannot be told apart" in within
     assert "favours 'device 2':" in across
     assert "p < 0.001" in across
     assert "selects 45.2% of 'device 1' and 77.8% of 'device 2'" in decided
+    assert odds.startswith("The equalized odds difference is 0.")
     assert repr(audit).splitlines()[0] == (
         "FairnessAudit of 2 groups by group, decisions at the threshold 0.5"
     )
@@ -265,7 +252,9 @@ def test_findings_tell_a_gap_across_from_one_within():
     arguments = apart.y_true, apart.y_score
     audit = FairnessAudit.from_predictions(*arguments, groups=apart.groups, threshold=0.5)
     assert "The groups differ (p < 0.001)." in audit.findings[0]
-    assert audit.findings[1] == "It ranks worse than in the other groups in 'device 1'."
+    assert audit.findings[1] == (
+        "The AUC is below the average of the other groups' AUCs in 'device 1'."
+    )
     same = make_devices("identical", 400, 600, shifts=(0, 0, 0), random_state=1)
     arguments = same.y_true, same.y_score
     audit = FairnessAudit.from_predictions(*arguments, groups=same.groups, threshold=0.5)
@@ -289,10 +278,41 @@ def test_a_tiny_group_does_not_hide_a_favour():
     audit = audit_of(y, score, group, None, threshold=0.5)
     assert abs(audit.by_group["xauc_disparity"]).idxmax() == "tiny"
     assert audit.gaps.loc["xauc_disparity", "pvalue"] < 0.001
-    assert "most clearly" in audit.findings[-2]
-    assert (
-        "selects 0.0% of every group" in audit_of(y, score, group, None, threshold=99).findings[-1]
-    )
+    favoured = audit.findings[1:-2]
+    assert "most clearly" in favoured[0]
+    named = audit.by_group.index[audit.by_group["xauc_pvalue_adjusted"] < 0.05]
+    assert len(named) >= 2
+    assert all(any(repr(group) in text for text in favoured) for group in named)
+
+
+def test_tiny_groups_make_no_favour_of_others():
+    """What small groups score is of no account to those that are compared."""
+    rng = np.random.default_rng(0)
+    group = np.concatenate([np.repeat(["a", "b"], 3000), np.repeat(np.arange(200).astype(str), 8)])
+    y = rng.integers(0, 2, group.size)
+    score = y + rng.normal(size=group.size)
+    is_tiny = np.char.isnumeric(group)
+    score[is_tiny] += np.where(y[is_tiny], 0, 3)
+    audit = audit_of(y, score, group, None, threshold=0.5)
+    assert audit.gaps.loc["xauc_disparity", "pvalue"] > 0.05
+    assert "no favour is seen" in audit.findings[-3]
+
+
+def test_what_is_the_same_in_all_groups_is_said_once():
+    group = np.repeat(["a", "b"], 30)
+    y = np.tile([0, 1, 1], 20)
+    audit = audit_of(y, y * 0.8 + 0.1, group, None)
+    assert audit.findings[0] == "The AUC within groups is 1.000 in each of them."
+    assert "no favour is seen" in audit.findings[1]
+    assert audit.findings[2] == "At the threshold 0.5 it selects 66.7% of every group."
+    assert audit.gaps[["lowest", "highest"]].drop("xauc_disparity").isna().all(axis=None)
+    for threshold, said in ((2, "no row of any group"), (-1, "every row")):
+        found = audit_of(y, y * 0.8 + 0.1, group, None, threshold=threshold).findings
+        assert found[-1] == f"At the threshold {threshold} it selects {said}."
+    alone = audit_of(y, y * 0.8 + 0.1, ["a"] * 60, None)
+    assert repr(alone).startswith("FairnessAudit of 1 group by group")
+    lacking = audit_of([0, 1, 0], [0.1, 0.9, 0.2], list("aab"), None, min_per_class=0)
+    assert "1 of 2 groups has no positives or negatives" in lacking.findings[0]
 
 
 # How it is made ----------------------------------------------------------------------------
@@ -357,8 +377,26 @@ def test_one_audit_by_several_columns(make):
         pd.testing.assert_frame_equal(audit.of(name).by_group, alone.by_group)
         assert audit.of(name).findings == alone.findings
         assert audit.of(name).of(name).columns == (name,)
-    with pytest.raises(ValueError, match=r"column must be one of \['sex', 'band'\]; got 'age'"):
-        audit.of("age")
+    pd.testing.assert_frame_equal(
+        audit.of(["band", "sex"]).by_group.swaplevel().sort_index(), audit.by_group
+    )
+    for unknown in ("age", [], ["sex", "sex"]):
+        with pytest.raises(ValueError, match=r"columns must be one or some of \['sex', 'band'\]"):
+            audit.of(unknown)
+
+
+def test_names_of_columns_can_be_given_to_merged_partials():
+    y, score, group, _ = people()
+    partial = AUCPartial.from_predictions(y, score, groups=np.column_stack([group, group % 2]))
+    report = GroupAUC(partial, group_names=["site", "sex"])
+    assert FairnessAudit(report).of("sex").columns == ("sex",)
+    assert list(report.by_group.index.names) == ["site", "sex"]
+    alone = AUCPartial.from_predictions(y, score, groups=group)
+    assert GroupAUC(alone, group_names="site").by_group.index.name == "site"
+    with pytest.raises(ValueError, match=r"one name for each of the 2 columns .* got str 'site'"):
+        GroupAUC(partial, group_names="site")
+    with pytest.raises(TypeError, match="group_names must be a str or a list of str"):
+        GroupAUC(alone, group_names=[1])
 
 
 def test_what_cannot_be_audited_is_said():
@@ -374,6 +412,8 @@ def test_what_cannot_be_audited_is_said():
         FairnessAudit(report, threshold=1, min_per_class=0.5)
     with pytest.raises(TypeError, match=r"reads a GroupAUC; got ndarray\. Use"):
         FairnessAudit(score)
+    with pytest.raises(TypeError, match=r"FairnessAudit\(GroupAUC\(partial"):
+        FairnessAudit(report.partial)
     with pytest.raises(ValueError, match="an audit needs groups"):
         FairnessAudit(GroupAUC(AUCPartial.from_predictions(y, score)))
     with pytest.raises(ValueError, match="an audit needs rows; the report has none"):

@@ -208,6 +208,15 @@ FRAMES = {
 }
 
 
+def test_a_tuple_of_columns_is_a_list(people):
+    X, y = people
+    one, other = (
+        mitigated("CorrelationRemover", columns).fit(X, y)
+        for columns in (("sex", "band"), ["sex", "band"])
+    )
+    assert_same_outputs(outputs(one, X), outputs(other, X))
+
+
 @pytest.mark.parametrize("convert", FRAMES.values(), ids=FRAMES)
 @every_mitigator
 def test_every_kind_of_table_gives_the_same(people, name, convert):

@@ -296,6 +296,7 @@ FRAMES = {
     "pandas": lambda columns: pd.DataFrame(dict(enumerate(columns)), index=[7, 3, 3, 0]).rename(
         columns=str
     ),
+    "pandas, columns numbered": lambda columns: pd.DataFrame(dict(enumerate(columns))),
     "pandas nullable": lambda columns: pd.DataFrame(
         {str(k): column for k, column in enumerate(columns)}
     ).convert_dtypes(),

@@ -19,11 +19,13 @@ from skfedauc._validation.arrays import (
     check_weights,
     column_of,
     count_missing,
+    counted,
     warn,
 )
 from skfedauc._validation.classes import classes_of
 from skfedauc._validation.groups import (
     as_label,
+    check_group_names,
     check_groups_given,
     check_label,
     drop_unused,
@@ -41,6 +43,7 @@ __all__ = [
     "aligned",
     "as_label",
     "check_counts",
+    "check_group_names",
     "check_groups_given",
     "check_label",
     "check_length",
@@ -56,6 +59,7 @@ __all__ = [
     "column_of",
     "columns_of",
     "count_missing",
+    "counted",
     "drop_unused",
     "encode_groups",
     "groups_of_rows",

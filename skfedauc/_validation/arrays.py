@@ -75,6 +75,11 @@ def column_of(values: Any, name: str) -> NDArray[Any]:
     return array
 
 
+def counted(number: int, what: str) -> str:
+    """A number of things, in words."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def described(values: Any) -> str:
     text = repr(values)
     return f"{type(values).__name__} {text if len(text) <= 60 else text[:57] + '...'}"

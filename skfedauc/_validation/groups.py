@@ -102,7 +102,7 @@ def _group_columns(groups: Any, name: str) -> list[Any]:
         frame = nw.from_native(groups, eager_only=True)
         if frame.shape[1] == 0:
             raise ValueError(f"{name} is a DataFrame without columns.")
-        return [nw.to_native(frame[column]) for column in frame.columns]
+        return [nw.to_native(frame.get_column(column)) for column in frame.columns]
     if nw.dependencies.is_into_series(groups):
         return [groups]
     pa = nw.dependencies.get_pyarrow()
@@ -425,15 +425,38 @@ def check_label(label: Any, name: str) -> Any:
     return label
 
 
-def names_of(groups: Any) -> tuple[str, ...]:
-    """Names of the columns that groups come from, none where they have no names."""
-    if isinstance(groups, str):
-        return (groups,)
-    names = getattr(groups, "column_names", getattr(groups, "columns", None))
-    if names is None:
-        name = getattr(groups, "name", None)
-        return (name,) if isinstance(name, str) else ()
-    return tuple(map(str, names))
+def names_of(labels: Labels | None, *sources: Any) -> tuple[str, ...]:
+    """Names of the columns that labels come from: of the first source that has them."""
+    for source in sources:
+        names = getattr(source, "column_names", getattr(source, "columns", None))
+        if names is None:
+            name = source if isinstance(source, str) else getattr(source, "name", None)
+            names = (name,) if isinstance(name, str) else ()
+        if len(names) and len(names) == _n_columns_of(labels):
+            return tuple(map(str, names))
+    return ()
+
+
+def check_group_names(names: Any, labels: Labels | None) -> tuple[str, ...]:
+    """Names of the columns that labels come from, one for each; or none."""
+    given = (names,) if isinstance(names, str) else tuple(() if names is None else names)
+    if not all(isinstance(name, str) for name in given):
+        raise TypeError(f"group_names must be a str or a list of str; got {described(names)}.")
+    n_columns = _n_columns_of(labels)
+    if given and len(given) != n_columns:
+        raise ValueError(
+            f"group_names must have one name for each of the {n_columns} columns that groups come "
+            f"from; got {described(names)}."
+        )
+    return given
+
+
+def _n_columns_of(labels: Labels | None) -> int:
+    """Number of columns that labels come from, by the first label."""
+    if labels is None:
+        return 0
+    first = labels[0] if labels.size else None
+    return len(first) if isinstance(first, tuple) else 1
 
 
 def kinds_of(labels: Labels) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from operator import itemgetter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from skfedauc import _sklearn
 from skfedauc import _validation as validation
 from skfedauc.fairness import decisions
 from skfedauc.fairness.findings import findings
-from skfedauc.inference.cross_gap import cross_gap, in_standard_errors
+from skfedauc.inference.cross_gap import CrossGaps, cross_gaps
 from skfedauc.report import GroupAUC
 from skfedauc.report.group_auc import MATRIX_GROUPS
 
@@ -96,7 +96,8 @@ class FairnessAudit:
         if not isinstance(report, GroupAUC):
             raise TypeError(
                 f"FairnessAudit reads a GroupAUC; got {type(report).__name__}. Use "
-                "FairnessAudit.from_predictions(y_true, y_score, groups=...) for rows."
+                "FairnessAudit.from_predictions(y_true, y_score, groups=...) for rows, and "
+                "FairnessAudit(GroupAUC(partial, undefined='ignore')) for a partial."
             )
         if report.partial.groups is None:
             raise ValueError("an audit needs groups; the report is about rows without any.")
@@ -191,6 +192,7 @@ class FairnessAudit:
         pos_label: Any = None,
         response_method: str | tuple[str, ...] = ("predict_proba", "decision_function"),
         min_per_class: int = 10,
+        n_jobs: int | None = None,
     ) -> FairnessAudit:
         """Audit a fitted estimator.
 
@@ -218,6 +220,9 @@ class FairnessAudit:
             Methods of the estimator that give scores, the first that it has being used.
         min_per_class : int, default=10
             Groups with fewer positives or negatives are shown, but not compared.
+        n_jobs : int, default=None
+            Threads to count with, once there are scores; None means 1 unless in a
+            `joblib.parallel_config` context, -1 all processors.
 
         Returns
         -------
@@ -248,6 +253,7 @@ class FairnessAudit:
             pos_label=pos_label,
             response_method=response_method,
             undefined="ignore",
+            n_jobs=n_jobs,
         )
         method = _sklearn.response_method_name(estimator, response_method)
         known = {"predict_proba": 0.5, "decision_function": 0.0}
@@ -261,23 +267,23 @@ class FairnessAudit:
             audit._below = 1.0
         return audit
 
-    def of(self, column: str) -> FairnessAudit:
-        """The audit by one of several sensitive columns.
+    def of(self, columns: str | Sequence[str]) -> FairnessAudit:
+        """The audit by one or some of several sensitive columns.
 
         Parameters
         ----------
-        column : str
-            Name of a column that the groups come from.
+        columns : str or list of str
+            Names of columns that the groups come from; see `columns`.
 
         Returns
         -------
         FairnessAudit
-            With the same threshold; groups that agree in this column are one.
+            With the same threshold; groups that agree in these columns are one.
 
         Raises
         ------
         ValueError
-            If there is no such column; the message lists them.
+            If there is no such column, or one is named twice; the message lists them.
 
         Examples
         --------
@@ -289,13 +295,21 @@ class FairnessAudit:
         >>> audit.of("sex").report.partial.groups
         ('f', 'm')
         """
-        if column not in self.columns:
-            raise ValueError(f"column must be one of {list(self.columns)}; got {column!r}.")
-        if len(self.columns) == 1:
+        chosen = [columns] if isinstance(columns, str) else list(columns)
+        if not chosen or not set(chosen) <= set(self.columns) or len(set(chosen)) < len(chosen):
+            raise ValueError(
+                f"columns must be one or some of {list(self.columns)}; got {columns!r}."
+            )
+        if chosen == list(self.columns):
             return self
-        partial = self.report.partial.regroup(itemgetter(self.columns.index(column)))
-        report = GroupAUC(partial, undefined="ignore")
-        report._names = (column,)
+        places = [self.columns.index(name) for name in chosen]
+
+        def parts(label: tuple[Any, ...]) -> Any:
+            return label[places[0]] if len(places) == 1 else tuple(label[i] for i in places)
+
+        report = GroupAUC(
+            self.report.partial.regroup(parts), undefined="ignore", group_names=chosen
+        )
         audit = FairnessAudit(report, threshold=self.threshold, min_per_class=self.min_per_class)
         audit._below = self._below
         return audit
@@ -318,9 +332,13 @@ class FairnessAudit:
         limits `ci_low` and `ci_high` of its 95 % interval, and `pvalue_adjusted` of the test that
         it equals the average of the other groups' AUCs, adjusted for the number of groups (see
         `GroupAUC.compare_groups`; NaN for small groups); `bpsn_auc`, `bnsp_auc`,
-        `xauc_disparity`, `positive_aeg` and `negative_aeg` (see `GroupAUC.bias_by_group`);
-        `selection_rate`, `true_positive_rate` and `false_positive_rate` at the threshold.
+        `xauc_disparity`, `positive_aeg` and `negative_aeg` (see `GroupAUC.bias_by_group`), and
+        `xauc_pvalue_adjusted` of the test that the disparity is 0, adjusted for the number of
+        groups (Holm; NaN for small groups): small groups are compared with all others, the
+        other groups with each other; `selection_rate`, `true_positive_rate` and
+        `false_positive_rate` at the threshold.
         """
+        is_compared = ~self._is_small
         intervals = self.report.confidence_intervals(LEVEL)
         table = pd.DataFrame(
             {
@@ -335,8 +353,11 @@ class FairnessAudit:
             index=self._index,
         )
         with_rest = self.compared.compare_groups("rest", level=LEVEL)
-        table.loc[~self._is_small, "pvalue_adjusted"] = with_rest["pvalue_adjusted"].to_numpy()
+        table.loc[is_compared, "pvalue_adjusted"] = with_rest["pvalue_adjusted"].to_numpy()
         bias = self.report.bias_by_group.drop(columns="auc")
+        bias.loc[is_compared] = self.compared.bias_by_group.drop(columns="auc").to_numpy()
+        bias.insert(3, "xauc_pvalue_adjusted", np.nan)
+        bias.loc[is_compared, "xauc_pvalue_adjusted"] = self._cross_gaps.pvalue_adjusted
         for part in (bias, self._rates):
             table[part.columns] = part.to_numpy()
         return table
@@ -347,23 +368,27 @@ class FairnessAudit:
 
         Columns: `value`; the limits `ci_low` and `ci_high` of its 95 % interval; `expected`, what
         chance alone would make of it on average if there were none; the `pvalue` of the test that
-        there is none; and the groups that are `lowest` and `highest`. NaN or None where there is
-        no such thing. Rows:
+        there is none; and the groups that are `lowest` and `highest`. NaN where there is no such
+        thing. Rows:
 
         ``difference``, ``ratio``, ``tau``: of the group AUCs, with the test that all are equal.
 
         ``xauc_disparity``: of the group with all others, where it is clearest: largest in standard
         errors, so that a tiny group does not hide a large one. `highest` is the group if the model
-        favours it, `lowest` if it disfavours it. The p value is adjusted for the number of groups
-        (Bonferroni).
+        favours it, `lowest` if it disfavours it. Limits and p value are adjusted for the number of
+        groups (Bonferroni).
 
-        ``cross_difference``: the largest xAUC disparity of two groups, up to 500 groups.
+        ``cross_difference``: the largest xAUC disparity of two groups, up to 500 groups; without a
+        test.
 
         ``abroca``: the largest area between the ROC curve of a group (`lowest` or `highest`, by its
-        AUC) and that of all others, where that does not take long.
+        AUC) and that of all others, where that does not take long; `GroupAUC.abroca` tests it.
 
         ``demographic_parity_difference``, ``demographic_parity_ratio``,
-        ``equalized_odds_difference``, ``equalized_odds_ratio``: fairlearn's, at the threshold.
+        ``equalized_odds_difference``, ``equalized_odds_ratio``: fairlearn's, at the threshold, with
+        the chi-squared test that all groups have the same rate; of the two rates of equalized odds,
+        with the smaller p value twice. Groups are those of the rate that makes the gap. Of rows
+        with weights, the effective number (Kish) is counted.
         """
         rows = {**self._auc_gaps(), **self._ranking_gaps(), **self._decision_gaps()}
         columns = ["value", "ci_low", "ci_high", "expected", "pvalue", "lowest", "highest"]
@@ -386,11 +411,11 @@ class FairnessAudit:
     @functools.cached_property
     def compared(self) -> GroupAUC:
         """Report on the groups that are not small, the others left out."""
-        report = GroupAUC(
-            self.report.partial._only(np.flatnonzero(~self._is_small)), undefined="ignore"
+        return GroupAUC(
+            self.report.partial._only(np.flatnonzero(~self._is_small)),
+            undefined="ignore",
+            group_names=self.report._group_names,
         )
-        report._names = self.report._names
-        return report
 
     @functools.cached_property
     def findings(self) -> tuple[str, ...]:
@@ -439,14 +464,20 @@ class FairnessAudit:
 
     @functools.cached_property
     def _rates(self) -> pd.DataFrame:
-        # Fairlearn's table also has combinations that do not occur.
-        rates: pd.DataFrame = self.metric_frame.by_group.astype(np.float64)
-        return rates.reindex(self._index)
+        rates = decisions.rates(self.report.partial, self.threshold - self._below)
+        return pd.DataFrame(rates, index=self._index)
+
+    @functools.cached_property
+    def _cross_gaps(self) -> CrossGaps:
+        """Of the groups that are not small, with each other."""
+        disparity = self.compared.bias_by_group["xauc_disparity"].to_numpy()
+        # The same numbers, to the last bit, as in the table
+        return cross_gaps(self.compared.partial)._replace(disparity=disparity)
 
     def _extremes(self, of_group: NDArray[np.float64]) -> dict[str, Any]:
-        """The groups that are lowest and highest, of those that are not small."""
+        """The groups that are lowest and highest, of those that are not small; none if equal."""
         values = np.where(self._is_small, np.nan, of_group)
-        if np.isnan(values).all():
+        if np.isnan(values).all() or np.nanmin(values) == np.nanmax(values):
             return {}
         groups = self.report.partial.groups or ()
         return {
@@ -483,41 +514,37 @@ class FairnessAudit:
         compared = self.compared
         if compared.n_groups < 2:
             return {"xauc_disparity": {}, "cross_difference": {}, "abroca": {}}
-        groups, all_groups = compared.partial.groups or (), self.report.partial.groups or ()
-        disparities = self.report.bias_by_group["xauc_disparity"].to_numpy()
-        certain = np.abs(in_standard_errors(self.report.partial, disparities))
-        # Without any variation the largest will do.
-        certain = np.abs(disparities) if np.isnan(certain).all() else certain
+        groups, found = compared.partial.groups or (), self._cross_gaps
+        # Where nothing can be tested the largest will do.
+        errors = 1.0 if np.isnan(found.error).all() else found.error
+        clearness = np.abs(found.disparity) / errors
         # Of two groups, whose disparities are the same but for the sign, the favoured one
-        certain = np.where(disparities > 0, certain * (1 + 1e-9), certain)
-        clearest = int(np.nanargmax(np.where(self._is_small, np.nan, certain)))
-        found = cross_gap(self.report.partial, clearest, LEVEL)
+        clearness *= np.where(found.disparity > 0, 1 + 1e-9, 1.0)
+        clearest = int(np.nanargmax(clearness))
+        low, high = found.limits(LEVEL)
         rows: dict[str, dict[str, Any]] = {
             "xauc_disparity": {
-                "value": found.disparity,
-                "ci_low": found.ci_low,
-                "ci_high": found.ci_high,
-                # Two groups are compared once, seen from either side.
-                "pvalue": min(found.pvalue * (len(groups) if len(all_groups) > 2 else 1), 1.0),
-                "highest" if found.disparity > 0 else "lowest": all_groups[clearest],
+                "value": found.disparity[clearest],
+                "ci_low": low[clearest],
+                "ci_high": high[clearest],
+                "pvalue": found.pvalue_adjusted[clearest],
+                "highest" if found.disparity[clearest] > 0 else "lowest": groups[clearest],
             }
         }
         if len(groups) <= MATRIX_GROUPS:
             matrix = compared._cross_auc
-            high, low = np.unravel_index(np.argmax(matrix - matrix.T), matrix.shape)
-            rows["cross_difference"] = {
-                "value": compared.cross_difference,
-                "lowest": groups[int(low)],
-                "highest": groups[int(high)],
-            }
-        if len(all_groups) * self.report.partial._cells.scores.size <= _MOST_PASSED:
-            table = self.report.abroca()
-            largest = int(np.nanargmax(table["abroca"].where(~self._is_small)))
+            high_group, low_group = np.unravel_index(np.argmax(matrix - matrix.T), matrix.shape)
+            rows["cross_difference"] = {"value": compared.cross_difference}
+            if compared.cross_difference > 0:
+                extremes = {"lowest": groups[int(low_group)], "highest": groups[int(high_group)]}
+                rows["cross_difference"] |= extremes
+        if len(groups) * compared.partial._cells.scores.size <= _MOST_PASSED:
+            table = compared.abroca()
+            largest = int(np.nanargmax(table["abroca"]))
             is_better = table["auc"].iloc[largest] >= table["reference_auc"].iloc[largest]
-            rows["abroca"] = {
-                "value": table["abroca"].iloc[largest],
-                "highest" if is_better else "lowest": all_groups[largest],
-            }
+            rows["abroca"] = {"value": table["abroca"].iloc[largest]}
+            if rows["abroca"]["value"] > 0:
+                rows["abroca"]["highest" if is_better else "lowest"] = groups[largest]
         return rows
 
     def _decision_gaps(self) -> dict[str, dict[str, Any]]:
@@ -527,36 +554,39 @@ class FairnessAudit:
             return {f"{name}_{kind}": {} for name in names for kind in ("difference", "ratio")}
         lowest, highest = rates.min(), rates.max()
         difference, ratio = highest - lowest, lowest / highest
-        odds = ["true_positive_rate", "false_positive_rate"]
-        of_selection = self._extremes(self._rates["selection_rate"].to_numpy())
-        widest = str(difference[odds].idxmax())
-        of_odds = self._extremes(self._rates[widest].to_numpy())
+        extremes = {name: self._extremes(self._rates[name].to_numpy()) for name in decisions.RATES}
+        n_rows = decisions.effective_rows(self.compared.partial)
+        pvalues = {
+            name: decisions.test_equal_shares(rates[name].to_numpy(), n_rows[name])
+            for name in decisions.RATES
+        }
+        selection, *odds = decisions.RATES
+        expected = decisions.expected_difference(rates[selection].to_numpy(), n_rows[selection])
+        of_selection = {"pvalue": pvalues[selection], **extremes[selection]}
+        of_odds = {"pvalue": min(2.0 * min(pvalues[name] for name in odds), 1.0)}
+        widest, smallest = str(difference[odds].idxmax()), str(ratio[odds].fillna(1.0).idxmin())
         return {
             "demographic_parity_difference": {
-                "value": difference["selection_rate"],
-                "expected": self._expected_parity_difference(),
+                "value": difference[selection],
+                "expected": expected,
                 **of_selection,
             },
-            "demographic_parity_ratio": {"value": ratio["selection_rate"], **of_selection},
-            "equalized_odds_difference": {"value": difference[odds].max(), **of_odds},
-            "equalized_odds_ratio": {"value": ratio[odds].min()},
+            "demographic_parity_ratio": {"value": ratio[selection], **of_selection},
+            "equalized_odds_difference": {
+                "value": difference[widest],
+                **of_odds,
+                **extremes[widest],
+            },
+            "equalized_odds_ratio": {"value": ratio[odds].min(), **of_odds, **extremes[smallest]},
         }
-
-    def _expected_parity_difference(self) -> float:
-        """NaN where rows have weights."""
-        partial = self.compared.partial
-        if partial._cells.weights is not None:
-            return float("nan")
-        n_rows = partial.n_positives + partial.n_negatives
-        rates = self._rates.loc[~self._is_small, "selection_rate"].to_numpy()
-        return decisions.expected_difference(float(np.average(rates, weights=n_rows)), n_rows)
 
     def __repr__(self) -> str:
         return "\n".join([self._headline(), *(f"- {finding}" for finding in self.findings)])
 
     def _headline(self) -> str:
         return (
-            f"FairnessAudit of {self.report.n_groups:,} groups by {', '.join(self.columns)}, "
+            f"FairnessAudit of {validation.counted(self.report.n_groups, 'group')} by "
+            f"{', '.join(self.columns)}, "
             f"decisions at the threshold {self.threshold:g}"
         )
 

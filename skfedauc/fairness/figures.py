@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from skfedauc import _validation as validation
 from skfedauc.fairness.findings import named
-from skfedauc.partials import counted
 from skfedauc.plotting.drawing import LINE, MARGINS, WIDTH
 from skfedauc.report import GroupAUC
 from skfedauc.report.group_auc import MATRIX_GROUPS
@@ -56,7 +56,7 @@ def pictures(audit: FairnessAudit, prefix: str) -> Iterator[Picture]:
     report = audit.compared
     if not report.n_groups:
         report = GroupAUC(audit.report.partial, undefined="ignore")
-    groups = f"{counted(report.n_groups, 'group')} by {' and '.join(audit.columns)}"
+    groups = f"{validation.counted(report.n_groups, 'group')} by {' and '.join(audit.columns)}"
     for number, plot in enumerate(_plots(report)):
         try:
             svg = _drawn(plot, report)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         The unfitted mitigator of fairlearn. It is copied, never changed; its parameters are
         searched as ``mitigator__eps``, ``mitigator__constraints``,
         ``mitigator__estimator__C``.
-    sensitive_features : str, list of str, int or list of int
+    sensitive_features : str, int, or list or tuple of str or of int
         Name or names of the columns of X that hold the sensitive features; groups are the
         combinations of their labels. Where X is an array, which has no names, positions
         from 0; a DataFrame takes names only. Labels are booleans, integers, strings or
@@ -148,7 +148,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         self,
         mitigator: Any,
         *,
-        sensitive_features: str | int | list[str] | list[int],
+        sensitive_features: str | int | Sequence[str] | Sequence[int],
         estimator: Any = None,
         drop: bool = True,
         random_state: Any = None,

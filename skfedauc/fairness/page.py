@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import skfedauc
+from skfedauc import _validation as validation
 from skfedauc.fairness import figures
 from skfedauc.fairness.findings import SIGNIFICANT
-from skfedauc.partials import counted
 from skfedauc.report import GroupAUC
 
 if TYPE_CHECKING:
@@ -36,12 +36,13 @@ _GROUP_COLUMNS = {
         "auc": "AUC",
         "ci_low": "95 % from",
         "ci_high": "to",
-        "pvalue_adjusted": "p, adjusted",
+        "pvalue_adjusted": "p of AUC",
     },
     "With the other groups": {
         "bpsn_auc": "BPSN AUC",
         "bnsp_auc": "BNSP AUC",
         "xauc_disparity": "xAUC disparity",
+        "xauc_pvalue_adjusted": "p of disparity",
         "positive_aeg": "positive AEG",
         "negative_aeg": "negative AEG",
     },
@@ -81,7 +82,7 @@ _GAPS = {
 }
 _COUNTS = ("n_positives", "n_negatives")
 _SIGNED = ("xauc_disparity", "positive_aeg", "negative_aeg")
-_PVALUES = ("pvalue", "pvalue_adjusted")
+_PVALUES = ("pvalue", "pvalue_adjusted", "xauc_pvalue_adjusted")
 
 
 class Section(NamedTuple):
@@ -193,7 +194,7 @@ def _facts(section: Section) -> dict[str, str]:
         "Negatives": f"{n_negatives:,}",
     }
     if n_dropped:
-        facts["Left out"] = f"{counted(n_dropped, 'row')} without a group"
+        facts["Left out"] = f"{validation.counted(n_dropped, 'row')} without a group"
     if _is_weighted(audit):
         facts["Weights"] = "yes"
     facts["Groups"] = f"{len(partial):,}" + (f", {n_small:,} of them small" if n_small else "")
@@ -241,9 +242,9 @@ def _group_rows(audit: FairnessAudit) -> _GroupRows:
     if beyond.size:
         low, high = auc[beyond[[0, -1]]]
         of_aucs = f"with an AUC of {low:.3f} to {high:.3f}"
-        left_out.append(f"{counted(beyond.size, 'group')} {of_aucs}")
+        left_out.append(f"{validation.counted(beyond.size, 'group')} {of_aucs}")
     if small_beyond.size:
-        left_out.append(counted(small_beyond.size, "small group"))
+        left_out.append(validation.counted(small_beyond.size, "small group"))
     names = [name for about in _GROUP_COLUMNS.values() for name in about]
     cells = [
         *_label_cells(audit.report.partial.groups or ()),

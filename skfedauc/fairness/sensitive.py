@@ -19,7 +19,8 @@ _NAME = "sensitive_features"
 
 def check_columns(sensitive_features: Any) -> Columns:
     """Names or positions of the sensitive columns, as a list."""
-    columns = sensitive_features if isinstance(sensitive_features, list) else [sensitive_features]
+    several = isinstance(sensitive_features, list | tuple)
+    columns = list(sensitive_features) if several else [sensitive_features]
     are_positions = all(
         isinstance(c, int | np.integer) and not isinstance(c, bool) and c >= 0 for c in columns
     )

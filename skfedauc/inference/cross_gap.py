@@ -1,13 +1,15 @@
-"""Whether a model favours a group: the two cross AUCs of a group and all others compared.
+"""Whether a model favours groups: the two cross AUCs of each group and all others compared.
 
-The positives of the group with the others' negatives, and the others' positives with the group's
-negatives, have no row in common, so that their variances add up.
+The positives of a group with the others' negatives, and the others' positives with the group's
+negatives, have no row in common, so that their variances [1]_ add up.
 
 References
 ----------
 .. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under two
    or more correlated receiver operating characteristic curves. Biometrics 44(3).
    https://doi.org/10.2307/2531595
+.. [2] Birnbaum, Z. W. and Klose, O. M. (1957). Bounds for the variance of the Mann-Whitney
+   statistic. Annals of Mathematical Statistics 28(4).
 """
 
 from __future__ import annotations
@@ -17,102 +19,168 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._paircounts import Cells, group_of_cell
+from skfedauc._paircounts import Cells, places_in_all, walk
+from skfedauc.inference.group_comparisons import holm
 from skfedauc.inference.intervals import normal_quantile
-from skfedauc.inference.variances import Variances
+from skfedauc.inference.variances import ClassRows, Variances, ratio
 from skfedauc.partials import AUCPartial
 
+Floats = NDArray[np.float64]
 
-class CrossGap(NamedTuple):
-    """The xAUC disparity of a group with all others, its limits and p value.
 
-    NaN where a class is absent; limits and p value are NaN also with fewer than two rows of a
-    class in the group or in the others.
+class CrossGaps(NamedTuple):
+    """The xAUC disparity of each group with all others, and whether it is more than chance.
+
+    Attributes
+    ----------
+    disparity, error : ndarray of float64, shape (n_groups,)
+        And its standard error, NaN with fewer than two rows of a class in the group or in the
+        others.
+    pvalue_adjusted : ndarray of float64, shape (n_groups,)
+        Of the test that the disparity is 0, adjusted for the number of groups (Holm).
     """
 
-    disparity: float
-    ci_low: float
-    ci_high: float
-    pvalue: float
+    disparity: Floats
+    error: Floats
+    pvalue_adjusted: Floats
+
+    def limits(self, level: float) -> tuple[Floats, Floats]:
+        """Normal limits that hold for all groups together (Bonferroni)."""
+        reach = normal_quantile((1.0 - level) / (2.0 * _n_gaps(self.error))) * self.error
+        return np.maximum(self.disparity - reach, -1.0), np.minimum(self.disparity + reach, 1.0)
 
 
-def cross_gap(partial: AUCPartial, group: int, level: float) -> CrossGap:
-    """Compare the cross AUCs of a group, with normal limits.
+def cross_gaps(partial: AUCPartial) -> CrossGaps:
+    """Compare the two cross AUCs of every group.
 
     The variance is DeLong's [1]_, or that of groups which all have the placements of all rows
     together, if it is larger: where a few rows lie close together by chance their own variance is
-    too small, the more so in the group that was picked for its disparity.
+    too small, the more so in the group that is picked for its disparity.
     """
     from scipy.special import ndtr
 
-    unknown = float("nan")
-    directions = Variances(_directions(partial, group))
-    if directions.auc.size < 2 or not directions.defined.all():
-        return CrossGap(unknown, unknown, unknown, unknown)
-    disparity = float(directions.auc[1] - directions.auc[0])
-    if not directions.estimable.all():
-        return CrossGap(disparity, unknown, unknown, unknown)
-    error = float(np.sqrt(max(directions.safe.sum(), _variance_of_all(partial, directions))))
-    reach = normal_quantile((1.0 - level) / 2.0) * error
-    limits = max(disparity - reach, -1.0), min(disparity + reach, 1.0)
-    return CrossGap(disparity, *limits, float(2.0 * ndtr(-abs(disparity) / error)))
+    variances = Variances(partial)
+    negatives, positives = variances.negatives, variances.positives
+    other_negatives, other_positives = negatives.others(), positives.others()
+    bnsp = _cross_aucs(partial._cells, positives, other_negatives)
+    # The group's negatives are its positives once classes and scores are turned round.
+    turned = _reversed(negatives), _reversed(other_positives)
+    bpsn = _CrossAUC(*(of[::-1] for of in _cross_aucs(_turned(partial._cells), *turned)))
+    disparity = bnsp.auc - bpsn.auc
+    sides = (positives, other_positives), (negatives, other_negatives)
+    estimable = np.logical_and.reduce([rows.n > 1 for side in sides for rows in side])
+    variance = np.maximum(bnsp.variance + bpsn.variance, _variance_if_alike(partial, sides))
+    error = np.where(estimable, np.sqrt(variance), np.nan)
+    pvalue = 2.0 * ndtr(-np.abs(disparity) / error)
+    if _n_gaps(error) > 1:
+        tested = ~np.isnan(pvalue)
+        pvalue[tested] = holm(pvalue[tested])
+    return CrossGaps(disparity, error, pvalue)
 
 
-def _directions(partial: AUCPartial, group: int) -> AUCPartial:
-    """A state of two groups: 1 has the positives of the group and the others' negatives."""
-    starts, scores, negatives, positives, weights = partial._cells
-    mine = group_of_cell(starts) == group
-    # Each cell twice, with its negatives and with its positives
-    nothing = np.zeros_like(negatives)
-    both = np.concatenate([negatives, nothing]), np.concatenate([nothing, positives])
+def _n_gaps(error: Floats) -> int:
+    """Number of different gaps: two groups are compared once, seen from either side."""
+    return 1 if error.size == 2 else max(int(np.isfinite(error).sum()), 1)
+
+
+def _reversed(rows: ClassRows) -> ClassRows:
+    n, weight, squares = rows
+    return ClassRows(n[::-1], weight[::-1], squares[::-1])
+
+
+def _turned(cells: Cells) -> Cells:
+    """Cells whose negatives are positives, with the scores and the groups in reverse order."""
+    starts, scores, negatives, positives, weights = cells
     if weights is not None:
-        of_class = np.repeat([[True, False], [False, True]] * 2, mine.size, axis=1)
-        weights = np.where(of_class, np.tile(weights, 2), 0.0)
-    kept = (both[0] > 0) | (both[1] > 0)
-    cells = Cells(
-        starts,
-        np.tile(scores, 2)[kept],
-        both[0][kept],
-        both[1][kept],
-        None if weights is None else weights[:, kept],
+        weights = weights[[1, 0, 3, 2], ::-1]
+    return Cells(
+        scores.size - starts[::-1], -scores[::-1], positives[::-1], negatives[::-1], weights
     )
-    of_cell = np.concatenate([~mine, mine])[kept]
-    labels, codes = np.unique(of_cell, return_inverse=True)
-    return AUCPartial._added(cells, codes, labels)
 
 
-def _variance_of_all(partial: AUCPartial, directions: Variances) -> float:
-    """Variance of the disparity, were all rows of a class placed alike in every group."""
-    sides = zip(
-        (directions.positives, directions.negatives), _variances_of_rows(partial), strict=True
-    )
-    return sum(float((of_row / rows.effective).sum()) for rows, of_row in sides)
-
-
-def _variances_of_rows(partial: AUCPartial) -> tuple[float, float]:
-    """Variance of the placement of one positive and of one negative among all rows."""
+def _variance_if_alike(
+    partial: AUCPartial, sides: tuple[tuple[ClassRows, ClassRows], ...]
+) -> Floats:
+    """Variance of the disparities, were all rows of a class placed alike in every group."""
     pooled = Variances(partial._pool())
-    sides = (
-        (pooled.positives, pooled._own.positives_squared),
-        (pooled.negatives, pooled._own.negatives_squared),
-    )
-    of_positive, of_negative = (
-        float(squared[0] / rows.pairs[0] * rows.effective[0]) for rows, squared in sides
-    )
-    return of_positive, of_negative
+    squared = pooled._own.positives_squared, pooled._own.negatives_squared
+    rows_of_all = pooled.positives, pooled.negatives
+    variance = np.zeros(len(partial))
+    for of_class, rows, (own, others) in zip(squared, rows_of_all, sides, strict=True):
+        of_row = ratio(of_class, rows.pairs) * rows.effective
+        variance += of_row * (ratio(1.0, own.effective) + ratio(1.0, others.effective))
+    return variance
 
 
-def in_standard_errors(partial: AUCPartial, disparity: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Each group's disparity over its standard error, were all rows of a class placed alike.
+class _CrossAUC(NamedTuple):
+    """By group: the AUC of its positives with the others' negatives, and its variance."""
 
-    A tiny group may have the largest disparity by chance; by this number it does not hide a group
-    whose disparity is certain.
+    auc: Floats
+    variance: Floats
+
+
+def _cross_aucs(cells: Cells, own: ClassRows, others: ClassRows) -> _CrossAUC:
+    """Compare each group's positives, `own`, with the negatives of all `others`.
+
+    The variance is DeLong's; of 0, a bound [2]_.
     """
-    of_positive, of_negative = _variances_of_rows(partial)
-    variance = np.zeros(disparity.size)
-    for of_row, rows in ((of_positive, partial.n_positives), (of_negative, partial.n_negatives)):
-        others = rows.sum() - rows
-        variance += of_row * (1.0 / np.maximum(rows, 1) + 1.0 / np.maximum(others, 1))
-    ratio = np.full(disparity.size, np.nan)
-    np.divide(disparity, np.sqrt(variance), out=ratio, where=variance > 0)
-    return ratio
+    starts, sizes = cells.starts[:-1], np.diff(cells.starts)
+    places = squared = _Places.of(cells)
+    if cells.weights is not None:
+        # Squared weights in the place of weights
+        squared = _Places.of(cells._replace(weights=cells.weights[[2, 3, 2, 3]]))
+    placement = ratio(places.below + places.tied / 2.0, np.repeat(others.weight, sizes), 0.0)
+    auc = ratio(np.add.reduceat(places.weight * placement, starts), own.weight)
+    auc[others.weight == 0] = np.nan
+    of_own = np.add.reduceat(squared.weight * (placement - np.repeat(auc, sizes)) ** 2, starts)
+    # The mean placement of the others' rows is the same; their squared placements add up over
+    # every two positives: of negatives that both outrank, which are those that the lower one does.
+    won = squared.below + squared.tied / 2.0
+    both = 2.0 * places.weight * places.above * won
+    both += places.weight**2 * (squared.below + squared.tied / 4.0)
+    of_others = ratio(np.add.reduceat(both, starts), own.weight**2)
+    of_others -= 2.0 * auc * ratio(np.add.reduceat(places.weight * won, starts), own.weight)
+    of_others += auc**2 * others.squares
+
+    variance = np.zeros(auc.size)
+    for of_class, rows in ((of_own, own), (of_others, others)):
+        # Less than this is rounding.
+        variance += ratio(np.where(of_class > 1e-12 * rows.squares, of_class, 0.0), rows.pairs)
+    drawn = own.effective * others.effective
+    drawn = (drawn * auc + 0.5) / (drawn + 1.0)
+    bound = ratio(drawn * (1.0 - drawn), np.minimum(own.effective, others.effective))
+    return _CrossAUC(auc, np.where(variance == 0, bound, variance))
+
+
+class _Places(NamedTuple):
+    """By cell: the weight of the group's positives, and of the others' negatives.
+
+    Attributes
+    ----------
+    weight : ndarray of float64, shape (n_cells,)
+    above : ndarray of float64, shape (n_cells,)
+        Of the group's positives that score above the cell.
+    below, tied : ndarray of float64, shape (n_cells,)
+        Of the others' negatives that score below the cell, and that tie with it.
+    """
+
+    weight: Floats
+    above: Floats
+    below: Floats
+    tied: Floats
+
+    @classmethod
+    def of(cls, cells: Cells) -> _Places:
+        """Find them by one sort of the scores."""
+        columns = cells[2:4] if cells.weights is None else cells.weights[:2]
+        own = np.array([column.astype(np.float64) for column in columns])
+        under = np.empty_like(own)
+        for block in walk(cells.starts, list(own)):
+            under[:, block.cells] = block.below
+        under = (under - own) / 2.0
+        of_group = np.add.reduceat(own[1], cells.starts[:-1])
+        above = np.repeat(of_group, np.diff(cells.starts)) - under[1] - own[1]
+        of_all = places_in_all(cells)
+        below, up_to = of_all.under[0].astype(np.float64), of_all.up_to[0].astype(np.float64)
+        tied = np.maximum(up_to - below - own[0], 0.0)
+        return cls(own[1], np.maximum(above, 0.0), np.maximum(below - under[0], 0.0), tied)

@@ -121,8 +121,8 @@ def null_areas(
 
     A positive's placement is the share of its own group's negatives that score above it; if
     both groups have the same curve, placements are distributed alike [2]_. So positives draw
-    theirs from those of both groups, and negatives theirs evenly from 0 to 1. The positives of
-    a tie are spread over the piece of the curve that it makes.
+    theirs from those of both groups, evenly within a tie, and negatives theirs evenly from 0 to
+    1. Rows that fall into a tie of their group are tied again.
     """
     begin = np.concatenate([curve.fpr[:-1] for curve in curves])
     width = np.concatenate([curve.fpr[1:] for curve in curves]) - begin
@@ -130,27 +130,37 @@ def null_areas(
         [np.diff(curve.tpr) * n for curve, n in zip(curves, n_positives, strict=True)]
     )
     heights = np.cumsum(share)
+    ties = [_ties_of(curve) for curve in curves]
     areas = np.empty(n_resamples)
     for i in range(n_resamples):
         drawn = []
-        for negatives, positives in zip(n_negatives, n_positives, strict=True):
+        for tie, negatives, positives in zip(ties, n_negatives, n_positives, strict=True):
             piece = np.searchsorted(heights, random.random_sample(positives) * heights[-1], "right")
             piece = np.minimum(piece, heights.size - 1)
             placements = begin[piece] + random.random_sample(positives) * width[piece]
-            drawn.append(_tpr_of_steps(random.random_sample(negatives), placements))
-        areas[i] = _area_between_steps(*drawn)
+            drawn.append(_curve_of(random.random_sample(negatives), placements, tie))
+        areas[i] = area_between(*drawn)
     return areas
 
 
-def _tpr_of_steps(negatives: Floats, positives: Floats) -> Floats:
-    """Height of each step, one for every negative."""
-    placements = np.sort(positives)
-    return np.searchsorted(placements, np.sort(negatives)) / positives.size
+def _ties_of(curve: RocCurve) -> tuple[Floats, Floats]:
+    """Where the straight pieces that are ties of both classes begin and end."""
+    is_tie = (np.diff(curve.fpr) > 0) & (np.diff(curve.tpr) > 0)
+    return curve.fpr[:-1][is_tie], curve.fpr[1:][is_tie]
 
 
-def _area_between_steps(one: Floats, other: Floats) -> float:
-    """Area between two curves whose steps are equally wide."""
-    corners = np.union1d(np.arange(one.size) / one.size, np.arange(other.size) / other.size)
-    middle = (corners + np.append(corners[1:], 1.0)) / 2.0
-    gap = one[(middle * one.size).astype(np.intp)] - other[(middle * other.size).astype(np.intp)]
-    return float((np.abs(gap) * np.diff(corners, append=1.0)).sum())
+def _curve_of(negatives: Floats, positives: Floats, ties: tuple[Floats, Floats]) -> RocCurve:
+    """The curve of rows at these places from 0 to 1, those within a tie being at one place."""
+    begin, end = ties
+    places = np.concatenate([negatives, positives])
+    if begin.size:
+        tie = np.maximum(np.searchsorted(begin, places, "right") - 1, 0)
+        places = np.where((begin[tie] <= places) & (places < end[tie]), begin[tie], places)
+    distinct, row = np.unique(places, return_inverse=True)
+    # From the last place to the first, as scores rise
+    row = distinct.size - 1 - row
+    n_negatives, n_positives = (
+        np.bincount(of_class, minlength=distinct.size)
+        for of_class in (row[: negatives.size], row[negatives.size :])
+    )
+    return RocCurve(_shares(n_negatives), _shares(n_positives))

@@ -50,6 +50,11 @@ class ClassRows(NamedTuple):
     weight: Floats
     squares: Floats
 
+    def others(self) -> ClassRows:
+        """The rows of the class in all other groups."""
+        n, weight, squares = self
+        return ClassRows(n.sum() - n, weight.sum() - weight, squares.sum() - squares)
+
     @property
     def pairs(self) -> Floats:
         """Weight of the ordered pairs of two different rows; 0 where there is one row."""

@@ -1,5 +1,5 @@
 """The state: counts by group and score, built from rows, from counts or batch by batch."""
 
-from skfedauc.partials.auc_partial import AUCPartial, counted
+from skfedauc.partials.auc_partial import AUCPartial
 
-__all__ = ["AUCPartial", "counted"]
+__all__ = ["AUCPartial"]

@@ -514,8 +514,9 @@ class AUCPartial:
     def __repr__(self) -> str:
         positives, negatives = int(self.n_positives.sum()), int(self.n_negatives.sum())
         distinct = np.unique(self._cells.scores).size
-        groups = "no groups" if self._labels is None else counted(len(self), "group")
+        groups = "no groups" if self._labels is None else validation.counted(len(self), "group")
         weighted = ", weighted" if self._cells.weights is not None else ""
+        counted = validation.counted
         return (
             f"AUCPartial({groups}, {counted(positives + negatives, 'row')}: "
             f"{counted(positives, 'positive')} and {counted(negatives, 'negative')}, "
@@ -527,11 +528,6 @@ def _check_counts(counts: ArrayLike, name: str) -> None:
     total = float(np.sum(counts, dtype=np.float64))
     if total > _MOST_ROWS:
         raise ValueError(f"{total:.3g} {name} are more than a partial can count exactly (2**40).")
-
-
-def counted(number: int, what: str) -> str:
-    """A number of things, in words."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _count_batch(batch: Any, columns: Any, pos_label: Any) -> tuple[AUCPartial, list[Any]]:

@@ -21,7 +21,6 @@ from skfedauc.plotting.drawing import (
     as_written,
     axes_or_new,
     check_matplotlib,
-    counted,
     lay_out,
     legend_and_note,
     size_of,
@@ -224,7 +223,7 @@ class CandidatesDisplay:
         self.beyond_ = ax.scatter(
             self.gaps[is_beyond], self.scores[is_beyond], 28, facecolors="none", edgecolors=BLUE
         )
-        entries.append((self.within_, counted(int(is_within.sum()), "candidate")))
+        entries.append((self.within_, validation.counted(int(is_within.sum()), "candidate")))
         self.limit_ = None
         if self.at_most is not None:
             (self.limit_,) = ax.plot(
@@ -255,7 +254,10 @@ class CandidatesDisplay:
             text = self._text(self.chosen)
             entries.append((self.chosen_marker_, f"chosen: {text}" if text else "chosen"))
         n_failed = int((~drawn).sum())
-        self.note_ = f"{counted(n_failed, 'candidate')} without a score not shown" * bool(n_failed)
+        self.note_ = (
+            f"{validation.counted(n_failed, 'candidate')} without a score not shown"
+            * bool(n_failed)
+        )
         ax.set_xlabel(f"{self.gap_name}, mean over folds")
         ax.set_ylabel(f"{self.score_name}, mean over folds")
         for label in (ax.xaxis.label, ax.yaxis.label):

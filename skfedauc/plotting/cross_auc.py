@@ -16,7 +16,6 @@ from skfedauc.plotting.drawing import (
     WIDTH,
     axes_or_new,
     check_matplotlib,
-    counted,
     lay_out,
     set_ticks,
     size_of,
@@ -217,18 +216,19 @@ class CrossAUCDisplay(ReportDisplay):
         notes = []
         if n_groups > order.size:
             notes.append(
-                f"{order.size:,} of {counted(n_groups, 'group')} shown, evenly spread over their "
-                "order"
+                f"{order.size:,} of {validation.counted(n_groups, 'group')} shown, evenly spread "
+                "over their order"
             )
         if np.isnan(matrix).any():
             notes.append("hatched: no such pairs")
-        self.note_ = "; ".join(notes)
-        ax.set_xlabel("\n".join(["Negatives of", *(f"({note})" for note in notes)]))
+        self._write_note(notes)
         ax.set_ylabel("Positives of")
         self.colorbar_ = None
         if colorbar:
             self.colorbar_ = ax.figure.colorbar(self.im_, ax=ax)
-        self._draw_labels()
+        step = self._draw_labels()
+        if step > 1:
+            self._write_note([*notes, f"one label in {step} written"])
         if self.colorbar_ is not None:
             self._label_colorbar(self.colorbar_, reach)
         self.text_ = self._draw_values(matrix)
@@ -246,19 +246,24 @@ class CrossAUCDisplay(ReportDisplay):
         level = np.where(known, both, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
         return np.argsort(level, kind="stable")
 
-    def _draw_labels(self) -> None:
-        """Labels of as many groups as have room, evenly spread."""
+    def _write_note(self, notes: list[str]) -> None:
+        self.note_ = "; ".join(notes)
+        self.ax_.set_xlabel("\n".join(["Negatives of", *(f"({note})" for note in notes)]))
+
+    def _draw_labels(self) -> int:
+        """Label as many groups as have room, evenly spread; at most one in how many."""
         ax, n_shown = self.ax_, self.shown_.size
         texts = [text_of(self.groups[g], _MOST_CHARACTERS) for g in self.shown_]
         lay_out(ax)
         width, height = self._cell()
-        for axis, size in ((ax.xaxis, width), (ax.yaxis, height)):
-            step = max(int(np.ceil(LINE / size)), 1)
+        steps = [max(int(np.ceil(LINE / size)), 1) for size in (width, height)]
+        for axis, size, step in zip((ax.xaxis, ax.yaxis), (width, height), steps, strict=True):
             places = list(range(0, n_shown, step))
             labels = [texts[place] for place in places]
             longest = max(map(len, labels)) * _CHARACTER + 0.05
             is_upright = axis is ax.xaxis and longest > size * step
             set_ticks(axis, places, labels, rotation=90 if is_upright else 0)
+        return max(steps)
 
     def _cell(self) -> tuple[float, float]:
         """Inches that a cell is wide and high."""

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skfedauc import _validation as validation
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
@@ -124,11 +126,6 @@ def set_ticks(axis: Axis, positions: Sequence[float], texts: Sequence[str], **kw
         as_written(text.label2)
 
 
-def counted(number: int, what: str) -> str:
-    """A number of things, in words."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
 # Groups ----------------------------------------------------------------------------------------
 
 
@@ -172,7 +169,7 @@ class Choice(NamedTuple):
 
     @property
     def _counted(self) -> str:
-        return counted(self.left_out.size, "group")
+        return validation.counted(self.left_out.size, "group")
 
 
 def choose(auc: NDArray[np.float64], most: int) -> Choice:

@@ -23,7 +23,6 @@ from skfedauc.plotting.drawing import (
     axes_or_new,
     check_matplotlib,
     choose,
-    counted,
     lay_out,
     legend_and_note,
     set_ticks,
@@ -301,7 +300,7 @@ class GroupAUCDisplay(ReportDisplay):
         names = [text_of(self.groups[g]) for g in undefined[:_MOST_NAMES]]
         more = ", …" if undefined.size > len(names) else ""
         return (
-            f"{counted(undefined.size, 'group')} without both classes not shown: "
+            f"{validation.counted(undefined.size, 'group')} without both classes not shown: "
             f"{', '.join(names)}{more}"
         )
 

@@ -19,7 +19,6 @@ from skfedauc.plotting.drawing import (
     axes_or_new,
     check_matplotlib,
     choose,
-    counted,
     lay_out,
     legend_of,
     text_of,
@@ -240,14 +239,16 @@ class GroupRocCurveDisplay(ReportDisplay):
         notes = []
         if self.behind_:
             grey = next(iter(self.behind_.values()))
-            note = f"{len(self.behind_)} of {counted(chosen.left_out.size, 'other group')}"
+            note = (
+                f"{len(self.behind_)} of {validation.counted(chosen.left_out.size, 'other group')}"
+            )
             if len(self.behind_) == chosen.left_out.size:
-                note = counted(len(self.behind_), "other group")
+                note = validation.counted(len(self.behind_), "other group")
             entries.append((grey, note))
             notes.append(note)
         n_undefined = int(np.isnan(self.auc).sum())
         if n_undefined:
-            note = f"{counted(n_undefined, 'group')} without both\nclasses not shown"
+            note = f"{validation.counted(n_undefined, 'group')} without both\nclasses not shown"
             entries.append((Line2D([], [], linestyle="none"), note))
             notes.append(note.replace("\n", " "))
         self.note_ = "; ".join(notes)

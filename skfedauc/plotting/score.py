@@ -19,7 +19,6 @@ from skfedauc.plotting.drawing import (
     axes_or_new,
     check_matplotlib,
     choose,
-    counted,
     legend_and_note,
     set_ticks,
     size_of,
@@ -233,7 +232,7 @@ class GroupScoreDisplay(ReportDisplay):
         notes = []
         n_absent = int(np.isnan(self.auc).sum()) - undefined.size
         if n_absent:
-            notes.append(f"{counted(n_absent, 'group')} without both classes not shown")
+            notes.append(f"{validation.counted(n_absent, 'group')} without both classes not shown")
         if self.share_beyond:
             notes.append(
                 f"the outermost bins hold scores beyond them as well ({self.share_beyond:.2%} of "

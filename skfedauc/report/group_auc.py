@@ -7,7 +7,7 @@ import functools
 import html
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skfedauc import _sklearn
 from skfedauc import _validation as validation
 from skfedauc._paircounts import cross_concordance
-from skfedauc.partials import AUCPartial, counted
+from skfedauc.partials import AUCPartial
 from skfedauc.report.bias import Bias
 from skfedauc.report.statistics import (
     AVERAGES,
@@ -69,6 +69,9 @@ class GroupAUC(Uncertainty, Bias):
         "skip" leaves them out with one `UndefinedMetricWarning` that counts them;
         "ignore" does so silently; "raise" is a ValueError; a number stands in for their
         AUC.
+    group_names : str or list of str, default=None
+        What the groups are called in tables: one name, or one for each column where they come
+        from several. The classmethods take the names of columns.
 
     Attributes
     ----------
@@ -78,11 +81,11 @@ class GroupAUC(Uncertainty, Bias):
     Raises
     ------
     TypeError
-        If `partial` is no AUCPartial.
+        If `partial` is no AUCPartial, or `group_names` are no names.
     ValueError
-        If `undefined` is none of the above; and, with ``undefined="raise"``, when an average or
-        a gap is asked for that needs a group that lacks a class, or any result that would be
-        NaN.
+        If `undefined` is none of the above, or there are more or fewer names than columns; and,
+        with ``undefined="raise"``, when an average or a gap is asked for that needs a group that
+        lacks a class, or any result that would be NaN.
 
     See Also
     --------
@@ -121,7 +124,13 @@ class GroupAUC(Uncertainty, Bias):
     b      0.5            2            1
     """
 
-    def __init__(self, partial: AUCPartial, *, undefined: Undefined = "skip") -> None:
+    def __init__(
+        self,
+        partial: AUCPartial,
+        *,
+        undefined: Undefined = "skip",
+        group_names: str | Sequence[str] | None = None,
+    ) -> None:
         if not isinstance(partial, AUCPartial):
             raise TypeError(
                 f"GroupAUC reads an AUCPartial; got {type(partial).__name__}. Use "
@@ -129,7 +138,7 @@ class GroupAUC(Uncertainty, Bias):
             )
         self._partial = partial
         self._undefined = check_undefined(undefined)
-        self._names: tuple[str, ...] = ()
+        self._group_names = validation.check_group_names(group_names, partial._labels)
 
     @property
     def partial(self) -> AUCPartial:
@@ -191,9 +200,8 @@ class GroupAUC(Uncertainty, Bias):
         undefined = check_undefined(undefined)
         validation.check_groups_given(groups)
         rows = validation.check_rows(y_true, y_score, groups, sample_weight, pos_label)
-        report = cls(AUCPartial._of_rows(rows, n_jobs), undefined=undefined)
-        report._names = validation.names_of(groups)
-        return report
+        names = validation.names_of(rows.labels, groups)
+        return cls(AUCPartial._of_rows(rows, n_jobs), undefined=undefined, group_names=names)
 
     @classmethod
     def from_estimator(
@@ -207,6 +215,7 @@ class GroupAUC(Uncertainty, Bias):
         pos_label: Any = None,
         response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
         undefined: Undefined = "skip",
+        n_jobs: int | None = None,
     ) -> GroupAUC:
         """Report on a fitted estimator.
 
@@ -230,6 +239,9 @@ class GroupAUC(Uncertainty, Bias):
             Methods of the estimator that give scores, the first that it has being used.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             What to do with groups that lack a class; see the class.
+        n_jobs : int, default=None
+            Threads to count with, once there are scores; None means 1 unless in a
+            `joblib.parallel_config` context, -1 all processors.
 
         Returns
         -------
@@ -265,9 +277,8 @@ class GroupAUC(Uncertainty, Bias):
             positive,
             warn_hard_labels=False,
         )
-        report = cls(AUCPartial._of_rows(rows), undefined=undefined)
-        report._names = validation.names_of(labels) or validation.names_of(groups)
-        return report
+        names = validation.names_of(rows.labels, labels, groups)
+        return cls(AUCPartial._of_rows(rows, n_jobs), undefined=undefined, group_names=names)
 
     # Single numbers ------------------------------------------------------------------
 
@@ -699,19 +710,19 @@ class GroupAUC(Uncertainty, Bias):
         if groups is None or labels is None:
             return pd.Index(["all"] * self.n_groups, name=name or "group")
         if groups and isinstance(groups[0], tuple):
-            width = {len(group) for group in groups}
-            named = width == {len(self._names)}
-            return pd.MultiIndex.from_tuples(groups, names=self._names if named else None)
-        own_name = self._names[0] if len(self._names) == 1 else "group"
+            names = self._group_names
+            named = {len(group) for group in groups} == {len(names)}
+            return pd.MultiIndex.from_tuples(groups, names=names if named else None)
+        own_name = self._group_names[0] if self._group_names else "group"
         return pd.Index(labels, name=name or own_name)
 
     def _headline(self) -> str:
         partial = self.partial
         undefined = f" ({self.n_undefined:,} undefined)" if self.n_undefined else ""
         return (
-            f"GroupAUC of {counted(self.n_groups, 'group')}{undefined}, "
-            f"{counted(int(partial.n_positives.sum()), 'positive')} and "
-            f"{counted(int(partial.n_negatives.sum()), 'negative')}"
+            f"GroupAUC of {validation.counted(self.n_groups, 'group')}{undefined}, "
+            f"{validation.counted(int(partial.n_positives.sum()), 'positive')} and "
+            f"{validation.counted(int(partial.n_negatives.sum()), 'negative')}"
         )
 
     def _extremes(self) -> list[tuple[str, Any, float]]:

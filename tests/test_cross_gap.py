@@ -1,0 +1,131 @@
+"""Whether a model favours groups: tests and limits of xAUC disparities."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from skfedauc import AUCPartial, GroupAUC, make_devices
+from skfedauc.inference.cross_gap import cross_gaps
+
+
+def rows_of(seed, weighted=False):
+    """Labels, scores of few values, three groups and weights."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(60, 250))
+    y, group = rng.integers(0, 2, n), rng.integers(0, 3, n)
+    score = (rng.normal(size=n) + y + 0.3 * group).round(seed % 3)
+    return y, score, group, rng.uniform(0.2, 3.0, n) if weighted else np.ones(n)
+
+
+def delong_by_hand(positives, negatives, weights):
+    """AUC and DeLong's variance, from the placements of every row."""
+    wins = np.sign(np.subtract.outer(positives, negatives)) / 2 + 0.5
+    share = [w / w.sum() for w in weights]
+    auc = share[0] @ wins @ share[1]
+    placements = wins @ share[1], share[0] @ wins
+    variance = 0.0
+    for placement, w in zip(placements, weights, strict=True):
+        variance += (w**2 * (placement - auc) ** 2).sum() / (w.sum() ** 2 - (w**2).sum())
+    return auc, variance
+
+
+def error_by_hand(y, score, group, weight, g):
+    """Disparity and standard error of a group."""
+    mine, positive = group == g, y == 1
+    sides = [(mine & positive, ~mine & ~positive), (~mine & positive, mine & ~positive)]
+    one, other = (delong_by_hand(score[p], score[n], (weight[p], weight[n])) for p, n in sides)
+    alike = 0.0
+    for rows, others in ((positive, ~positive), (~positive, positive)):
+        wins = np.sign(np.subtract.outer(score[rows], score[others])) / 2 + 0.5
+        placement, w = wins @ weight[others] / weight[others].sum(), weight[rows]
+        deviations = placement - np.average(placement, weights=w)
+        effective = w.sum() ** 2 / (w**2).sum()
+        of_row = (w**2 * deviations**2).sum() / (w.sum() ** 2 - (w**2).sum()) * effective
+        for part in (rows & mine, rows & ~mine):
+            alike += of_row * (weight[part] ** 2).sum() / weight[part].sum() ** 2
+    return one[0] - other[0], np.sqrt(max(one[1] + other[1], alike))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_errors_by_hand(seed, weighted):
+    y, score, group, weight = rows_of(seed, weighted)
+    given = weight if weighted else None
+    partial = AUCPartial.from_predictions(y, score, groups=group, sample_weight=given)
+    found = cross_gaps(partial)
+    by_hand = np.array([error_by_hand(y, score, group, weight, g) for g in range(3)])
+    np.testing.assert_allclose(found.disparity, by_hand[:, 0], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.error, by_hand[:, 1], rtol=1e-9)
+    bias = GroupAUC(partial).bias_by_group["xauc_disparity"]
+    np.testing.assert_allclose(found.disparity, bias, rtol=0, atol=1e-12)
+    low, high = found.limits(0.9)
+    reach = norm.isf(0.05 / 3) * by_hand[:, 1]
+    np.testing.assert_allclose(low, np.maximum(by_hand[:, 0] - reach, -1), atol=1e-9)
+    np.testing.assert_allclose(high, np.minimum(by_hand[:, 0] + reach, 1), atol=1e-9)
+    # Holm's adjustment, step by step
+    order = np.argsort(-np.abs(by_hand[:, 0]) / by_hand[:, 1])
+    so_far = 0.0
+    for rank, g in enumerate(order):
+        pvalue = 2 * norm.sf(abs(by_hand[g, 0]) / by_hand[g, 1])
+        so_far = max(so_far, min(pvalue * (3 - rank), 1.0))
+        assert found.pvalue_adjusted[g] == pytest.approx(so_far, rel=1e-6)
+
+
+def test_two_groups_are_one_comparison():
+    y, score, group, _ = rows_of(0)
+    found = cross_gaps(AUCPartial.from_predictions(y, score, groups=group > 0))
+    assert found.disparity[0] == pytest.approx(-found.disparity[1], abs=1e-12)
+    pvalue = 2 * norm.sf(abs(found.disparity[0]) / found.error[0])
+    np.testing.assert_allclose(found.pvalue_adjusted, pvalue, rtol=1e-6)
+
+
+def test_equal_weights_change_nothing():
+    y, score, group, _ = rows_of(3)
+    plain = AUCPartial.from_predictions(y, score, groups=group)
+    same = AUCPartial.from_predictions(y, score, groups=group, sample_weight=np.full(y.size, 2.5))
+    for found, expected in zip(cross_gaps(same), cross_gaps(plain), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_without_rows_nothing_is_known():
+    partial = AUCPartial.from_predictions([0, 1, 1], [0.1, 0.2, 0.3], groups=list("abb"))
+    found = cross_gaps(partial)
+    assert np.isnan([found.disparity[0], *found.error, *found.pvalue_adjusted]).all()
+    few = AUCPartial.from_predictions([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], groups=list("aabb"))
+    found = cross_gaps(few)
+    assert found.disparity.tolist() == [-1.0, 1.0]
+    assert np.isnan([*found.error, *found.pvalue_adjusted, *found.limits(0.95)[0]]).all()
+
+
+def test_a_perfect_model_favours_none():
+    y, group = np.tile([0, 1], 50), np.repeat(["a", "b"], 50)
+    found = cross_gaps(AUCPartial.from_predictions(y, y * 0.8, groups=group))
+    assert found.disparity.tolist() == [0.0, 0.0]
+    assert found.pvalue_adjusted.tolist() == [1.0, 1.0]
+    low, high = found.limits(0.95)
+    assert (low < -0.01).all()
+    assert (high > 0.01).all()
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.0])
+def test_limits_hold_as_often_as_they_say(shift):
+    """Limits of five groups at once: that they fail in 30 of 300 runs has a chance below 0.1 %.
+
+    The true disparity is that of many rows.
+    """
+    shifts = (0.0, shift, 0.0, 0.0, 0.0)
+
+    def draw(n, seed):
+        devices = make_devices("identical", n, 2 * n, shifts=shifts, random_state=seed)
+        return AUCPartial.from_predictions(devices.y_true, devices.y_score, groups=devices.groups)
+
+    true = cross_gaps(draw(40_000, 0)).disparity
+    if not shift:
+        true[:] = 0.0
+    missed = 0
+    for seed in range(300):
+        low, high = cross_gaps(draw(40, seed + 1)).limits(0.95)
+        missed += bool(((low > true) | (high < true)).any())
+    assert missed < 30
+    if not shift:
+        assert missed >= 3
