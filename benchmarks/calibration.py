@@ -303,25 +303,28 @@ BOOTSTRAP_RUNS, RESAMPLES = 100, 100
 def no_gap(n_runs: int, seed: int, of: Groups, digits: int, compare: bool) -> list[str]:
     """Share of runs in which each test errs, and in which each interval excludes 0."""
     rng = np.random.default_rng(seed)
-    equal_groups, own_interval, single_group, favour, area, bootstrap = ([] for _ in range(6))
+    equal_groups, single_group, favour, rates, area, own_interval, bootstrap = (
+        [] for _ in range(7)
+    )
     for i in range(n_runs):
         rows = draw_rows(rng, of)
         rows = rows._replace(scores=rows.scores.round(digits))
         audit = FairnessAudit.from_predictions(
             rows.y, rows.scores, groups=rows.groups, threshold=0.0
         )
-        gaps = {**audit._auc_gaps(), **audit._ranking_gaps()}
+        gaps = audit.gaps.to_dict("index")
         equal_groups.append(gaps["difference"]["pvalue"] < 0.05)
         own_interval.append(gaps["difference"]["ci_low"] > 0)
         adjusted = audit.report.compare_groups("rest")["pvalue_adjusted"]
         single_group.append((adjusted < 0.05).any())
         favour.append(gaps["xauc_disparity"]["pvalue"] < 0.05)
+        rates.append(gaps["equalized_odds_difference"]["pvalue"] < 0.05)
         if len(of.auc) == 2:
             table = audit.report.abroca(0, n_resamples=RESAMPLES - 1, random_state=i)
             area.append(table["pvalue"].iloc[0] <= 0.05)
         if compare and i < BOOTSTRAP_RUNS:
             bootstrap.append(bootstrap_excludes_0(rows, i))
-    families = equal_groups, single_group, favour, area, own_interval, bootstrap
+    families = equal_groups, single_group, favour, rates, area, own_interval, bootstrap
     return [percent(family) if family else "" for family in families]
 
 
@@ -544,7 +547,8 @@ def tables() -> list[Table]:
             "All groups have the same scores, so that nothing is to be found. Share of runs in % "
             "in which a test at 5 % errs: that all group AUCs are equal, that each equals the "
             "others' average (any of them), that the model favours none (`xauc_disparity` of an "
-            f"audit), that two groups have one ROC curve (`abroca`, {RESAMPLES - 1} resamples); "
+            "audit), that both rates are equal (`equalized_odds_difference`), that two groups have "
+            f"one ROC curve (`abroca`, {RESAMPLES - 1} resamples); "
             "and in which a 95 % interval of the difference of group AUCs excludes 0: ours, and "
             f"that of fairlearn's bootstrap ({BOOTSTRAP_RUNS} runs, {RESAMPLES} resamples), which "
             "does because a resampled largest less smallest is never below 0.",
@@ -553,12 +557,18 @@ def tables() -> list[Table]:
                 "equal groups",
                 "single groups",
                 "favour",
+                "rates",
                 "ABROCA",
                 "our interval",
                 "fairlearn's interval",
             ],
             [
                 ("2 groups of 100/400", no_gap, (groups(2, 100, 400, 0.8), 9, True)),
+                (
+                    "2 groups of 100/400, whole scores",
+                    no_gap,
+                    (groups(2, 100, 400, 0.8), 0, False),
+                ),
                 (
                     "2 groups, 40/60 and 60/240",
                     no_gap,

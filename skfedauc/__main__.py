@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 PROG = "skfedauc"
 # The command line shows this many of the lowest and of the highest groups.
 N_ENDS = 10
+# Groups with fewer rows of a class are small: gaps are told without them, too.
+SMALL = 10
 
 _DESCRIPTION = """\
 AUC over groups: pooled, averaged, worst and gaps.
@@ -424,6 +426,8 @@ def _grouping_line(report: GroupAUC, names: Sequence[str], n_dropped: int) -> st
     line = f"By {' x '.join(names)}: {counted(rows, 'row')}, {counted(report.n_groups, 'group')}"
     if report.n_undefined:
         line += f", {report.n_undefined:,} of them undefined (one class only)"
+        if report.n_undefined == report.n_groups:
+            line += f": is there a group for every row? --group {names[0]!r} should repeat"
     if n_dropped:
         line += f"; {counted(n_dropped, 'row')} without {listed(names, ' or ')} left out"
     return line
@@ -452,9 +456,54 @@ def _noise_lines(report: GroupAUC) -> list[str]:
     if math.isnan(test.pvalue):
         return []
     left_out = f" ({test.n_left_out:,} too small to be tested)" if test.n_left_out else ""
+    gap = _Gap.of(report)
     return [
         f"Test that all groups{left_out} have the same AUC: p = {test.pvalue:.2g}.",
-        f"Difference that chance alone would make if they had: {report.expected_difference:.4f}.",
+        f"Difference that chance alone would make if they had: {gap.by_chance:.4f}; 95% interval "
+        f"of the difference: {gap.low:.4f}..{gap.high:.4f}.",
+        *_small_group_lines(report),
+    ]
+
+
+class _Gap(NamedTuple):
+    """The difference of group AUCs and what is to be made of it."""
+
+    difference: float
+    low: float
+    high: float
+    by_chance: float
+    pvalue: float
+
+    @classmethod
+    def of(cls, report: GroupAUC) -> _Gap:
+        intervals = report.confidence_intervals(of="statistics")
+        return cls(
+            report.difference,
+            intervals["ci_low"]["difference"],
+            intervals["ci_high"]["difference"],
+            report.expected_difference,
+            report.test_equal_groups().pvalue,
+        )
+
+
+def _without_small_groups(report: GroupAUC) -> tuple[int, _Gap] | None:
+    """How many small groups there are, and the gap of the others; None if it is no other."""
+    others = report.without_small_groups(SMALL)
+    n_small = report.n_groups - others.n_groups
+    return (n_small, _Gap.of(others)) if n_small and others.n_groups > 1 else None
+
+
+def _small_group_lines(report: GroupAUC) -> list[str]:
+    from skfedauc._validation import counted
+
+    found = _without_small_groups(report)
+    if found is None:
+        return []
+    n_small, gap = found
+    return [
+        f"Without {counted(n_small, 'group')} of fewer than {SMALL} positives or negatives: "
+        f"difference {gap.difference:.4f}, 95% interval {gap.low:.4f}..{gap.high:.4f}, by chance "
+        f"{gap.by_chance:.4f}, p = {gap.pvalue:.2g}."
     ]
 
 
@@ -526,6 +575,16 @@ def _document(
 def _entry(grouping: _Grouping) -> dict[str, Any]:
     names, report, n_dropped = grouping
     test, intervals = report.test_equal_groups(), report.confidence_intervals()
+    gap, without, found = _Gap.of(report), None, _without_small_groups(report)
+    if found is not None:
+        without = {
+            "n_left_out": found[0],
+            "difference": _or_null(found[1].difference),
+            "ci_low": _or_null(found[1].low),
+            "ci_high": _or_null(found[1].high),
+            "expected_difference": _or_null(found[1].by_chance),
+            "pvalue": _or_null(found[1].pvalue),
+        }
     groups = report.by_group.assign(ci_low=intervals["ci_low"], ci_high=intervals["ci_high"])
     return {
         "by": list(names),
@@ -537,6 +596,8 @@ def _entry(grouping: _Grouping) -> dict[str, Any]:
         "statistics": {str(k): _or_null(v) for k, v in report.statistics().items()},
         "decomposition": {k: _or_null(v) for k, v in report.decomposition()._asdict().items()},
         "expected_difference": _or_null(report.expected_difference),
+        "difference_interval": {"ci_low": _or_null(gap.low), "ci_high": _or_null(gap.high)},
+        "without_small_groups": without,
         "test_equal_groups": {
             "statistic": _or_null(test.statistic),
             "pvalue": _or_null(test.pvalue),

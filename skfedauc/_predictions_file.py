@@ -149,7 +149,7 @@ def _check_columns(path: str, columns: list[str], needed: list[str]) -> None:
             raise CommandError(f"{name_of(path)}: {columns.count(name)} columns are named {name!r}")
         if name not in columns:
             by_lower = {column.lower(): column for column in columns}
-            near = difflib.get_close_matches(name.lower(), by_lower, n=3)
+            near = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=0.66)
             hint = f"; did you mean {listed(by_lower[key] for key in near)}?" if near else ""
             raise CommandError(
                 f"{name_of(path)}: no column {name!r} among its columns {listed(columns)}{hint}"
@@ -257,7 +257,9 @@ def labels_of(column: pd.Series[Any], pos_label: str | None) -> tuple[NDArray[An
     classes = dict(zip(labels, map(str, values), strict=True))
     found = f"column {column.name!r} has the labels {listed(sorted(classes.values()))}"
     if len(classes) > 2:
-        raise CommandError(f"{found}; an AUC needs two classes")
+        raise CommandError(
+            f"{found}; an AUC needs two classes. Is --label the column of the true classes?"
+        )
     positive = 1.0 if pos_label is None else _label(pos_label)
     if pos_label is None and not (set(classes) <= {0, 1} or set(classes) <= {-1, 1}):
         raise CommandError(f"{found}; pass --pos-label, the one that counts as positive")

@@ -13,7 +13,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 import skfedauc
-from skfedauc import FairnessAudit
+from skfedauc import FairnessAudit, GroupAUC
 from skfedauc import __main__ as command_line
 from skfedauc.__main__ import main
 from skfedauc.fairness import page
@@ -125,6 +125,55 @@ def test_json_has_the_numbers_of_scikit_learn(frame, written, audit):
         rows = frame[frame["g"] == group["label"]]
         assert group["n_positives"] == (rows["y"] == 1).sum()
         assert group["n_negatives"] == (rows["y"] == 0).sum()
+
+
+def test_gaps_are_told_without_small_groups_too(tmp_path, audit, capsys):
+    rng = np.random.default_rng(0)
+    group = np.repeat(["a", "b", "tiny"], [400, 300, 12])
+    y = np.append(rng.integers(0, 2, 700), [0] * 11 + [1])
+    score = rng.normal(size=712) + y
+    path = tmp_path / "p.csv"
+    pd.DataFrame({"y": y, "s": score, "g": group}).to_csv(path, index=False)
+    (grouping,) = audit(path, *COLUMNS)["groupings"]
+    large = group != "tiny"
+    report, others = (
+        GroupAUC.from_predictions(y[rows], score[rows], groups=group[rows])
+        for rows in (large | True, large)
+    )
+    interval = report.confidence_intervals(of="statistics").loc["difference"]
+    assert grouping["difference_interval"] == {
+        "ci_low": interval["ci_low"],
+        "ci_high": interval["ci_high"],
+    }
+    interval = others.confidence_intervals(of="statistics").loc["difference"]
+    assert grouping["without_small_groups"] == {
+        "n_left_out": 1,
+        "difference": others.difference,
+        "ci_low": interval["ci_low"],
+        "ci_high": interval["ci_high"],
+        "expected_difference": others.expected_difference,
+        "pvalue": others.test_equal_groups().pvalue,
+    }
+    assert main(["audit", str(path), *COLUMNS]) == 0
+    printed = capsys.readouterr().out
+    assert f"95% interval of the difference: 0.0000..{report_high(report)}" in printed
+    assert (
+        f"Without 1 group of fewer than 10 positives or negatives: difference "
+        f"{others.difference:.4f}, 95% interval "
+    ) in printed
+    pd.DataFrame({"y": y, "s": score, "g": group})[large].to_csv(path, index=False)
+    (grouping,) = audit(path, *COLUMNS)["groupings"]
+    assert grouping["without_small_groups"] is None
+
+
+def report_high(report):
+    return f"{report.confidence_intervals(of='statistics')['ci_high']['difference']:.4f}"
+
+
+def test_a_group_for_every_row_is_asked_about(tmp_path, capsys):
+    path = save(tmp_path / "p.csv", "y,s,g\n0,.1,1\n1,.2,2\n1,.3,3\n")
+    assert main(["audit", str(path), *COLUMNS]) == 0
+    assert "is there a group for every row? --group 'g' should repeat" in capsys.readouterr().out
 
 
 def test_several_groups_one_by_one_then_combined(frame, written, audit):

@@ -645,3 +645,42 @@ def test_no_rows():
     assert len(empty) == 0
     assert empty + one == one + empty == one
     assert AUCPartial.from_counts([], [], [], []) == empty
+
+
+# Counts given out again ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_counts_make_the_partial_again(kind, tmp_path):
+    rng = np.random.default_rng(0)
+    y, score, group = rng.integers(0, 2, 60), rng.normal(size=60), rng.integers(0, 4, 60)
+    labels = [LABELS[kind](int(g)) for g in group]
+    partial = AUCPartial.from_predictions(y, score, groups=labels)
+    counts = partial.to_counts()
+    names = [name for name in counts if name.startswith("group")]
+    assert names == (
+        ["group"] if len(names) == 1 else ["group_1", "group_2", "group_3"][: len(names)]
+    )
+    columns = [counts[name] for name in ("score", "n_negatives", "n_positives")]
+    assert AUCPartial.from_counts(counts[names], *columns) == partial
+    assert counts["n_positives"].sum() == y.sum()
+    assert len(counts) == 60
+    counts.to_parquet(tmp_path / "counts.parquet")
+    read = pd.read_parquet(tmp_path / "counts.parquet")
+    assert (
+        AUCPartial.from_counts(read[names], *(read[column.name] for column in columns)) == partial
+    )
+
+
+def test_counts_of_rows_without_groups():
+    partial = AUCPartial.from_predictions([0, 1, 1], [0.1, 0.1, 0.2])
+    counts = partial.to_counts()
+    assert list(counts) == ["score", "n_negatives", "n_positives"]
+    assert AUCPartial.from_counts(None, **counts) == partial
+    assert AUCPartial.from_predictions([], [], groups=[]).to_counts().empty
+
+
+def test_what_has_no_counts():
+    weighted = AUCPartial.from_predictions([0, 1], [0.1, 0.2], sample_weight=[1, 2])
+    with pytest.raises(ValueError, match=r"these have weights\. Pickle the partial"):
+        weighted.to_counts()

@@ -787,3 +787,19 @@ def test_weights_never_round_an_auc_beyond_one():
         assert got.by_group["auc"].max() <= 1
         assert got.average("positives") <= 1
         assert got.cross_matrix.max(axis=None) <= 1
+
+
+def test_without_small_groups():
+    case = random_case(3, weights="unit", labels="str")
+    report = GroupAUC.from_predictions(
+        case.y, case.scores, groups=pd.Series(case.groups, name="site"), undefined="ignore"
+    )
+    assert report.n_groups > 10
+    for least in range(4):
+        kept = report.without_small_groups(least)
+        table = report.by_group
+        large = table[table[["n_positives", "n_negatives"]].min(axis=1) >= least]
+        pd.testing.assert_frame_equal(kept.by_group, large)
+        assert kept.undefined == "ignore"
+    with pytest.raises(ValueError, match="min_per_class must be a whole number"):
+        report.without_small_groups(-1)

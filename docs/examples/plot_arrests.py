@@ -68,9 +68,9 @@ for ax in axes[1]:
 plt.show()
 
 # %%
-# Four columns are four tests: two p values near .02 are what one may still take for a finding, not
-# proof of one. And a group whose AUC is as good as the others' may yet be scored lower throughout,
-# as the second finding on colour says, which the model was never given:
+# Four columns are four tests: two p values of .03 and .02 are what one may still call a finding,
+# not proof of one. And a group whose AUC is as good as the others' may yet be scored lower
+# throughout, as the second finding on colour says, which the model was never given:
 
 for finding in audits["colour"].findings:
     print(textwrap.fill(finding, 92, initial_indent="- ", subsequent_indent="  "))

@@ -459,6 +459,13 @@ def _n_columns_of(labels: Labels | None) -> int:
     return len(first) if isinstance(first, tuple) else 1
 
 
+def columns_of_labels(labels: Labels) -> list[Labels]:
+    """Labels that are tuples as a column for each part; others as one column."""
+    if not (labels.size and isinstance(labels[0], tuple)):
+        return [labels]
+    return [_mixed_array(column) for column in zip(*labels.tolist(), strict=True)]
+
+
 def kinds_of(labels: Labels) -> str:
     """Kind of these labels in words; nothing where there are none."""
     return str(_kind(labels[:1].tolist()[0])) if labels.size else ""

@@ -411,11 +411,10 @@ class FairnessAudit:
     @functools.cached_property
     def compared(self) -> GroupAUC:
         """Report on the groups that are not small, the others left out."""
-        return GroupAUC(
-            self.report.partial._only(np.flatnonzero(~self._is_small)),
-            undefined="ignore",
-            group_names=self.report._group_names,
+        report = GroupAUC(
+            self.report.partial, undefined="ignore", group_names=self.report._group_names
         )
+        return report.without_small_groups(max(self.min_per_class, 1))
 
     @functools.cached_property
     def findings(self) -> tuple[str, ...]:

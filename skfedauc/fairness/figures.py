@@ -54,6 +54,9 @@ def pictures(audit: FairnessAudit, prefix: str) -> Iterator[Picture]:
     caption tells why.
     """
     report = audit.compared
+    without = ""
+    if 0 < report.n_groups < audit.report.n_groups:
+        without = " Small groups are left out, of averages and of the pooled AUC as well."
     if not report.n_groups:
         report = GroupAUC(audit.report.partial, undefined="ignore")
     groups = f"{validation.counted(report.n_groups, 'group')} by {' and '.join(audit.columns)}"
@@ -64,7 +67,7 @@ def pictures(audit: FairnessAudit, prefix: str) -> Iterator[Picture]:
             yield Picture(plot.title, "", f"It cannot be drawn: {error}")
         else:
             inline = _inline(svg, f"{prefix}-{number}", f"{plot.about}; {groups}")
-            yield Picture(plot.title, inline, plot.caption)
+            yield Picture(plot.title, inline, plot.caption + without)
 
 
 def _plots(report: GroupAUC) -> Iterator[_Plot]:

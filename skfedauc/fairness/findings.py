@@ -155,7 +155,7 @@ def named(label: Any) -> str:
     if isinstance(label, datetime.datetime):
         return str(label)
     if isinstance(label, tuple):
-        return ", ".join(map(named, label))
+        return f"({', '.join(map(named, label))})"
     text = repr(label)
     if len(text) <= _MOST_CHARACTERS:
         return text

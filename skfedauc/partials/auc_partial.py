@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,9 @@ from skfedauc._paircounts import (
     tally,
     weigh_rows,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Counts are multiplied and added in 64-bit integers, with room to tell when they overflow.
 _MOST_ROWS = 1 << 40
@@ -447,6 +450,50 @@ class AUCPartial:
         return AUCPartial._added(self._cells, None, None)
 
     # Reading -----------------------------------------------------------------------
+
+    def to_counts(self) -> pd.DataFrame:
+        """The counts as a table, to be saved, looked at, or read by `from_counts`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per group and distinct score, sorted, with the columns `group` (`group_1`,
+            `group_2` and so on where labels are tuples; none where rows came without groups),
+            `score`, `n_negatives` and `n_positives`.
+
+        Raises
+        ------
+        ValueError
+            If rows have weights, which counts do not tell.
+
+        Examples
+        --------
+        >>> from skfedauc import AUCPartial
+        >>> partial = AUCPartial.from_predictions([0, 1, 1], [0.2, 0.2, 0.7], groups=list("aab"))
+        >>> counts = partial.to_counts()
+        >>> counts
+          group  score  n_negatives  n_positives
+        0     a    0.2            1            1
+        1     b    0.7            0            1
+        >>> AUCPartial.from_counts(**counts) == partial
+        True
+        """
+        import pandas as pd
+
+        if self._cells.weights is not None:
+            raise ValueError(
+                "to_counts needs rows that count alike; these have weights. Pickle the partial to "
+                "keep them."
+            )
+        labels: dict[str, NDArray[Any]] = {}
+        if self._labels is not None:
+            columns = validation.columns_of_labels(self._labels)
+            of_cell = group_of_cell(self._cells.starts)
+            for number, column in enumerate(columns, start=1):
+                labels["group" if len(columns) == 1 else f"group_{number}"] = column[of_cell]
+        _, scores, negatives, positives, _ = self._cells
+        counts = {"score": scores, "n_negatives": negatives, "n_positives": positives}
+        return pd.DataFrame({**labels, **counts})
 
     @functools.cached_property
     def groups(self) -> tuple[Any, ...] | None:

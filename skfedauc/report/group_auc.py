@@ -470,6 +470,52 @@ class GroupAUC(Uncertainty, Bias):
             index=self._index(),
         )
 
+    def without_small_groups(self, min_per_class: int = 10) -> GroupAUC:
+        """The report on the groups that have enough rows of either class, the others left out.
+
+        A tiny group may have any AUC by chance, so that `worst`, `difference` and what chance
+        would make of it are about the tiny groups, if there are some.
+
+        Parameters
+        ----------
+        min_per_class : int, default=10
+            Groups with fewer positives or fewer negatives are left out, with all their rows.
+
+        Returns
+        -------
+        GroupAUC
+            With the same `undefined`.
+
+        Raises
+        ------
+        ValueError
+            If `min_per_class` is no whole number of 0 or more; or for reports over folds.
+
+        See Also
+        --------
+        AUCPartial.regroup : Puts small groups together.
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC
+        >>> report = GroupAUC.from_predictions(
+        ...     [0, 1, 0, 1, 0], [0.2, 0.6, 0.5, 0.4, 0.1], groups=["a", "a", "b", "b", "b"]
+        ... )
+        >>> report.without_small_groups(min_per_class=1).partial.groups
+        ('a', 'b')
+        >>> report.without_small_groups(min_per_class=2).n_groups
+        0
+        """
+        least = validation.check_whole_number(min_per_class, "min_per_class", 0)
+        if type(self) is not GroupAUC:
+            raise ValueError("without_small_groups is not known over folds.")
+        fewest = np.minimum(self.partial.n_positives, self.partial.n_negatives)
+        return GroupAUC(
+            self.partial._only(np.flatnonzero(fewest >= least)),
+            undefined=self.undefined,
+            group_names=self._group_names,
+        )
+
     def decomposition(self) -> Decomposition:
         """Split the pooled AUC into pairs within groups and pairs across groups.
 
