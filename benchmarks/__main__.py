@@ -1,7 +1,7 @@
 """Measure skfedauc side by side with its peers: ``python -m benchmarks``.
 
-Every result is compared with ours before a time is printed. Writes Markdown tables, a JSON
-with every figure, and a plot of time against rows.
+Every result is compared with ours before a time is printed. Prints Markdown tables, and writes
+them into benchmarks/README.md, with a JSON of every figure and a plot of time against rows.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import nnls
+from sklearn.metrics import roc_auc_score
 
 from benchmarks import peers, report, scenarios
 from benchmarks.data import Case, Rows, make_rows
@@ -81,7 +82,7 @@ def _expected(name: str, case: Case, results: list[Result]) -> float:
 
 
 def _check(rows: Rows, case: Case) -> Callable[[str, Any], None]:
-    """Compare each way's result with the first one's, which is ours."""
+    """Compare each way's result with the first one's, which is ours, and that with the rows."""
     ours: list[Any] = []
 
     def check(name: str, result: Any) -> None:
@@ -90,12 +91,27 @@ def _check(rows: Rows, case: Case) -> Callable[[str, Any], None]:
         value = result if case.n_groups == 1 else peers.as_series(result)
         if not ours:
             ours.append(value)
+            _check_some_groups(value, rows, case)
         if case.n_groups > 1 and not np.array_equal(value.index, ours[0].index):
             raise AssertionError(f"{name}: other groups than ours in {case}")
         if not np.allclose(value, ours[0], rtol=1e-6 if "torch" in name else 1e-9, atol=1e-9):
             raise AssertionError(f"{name}: other values than ours in {case}")
 
     return check
+
+
+def _check_some_groups(found: Any, rows: Rows, case: Case) -> None:
+    """Compare three groups with scikit-learn on their rows, since weights have no other peer."""
+    if case.n_groups == 1:
+        return  # scikit-learn is among the peers
+    for label in found.index[[0, len(found) // 2, -1]]:
+        mine = np.asarray(rows.group == label)
+        if not 0 < rows.y[mine].sum() < mine.sum():
+            continue
+        weight = None if rows.weight is None else rows.weight[mine]
+        expected = roc_auc_score(rows.y[mine], rows.score[mine], sample_weight=weight)
+        if not np.isclose(found[label], expected, rtol=1e-9, atol=1e-9):
+            raise AssertionError(f"group {label} has another AUC than roc_auc_score in {case}")
 
 
 def _line(result: Result) -> str:
@@ -117,10 +133,26 @@ def put_into_readme(tables: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--rows", type=float, default=1e7, help="most rows (1e5 to 1e8)")
-    parser.add_argument("--repeats", type=int, default=5, help="most timed runs of each way")
-    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument(
+        "--rows",
+        type=float,
+        default=1e7,
+        help="most rows, 1e5 to 1e8 (default: 1e7, which takes a quarter of an hour)",
+    )
+    parser.add_argument(
+        "--repeats", type=int, default=5, help="most timed runs of each way (default: 5)"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        help=f"folder of the JSON and the plot (default: {RESULTS}, with the tables of "
+        "benchmarks/README.md; from 1e7 rows on only, since below that most claims have no figure)",
+    )
     arguments = parser.parse_args()
+    if not 1e5 <= arguments.rows <= 1e8:
+        parser.error("--rows must be from 1e5 to 1e8")
+    keep = arguments.out is None and arguments.rows >= 1e7
+    out = RESULTS if keep else arguments.out
     warnings.simplefilter("ignore")
     results = measure(int(arguments.rows), arguments.repeats)
     others = scenarios.all_scenarios()
@@ -135,17 +167,18 @@ def main() -> None:
     tables = "\n\n".join(
         [
             report.describe(about),
-            report.summary(results, others),
+            report.summary(results, others, memory),
             report.growth_table(results),
             report.time_tables(results),
             report.scenario_table(others),
             report.memory_table(memory),
         ]
     )
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    (arguments.out / "latest.json").write_text(json.dumps(document, indent=1))
-    report.plot(results, arguments.out / "rows.png")
-    if arguments.out == RESULTS:
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "latest.json").write_text(json.dumps(document, indent=1))
+        report.plot(results, out / "rows.png")
+    if keep:
         put_into_readme(tables)
     print(f"\n{tables}")
 

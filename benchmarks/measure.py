@@ -9,12 +9,16 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from benchmarks.data import Case
 
 OURS = "skfedauc"  # with one thread; the names of other ways of ours begin with it
 LIMIT = "limit: numpy.sort(scores)"
 # A peer is run as often as fits in these seconds; once, if two runs do not fit.
 BUDGET = 2.0
+# A run of something quicker than this is so many calls that it lasts as long, up to MOST_CALLS.
+SHORTEST, MOST_CALLS = 0.05, 20
 
 
 def time_interleaved(
@@ -24,7 +28,7 @@ def time_interleaved(
     repeats: int = 5,
     budget: float = BUDGET,
 ) -> dict[str, list[float]]:
-    """Seconds of each run of each way, after its result has passed `check`.
+    """Seconds a call in each run of each way, after its result has passed `check`.
 
     The machine drifts, and a way that leaves much memory behind slows down the next one; so
     the ways take turns, in another order each time. The run that is checked counts for peers
@@ -38,6 +42,7 @@ def time_interleaved(
         check(name, result)
         del result
     # The first run of a way may be several times slower, since the system has to find memory.
+    calls = {n: int(np.clip(SHORTEST / first[n], 1, MOST_CALLS)) for n in ways}
     fit = {n: int(budget / first[n]) if is_peer(n) else repeats for n in ways}
     times: dict[str, list[float]] = {name: [] for name in ways}
     order = random.Random(0)
@@ -47,8 +52,8 @@ def time_interleaved(
                 continue
             gc.collect()
             began = time.perf_counter()
-            result = way()
-            times[name].append(time.perf_counter() - began)
+            result = repeated(way, calls[name])()
+            times[name].append((time.perf_counter() - began) / calls[name])
             del result
     return {name: times[name] or [first[name]] for name in ways}
 

@@ -9,10 +9,10 @@ positives that have it. Two things are done here and nothing else:
 * pairs of one negative and one positive are counted over sorted cells, by group and for
   every two groups: `pairs.py`.
 
-Only numpy is used here, and joblib for threads.
+Only numpy is used here, and joblib to tell how many threads are meant.
 """
 
-from skfedauc._paircounts.blocks import Cells, group_of_cell, no_cells
+from skfedauc._paircounts.blocks import Cells, group_of_cell
 from skfedauc._paircounts.cells import (
     add_cells,
     cells_of_rows,
@@ -41,7 +41,6 @@ __all__ = [
     "cross_concordance",
     "group_of_cell",
     "merge_cells",
-    "no_cells",
     "places_in_all",
     "tally",
     "walk",

@@ -57,7 +57,8 @@ def count_rows(
         Group numbers; each of ``range(n_groups)`` occurs. None where there is one group.
     n_groups : int, default=1
     n_jobs : int, default=None
-        Threads, as scikit-learn counts them. The result does not depend on it.
+        Threads, as scikit-learn counts them. The result does not depend on it. Where group and
+        score fit one integer there is one sort to do, by one thread.
 
     Returns
     -------
@@ -195,7 +196,7 @@ def merge_cells(
         scores, negatives, positives, *weights = (
             np.concatenate(column, axis=-1) for column in zip(*columns, strict=True)
         )
-        together = Cells(part.starts, scores, negatives, positives, next(iter(weights), None))
+        together = Cells(parts[0].starts, scores, negatives, positives, next(iter(weights), None))
         return add_block(together, np.concatenate(groups) if groups else None, end - first)
 
     n_rows = sum(float(p.negatives.sum() + p.positives.sum()) for p in parts)

@@ -168,20 +168,26 @@ def _read_series(column: Any, name: str) -> tuple[NDArray[np.integer] | None, ND
     """A native series as an array; of text and categories, codes and distinct labels."""
     import narwhals.stable.v1 as nw
 
+    # Small calls are frequent, and narwhals takes as long for one as all else.
+    if nw.dependencies.is_pandas_series(column):
+        if column.dtype == object or getattr(column.dtype, "storage", "") == "python":
+            return None, column.to_numpy(object)
+        if column.dtype in ("str", "string"):
+            codes, labels = column.factorize()
+            _refuse_missing(int((codes < 0).sum()), codes.size, name)
+            return codes, np.asarray(labels, object)
+        if column.dtype == "category":
+            codes, labels = np.asarray(column.cat.codes, np.intp), column.cat.categories
+            _refuse_missing(int((codes < 0).sum()), codes.size, name)
+            return drop_unused(codes, np.asarray(labels, object))
     series = nw.from_native(column, series_only=True)
     native = nw.to_native(series)
-    like_pandas = hasattr(native, "factorize")
-    if like_pandas and (native.dtype == object or getattr(native.dtype, "storage", "") == "python"):
-        return None, native.to_numpy(object)
     text = series.dtype in (nw.String, nw.Categorical, nw.Enum)
     if text and nw.dependencies.is_pyarrow_chunked_array(native):
         return _arrow_codes(native, name)
     _refuse_missing(int(series.null_count()), len(series), name)
     if text:
-        if hasattr(native, "cat") and hasattr(native.cat, "codes"):
-            codes, labels = np.asarray(native.cat.codes, np.intp), native.cat.categories
-            return drop_unused(codes, np.asarray(labels, object))
-        if like_pandas:
+        if hasattr(native, "factorize"):  # pandas' text that arrow holds, and the like
             codes, labels = native.factorize()
             return codes, np.asarray(labels, object)
         if nw.dependencies.is_polars_series(native):

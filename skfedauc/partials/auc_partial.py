@@ -131,7 +131,8 @@ class AUCPartial:
             {0, 1}, {-1, 1} or booleans.
         n_jobs : int, default=None
             Threads to use; None means 1 unless in a `joblib.parallel_config` context, -1 all
-            processors. The result does not depend on it.
+            processors. The result does not depend on it. More than one help from a million rows
+            on, where scores have few ties and more than a few groups.
 
         Returns
         -------
@@ -145,7 +146,8 @@ class AUCPartial:
         Notes
         -----
         On the way it takes 25 to 40 bytes a row beyond the rows passed in, up to 80 for few groups
-        with ties or for scores of 32 bits, and 60 to 90 with weights; measured for 1e7 rows.
+        with ties or for scores of 32 bits, and 60 to 90 with weights; measured for 1e7 rows of
+        numpy arrays with integers for labels and groups. Text takes more while it is numbered.
 
         Examples
         --------
