@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 from statsmodels.stats.nonparametric import rank_compare_2indep
 
-from skfedauc import AUCPartial, GroupAUC
+from skfedauc import AUCPartial, GroupAUC, make_devices
 from skfedauc._paircounts import places_in_all
 from skfedauc.inference import agreement, group_comparisons, heterogeneity, intervals
 
@@ -510,6 +510,18 @@ def test_the_rest_is_the_average_of_the_other_groups():
         assert abs(row.logit_difference / row.statistic) == pytest.approx(
             np.hypot(own, rest), rel=0.02
         )
+
+
+def test_two_groups_are_compared_once():
+    rows = make_devices("different", [30, 50], [80, 60], shifts=(0, 1), random_state=4)
+    report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
+    table, pair = report.compare_groups("rest"), report.compare_groups().iloc[0]
+    assert table["pvalue_adjusted"].tolist() == table["pvalue"].tolist() == [pair["pvalue"]] * 2
+    assert table["reference_auc"].tolist() == table["auc"].tolist()[::-1]
+    for column in ("difference", "logit_difference", "statistic"):
+        assert table[column].tolist() == [pair[column], -pair[column]]
+    assert table["logit_ci_low"].tolist() == [pair["logit_ci_low"], -pair["logit_ci_high"]]
+    assert table["logit_ci_high"].tolist() == [pair["logit_ci_high"], -pair["logit_ci_low"]]
 
 
 def test_groups_that_cannot_be_tested_are_nan():

@@ -12,7 +12,6 @@ from skfedauc._paircounts.keys import (
     STRETCH,
     Booleans,
     Floats,
-    Keys,
     Packed,
     ScoreCode,
     is_new_key,
@@ -74,17 +73,15 @@ def compact_counts(counts: Integers) -> Integers:
 def count_block(
     scores: Floats,
     positive: Booleans,
-    groups: Keys | None,
+    groups: NDArray[Any] | None,
     n_groups: int,
     code: ScoreCode | None = None,
 ) -> Cells:
-    """Cells of rows that weigh 1; `groups` is overwritten."""
-    packed = pack(scores, groups, n_groups, spare=1, code=code)
+    """Cells of rows that weigh 1."""
+    packed = pack(scores, groups, n_groups, positive, code)
     if _is_dense(packed):
-        return _dense_cells(packed, positive, None)
+        return _dense_cells(packed, None)
     keys = packed.keys
-    keys <<= np.uint64(1)
-    keys |= positive
     keys.sort()
     # The lowest bit is the label again, the others are group and score.
     labels: Integers = keys.astype(np.uint32)
@@ -114,15 +111,17 @@ def weigh_block(
     scores: Floats,
     positive: Booleans,
     weights: Floats,
-    groups: Keys | None,
+    groups: NDArray[Any] | None,
     n_groups: int,
     code: ScoreCode | None = None,
 ) -> Cells:
-    """Cells of rows with weights above 0; `groups` is overwritten."""
-    packed = pack(scores, groups, n_groups, spare=0, code=code)
+    """Cells of rows with weights above 0."""
+    packed = pack(scores, groups, n_groups, code=code)
     # Weights of a cell are added in the order of its rows.
     if _is_dense(packed):
-        return _dense_cells(packed, positive, weights)
+        np.left_shift(packed.keys, np.uint64(1), out=packed.keys)
+        np.bitwise_or(packed.keys, positive, out=packed.keys)
+        return _dense_cells(packed, weights)
     order, keys = stable_order(packed.keys, packed.width)
     is_new = is_new_key(keys)
     first = None if is_new.all() else np.flatnonzero(is_new)
@@ -142,12 +141,9 @@ def _is_dense(packed: Packed) -> bool:
     return n_keys <= MOST_DENSE and 4 * n_keys <= packed.keys.size
 
 
-def _dense_cells(packed: Packed, positive: Booleans, weights: Floats | None) -> Cells:
-    """Cells by counting each possible key, without sorting."""
-    keys = packed.keys
-    keys <<= np.uint64(1)
-    keys |= positive
-    numbers, n_keys = keys.view(np.int64), 1 << packed.width
+def _dense_cells(packed: Packed, weights: Floats | None) -> Cells:
+    """Cells by counting each possible key with its label, without sorting."""
+    numbers, n_keys = packed.keys.view(np.int64), 1 << packed.width
 
     def sums(amounts: Floats | None) -> NDArray[Any]:
         """By key, of negatives and of positives."""
@@ -208,8 +204,8 @@ def _weighed(
     return negatives, positives, sums
 
 
-def add_block(cells: Cells, groups: Keys | None, n_groups: int) -> Cells:
-    """Cells in any order, with repetitions, added up; `groups` is overwritten.
+def add_block(cells: Cells, groups: NDArray[Any] | None, n_groups: int) -> Cells:
+    """Cells in any order, with repetitions, added up.
 
     The `starts` of the cells are not looked at.
     """
@@ -225,7 +221,7 @@ def add_block(cells: Cells, groups: Keys | None, n_groups: int) -> Cells:
         positive[n_negatives:] = True
         row_groups = None if groups is None else groups[of_row]
         return count_block(scores[of_row], positive, row_groups, n_groups)
-    packed = pack(scores, groups, n_groups, spare=0)
+    packed = pack(scores, groups, n_groups)
     order, keys = stable_order(packed.keys, packed.width)
     first = np.flatnonzero(is_new_key(keys))
     keys = keys.take(first)

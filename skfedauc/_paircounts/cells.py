@@ -72,7 +72,7 @@ def count_rows(
     cut = scores.size > UNCUT_ROWS and code.width + bits > 64
     known = None if cut else code
 
-    def count(rows: NDArray[np.int64] | None, groups: Keys | None, n_groups: int) -> Cells:
+    def count(rows: NDArray[np.int64] | None, groups: NDArray[Any] | None, n_groups: int) -> Cells:
         return count_block(_taken(scores, rows), _taken(positive, rows), groups, n_groups, known)
 
     # Blocks of fewer groups, if not of much fewer rows, leave room for the score.
@@ -99,7 +99,7 @@ def weigh_rows(
     cut = scores.size > UNCUT_ROWS and code.width + bits > 64
     known = None if cut else code
 
-    def weigh(rows: NDArray[np.int64] | None, groups: Keys | None, n_groups: int) -> Cells:
+    def weigh(rows: NDArray[np.int64] | None, groups: NDArray[Any] | None, n_groups: int) -> Cells:
         of_scores, of_weights = _taken(scores, rows), _taken(weights, rows)
         return weigh_block(of_scores, _taken(positive, rows), of_weights, groups, n_groups, known)
 
@@ -112,7 +112,7 @@ def cells_of_rows(
     """Number of the cell that each row belongs to, and the first cell of each group."""
     if scores.size == 0:
         return np.zeros(0, np.intp), np.zeros(n_groups + 1, np.int64)
-    packed = pack(scores, groups.astype(np.uint64), n_groups, spare=0)
+    packed = pack(scores, groups, n_groups)
     order, keys = stable_order(packed.keys, packed.width)
     is_new = is_new_key(keys)
     cell = np.empty(scores.size, np.intp)
@@ -140,7 +140,7 @@ def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: in
     if scores.size == 0:
         return no_cells(weighted=weights is not None)
 
-    def add(rows: NDArray[np.int64] | None, groups: Keys | None, n_groups: int) -> Cells:
+    def add(rows: NDArray[np.int64] | None, groups: NDArray[Any] | None, n_groups: int) -> Cells:
         taken = Cells(
             starts,
             _taken(scores, rows),
@@ -263,7 +263,7 @@ def _taken(values: NDArray[Any], rows: NDArray[np.int64] | None) -> NDArray[Any]
 
 
 def _by_blocks(
-    block: Callable[[NDArray[np.int64] | None, Keys | None, int], Cells],
+    block: Callable[[NDArray[np.int64] | None, NDArray[Any] | None, int], Cells],
     groups: NDArray[np.intp] | None,
     n_groups: int,
     *,
@@ -282,7 +282,7 @@ def _by_blocks(
     if groups is None or n_groups == 1:
         return block(None, None, 1)
     if not cut:
-        return block(None, groups.astype(np.uint64), n_groups)
+        return block(None, groups, n_groups)
     n_rows = groups.size
     row_bits = np.uint64((n_rows - 1).bit_length())
     row_mask = np.uint64((1 << int(row_bits)) - 1)

@@ -69,16 +69,19 @@ class ScoreCode(NamedTuple):
             span >>= zeros
         return cls(low, gap_from, gap, zeros, 0.0, span.bit_length())
 
-    def encode(self, scores: Floats) -> Keys:
+    def encode(self, scores: Floats, out: Keys | None = None) -> Keys:
+        """The integers of these scores, written into `out` if it is given."""
+        keys = np.empty(scores.size, np.uint64) if out is None else out
         if self.scale:
             scaled = scores * self.scale
             np.rint(scaled, out=scaled)
             scaled -= self.low
-            return scaled.astype(np.uint64)
+            np.copyto(keys, scaled, casting="unsafe")
+            return keys
         bits = scores.view(np.int64)
         signed = np.where(bits < 0, _LOWEST - bits, bits) if self.low <= 0 else bits
         # Unsigned arithmetic wraps around, as it has to: a span may take all 64 bits.
-        keys = signed.view(np.uint64) - np.uint64(self.low % (1 << 64))
+        np.subtract(signed.view(np.uint64), np.uint64(self.low % (1 << 64)), out=keys)
         if self.gap:
             keys -= np.uint64(self.gap) * (keys >= np.uint64(self.gap_from))
         if self.zeros:
@@ -133,7 +136,7 @@ def _are_integers_over(scores: Floats, scale: float) -> bool:
 
 
 class Packed(NamedTuple):
-    """One integer per row that sorts as (group, score), and the way back."""
+    """One integer per row that sorts as group, score and perhaps label do, and the way back."""
 
     keys: Keys
     n_groups: int
@@ -146,46 +149,61 @@ class Packed(NamedTuple):
         return self.score_bits + (self.n_groups - 1).bit_length()
 
     def scores(self, keys: Keys) -> Floats:
-        score_keys = keys & np.uint64((1 << self.score_bits) - 1)
-        if self.distinct is None:
-            return self.code.decode(score_keys)
-        return self.distinct[score_keys.view(np.int64)]
+        """Scores of these keys without labels, which are overwritten."""
+        keys &= np.uint64((1 << self.score_bits) - 1)
+        return (
+            self.code.decode(keys) if self.distinct is None else self.distinct[keys.view(np.int64)]
+        )
 
     def starts(self, ordered: Keys) -> NDArray[np.int64]:
-        """Where each group begins among these sorted keys, and their number."""
+        """Where each group begins among these sorted keys without labels, and their number."""
         firsts = np.arange(self.n_groups, dtype=np.uint64) << np.uint64(self.score_bits)
         return np.append(np.searchsorted(ordered, firsts), ordered.size)
 
 
 def pack(
     scores: Floats,
-    groups: Keys | None,
+    groups: NDArray[Any] | None,
     n_groups: int,
-    spare: int,
+    labels: Booleans | None = None,
     code: ScoreCode | None = None,
 ) -> Packed:
-    """Pack group and score of each row, the upper `spare` bits left free.
+    """Pack group and score of each row, and the label as the lowest bit, if it is given.
 
-    `groups` is overwritten. `code` is that of the scores if it is known already.
+    `code` is that of the scores if it is known already.
 
-    Where the bits of the score do not fit beside those of the group, its rank among the
-    distinct scores does, for the price of sorting an index.
+    Where the bits of the score do not fit beside the others, its rank among the distinct scores
+    does, for the price of sorting an index.
     """
-    group_bits = (n_groups - 1).bit_length()
-    code = code or ScoreCode.of(scores, group_bits + spare)
-    keys, distinct, score_bits = code.encode(scores), None, code.width
-    if score_bits + group_bits + spare > 64:
-        order, ordered = stable_order(keys, code.width)
-        is_new = is_new_key(ordered)
-        distinct = code.decode(ordered[is_new])
-        ranks = np.cumsum(is_new, dtype=np.uint64)
-        ranks -= np.uint64(1)
-        keys[order] = ranks
+    other_bits = (n_groups - 1).bit_length() + (labels is not None)
+    code = code or ScoreCode.of(scores, other_bits)
+    keys, distinct, score_bits = np.empty(scores.size, np.uint64), None, code.width
+    is_rank = score_bits + other_bits > 64
+    if is_rank:
+        distinct = _put_ranks(keys, code, scores)
         score_bits = (distinct.size - 1).bit_length()
-    if groups is not None:
-        groups <<= np.uint64(score_bits)
-        keys |= groups
+    # A stretch at a time, which stays in the cache, so that only the keys are new memory
+    for a in range(0, scores.size, STRETCH):
+        rows = slice(a, a + STRETCH)
+        stretch = keys[rows]
+        if not is_rank:
+            code.encode(scores[rows], out=stretch)
+        if groups is not None:
+            stretch |= groups[rows].astype(np.uint64) << np.uint64(score_bits)
+        if labels is not None:
+            stretch <<= np.uint64(1)
+            stretch |= labels[rows]
     return Packed(keys, n_groups, code, distinct, score_bits)
+
+
+def _put_ranks(keys: Keys, code: ScoreCode, scores: Floats) -> Floats:
+    """Write the rank of each score among the distinct ones, which are returned."""
+    order, ordered = stable_order(code.encode(scores), code.width)
+    is_new = is_new_key(ordered)
+    ranks = np.cumsum(is_new, dtype=np.uint64)
+    ranks -= np.uint64(1)
+    keys[order] = ranks
+    return code.decode(ordered[is_new])
 
 
 def stable_order(keys: Keys, width: int) -> tuple[NDArray[np.int64], Keys]:
@@ -219,9 +237,12 @@ def stable_order(keys: Keys, width: int) -> tuple[NDArray[np.int64], Keys]:
         # Far from the cache a second sort is faster than gathering, but does not tell which of
         # the keys that are alike without their lowest bits are in the wrong order.
         ordered = np.sort(keys)
-        differing = ordered[1:] ^ ordered[:-1]
-        differing -= np.uint64(1)
-        is_wrong = differing < (np.uint64(1) << left_out) - np.uint64(1)
+        is_wrong = np.empty(keys.size - 1, np.bool_)
+        for a in range(0, is_wrong.size, STRETCH):
+            wrong = is_wrong[a : a + STRETCH]
+            differing = ordered[a + 1 : a + 1 + wrong.size] ^ ordered[a : a + wrong.size]
+            differing -= np.uint64(1)
+            np.less(differing, (np.uint64(1) << left_out) - np.uint64(1), out=wrong)
     if is_wrong.any():
         alike = np.unique(ordered[1:][is_wrong] >> left_out) << left_out
         first = np.searchsorted(ordered, alike)

@@ -67,35 +67,35 @@ def _by_group(amounts: NDArray[Any], starts: NDArray[np.int64], dtype: type) -> 
 def _count_pairs(
     cells: Cells,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
-    """Negatives, positives and twice the concordant pairs of each group, by running sums.
+    """Negatives, positives and twice the concordant pairs of each group.
 
-    A group's count is the running sum at its end less that at its start. The sums may wrap
-    around on the way, since a group's own counts fit 64 bits.
+    The negatives below a cell are a running sum over all groups, less what it was where the
+    group begins. It may wrap around on the way, since a group's own counts fit 64 bits.
     """
     starts = cells.starts
-    at_start = np.zeros((3, starts.size), np.uint64)
-    carried = np.zeros((3, 1), np.uint64)
+    sums = np.zeros((3, starts.size - 1), np.uint64)
+    at_start = np.zeros(starts.size - 1, np.uint64)
+    carried = np.uint64(0)
     for a in range(0, cells.scores.size, BLOCK_ROWS):
         b = min(a + BLOCK_ROWS, cells.scores.size)
-        sums = np.empty((3, b - a), np.uint64)
-        negatives, positives, twice = sums
-        of_negatives = cells.negatives[a:b].astype(np.uint64)
-        of_positives = cells.positives[a:b].astype(np.uint64)
-        np.cumsum(of_negatives, out=negatives)
-        np.cumsum(of_positives, out=positives)
-        sums[:2] += carried[:2]
-        # negatives below each cell and those up to it: a tied pair counts one, others two
-        np.add(negatives, negatives, out=twice)
-        twice -= of_negatives
-        twice *= of_positives
-        np.cumsum(twice, out=twice)
-        twice += carried[2]
-        first, last = np.searchsorted(starts, [a, b], side="right")
-        at_start[:, first:last] = sums[:, starts[first:last] - 1 - a]
-        carried = sums[:, -1:].copy()
-    n_negatives, n_positives, twice = np.diff(at_start, axis=1)
-    # What the running sum counted against negatives of the groups before is taken off.
-    twice -= np.uint64(2) * at_start[0, :-1] * n_positives
+        negatives = cells.negatives[a:b].astype(np.uint64)
+        positives = cells.positives[a:b].astype(np.uint64)
+        below = np.cumsum(negatives)
+        below += carried
+        carried = below[-1]
+        # Those below each cell and those up to it: a tied pair counts one, others two.
+        below += below
+        below -= negatives
+        # The groups that have cells here, of which the first may go on from before
+        first, end = np.searchsorted(starts, [a, b - 1], side="right") - [1, 0]
+        local = np.maximum(starts[first:end] - a, 0)
+        new = starts[first:end] >= a
+        at_start[first:end][new] = (below - negatives)[local[new]] >> np.uint64(1)
+        twice = below * positives
+        for total, amounts in zip(sums, (negatives, positives, twice), strict=True):
+            total[first:end] += np.add.reduceat(amounts, local)
+    n_negatives, n_positives, twice = sums
+    twice -= np.uint64(2) * at_start * n_positives
     return n_negatives.view(np.int64), n_positives.view(np.int64), twice
 
 

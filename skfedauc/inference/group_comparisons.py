@@ -50,6 +50,8 @@ class Comparisons(NamedTuple):
 
 def with_rest(variances: Variances, level: float) -> Comparisons:
     """Compare each group with the average of the AUCs of the other groups."""
+    if variances.auc.size == 2:
+        return _from_both_sides(with_groups(variances, np.array([0]), np.array([1]), level))
     auc = np.where(variances.defined, variances.auc, 0.0)
     safe = np.where(variances.defined, variances.safe, 0.0)
     n_others = variances.defined.sum() - variances.defined.astype(np.int64)
@@ -75,6 +77,25 @@ def with_groups(
     allowed = variances.estimable[first] & variances.estimable[second] & (first != second)
     one, other = (_Logits(*(part[i] for part in logits)) for i in (first, second))
     return _compared(auc[first], one, auc[second], other, allowed, level)
+
+
+def _from_both_sides(one: Comparisons) -> Comparisons:
+    """One comparison of two groups, and the same of the second with the first."""
+
+    def both(first: Floats, second: Floats) -> Floats:
+        return np.concatenate([first, second])
+
+    return Comparisons(
+        both(one.auc, one.other),
+        both(one.other, one.auc),
+        both(one.logit_difference, -one.logit_difference),
+        both(one.ci_low, -one.ci_high),
+        both(one.ci_high, -one.ci_low),
+        both(one.statistic, -one.statistic),
+        both(one.pvalue, one.pvalue),
+        both(one.pvalue_adjusted, one.pvalue_adjusted),
+        one.adjustment,
+    )
 
 
 class _Logits(NamedTuple):

@@ -276,6 +276,7 @@ class Uncertainty:
         -----
         AUCs are compared on the logit scale, since on their own scale a perfect group looks
         certain; each gets half a concordant and half a discordant pair, so that it has a logit.
+        Of two groups each is the other's rest: that is one comparison, and needs no adjustment.
 
         References
         ----------
