@@ -137,7 +137,9 @@ def all_pairs(case: Case, stand_in: float | None = None) -> Truth:
             for a, b in zip(member[pos].T, member[neg].T, strict=True)
         ]
     )
-    statistics["tau"] = max(signed_tau(np.diag(matrix), variances), 0.0)
+    tau = signed_tau(np.diag(matrix), variances)
+    # Numbers between 0 and 1 have no larger standard deviation than 1/2.
+    statistics["tau"] = min(max(tau, 0.0), 0.5) if not math.isnan(tau) else tau
     statistics["bias_score"] = bias_score(statistics["pooled"], aucs, by_groups, pairs)
     return Truth(
         labels,

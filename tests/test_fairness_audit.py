@@ -305,7 +305,8 @@ def test_what_is_the_same_in_all_groups_is_said_once():
     assert audit.findings[0] == "The AUC within groups is 1.000 in each of them."
     assert "no favour is seen" in audit.findings[1]
     assert audit.findings[2] == "At the threshold 0.5 it selects 66.7% of every group."
-    assert audit.gaps[["lowest", "highest"]].drop("xauc_disparity").isna().all(axis=None)
+    assert audit.findings[1].endswith("all xAUC disparities are 0.")
+    assert audit.gaps[["lowest", "highest"]].isna().all(axis=None)
     for threshold, said in ((2, "no row of any group"), (-1, "every row")):
         found = audit_of(y, y * 0.8 + 0.1, group, None, threshold=threshold).findings
         assert found[-1] == f"At the threshold {threshold} it selects {said}."
@@ -395,8 +396,29 @@ def test_names_of_columns_can_be_given_to_merged_partials():
     assert GroupAUC(alone, group_names="site").by_group.index.name == "site"
     with pytest.raises(ValueError, match=r"one name for each of the 2 columns .* got str 'site'"):
         GroupAUC(partial, group_names="site")
-    with pytest.raises(TypeError, match="group_names must be a str or a list of str"):
-        GroupAUC(alone, group_names=[1])
+    for names in ([1], 5):
+        with pytest.raises(TypeError, match="group_names must be a str or a list of str"):
+            GroupAUC(alone, group_names=names)
+    with pytest.raises(ValueError, match="group_names must be different"):
+        GroupAUC(partial, group_names=["sex", "sex"])
+
+
+def test_groups_of_several_columns_may_all_be_small():
+    columns = pd.DataFrame({"a": list("ppqq") * 2, "b": list("uvuv") * 2})
+    audit = FairnessAudit.from_predictions([0, 1] * 4, np.arange(8) / 9, groups=columns)
+    assert audit.compared.n_groups == 0
+    assert audit.by_group["is_small"].all()
+    assert "no two groups that are large enough" in repr(audit)
+
+
+def test_perfect_and_reversed_groups():
+    """No group AUC is beyond 0 and 1, so that tau is at most one half."""
+    group = np.repeat(["a", "b"], 60)
+    y = np.tile([0, 1], 60)
+    score = np.where(y == 1, 0.7, 0.3) + np.linspace(0, 0.1, 120)
+    audit = audit_of(y, np.where(group == "a", score, 1 - score), group, None)
+    tau = audit.gaps.loc["tau"]
+    assert tau["ci_low"] <= tau["value"] <= tau["ci_high"] <= 0.5
 
 
 def test_what_cannot_be_audited_is_said():

@@ -611,6 +611,11 @@ GROUP_ERRORS = [
     (pa.array(["a", None, "b", "b"]).dictionary_encode(), ValueError, "1 missing labels"),
     (pa.chunked_array([["a", None, "b", "b"]]), ValueError, "groups has 1 missing labels"),
     (pd.DataFrame({"a": list("xyxy"), "b": [1, 2, None, 2]}), ValueError, "1 missing labels"),
+    (
+        pd.DataFrame([["x", "y"]] * 4, columns=["a", "a"]),
+        ValueError,
+        "groups has several columns named a",
+    ),
     (pd.DataFrame({"a": list("xyxy"), "b": ["p", None, "q", "q"]}), ValueError, "1 missing"),
     ([("x", "p"), ("y", None), ("x", "p"), ("x", "p")], ValueError, "1 missing labels"),
     ([0.5, 1.5, 0.5, 2.5], TypeError, r"groups must hold.*float.*\.astype\(int\).*bands"),

@@ -99,6 +99,10 @@ def _group_columns(groups: Any, name: str) -> list[Any]:
     import narwhals.stable.v1 as nw
 
     if nw.dependencies.is_into_dataframe(groups):
+        names = list(getattr(groups, "column_names", groups.columns))
+        repeated = sorted({str(column) for column in names if names.count(column) > 1})
+        if repeated:
+            raise ValueError(f"{name} has several columns named {', '.join(repeated)}.")
         frame = nw.from_native(groups, eager_only=True)
         if frame.shape[1] == 0:
             raise ValueError(f"{name} is a DataFrame without columns.")
@@ -445,11 +449,16 @@ def names_of(labels: Labels | None, *sources: Any) -> tuple[str, ...]:
 
 def check_group_names(names: Any, labels: Labels | None) -> tuple[str, ...]:
     """Names of the columns that labels come from, one for each; or none."""
-    given = (names,) if isinstance(names, str) else tuple(() if names is None else names)
-    if not all(isinstance(name, str) for name in given):
+    listed = [names] if isinstance(names, str) else [] if names is None else names
+    if not isinstance(listed, list | tuple) or not all(isinstance(name, str) for name in listed):
         raise TypeError(f"group_names must be a str or a list of str; got {described(names)}.")
+    given = tuple(listed)
+    if len(set(given)) < len(given):
+        raise ValueError(f"group_names must be different; got {described(names)}.")
     n_columns = _n_columns_of(labels)
-    if given and len(given) != n_columns:
+    # Where there are no groups, nothing tells how many columns they come from.
+    is_empty = labels is not None and labels.size == 0
+    if given and len(given) != n_columns and not is_empty:
         raise ValueError(
             f"group_names must have one name for each of the {n_columns} columns that groups come "
             f"from; got {described(names)}."

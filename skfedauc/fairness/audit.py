@@ -527,9 +527,11 @@ class FairnessAudit:
                 "ci_low": low[clearest],
                 "ci_high": high[clearest],
                 "pvalue": found.pvalue_adjusted[clearest],
-                "highest" if found.disparity[clearest] > 0 else "lowest": groups[clearest],
             }
         }
+        if found.disparity[clearest]:
+            side = "highest" if found.disparity[clearest] > 0 else "lowest"
+            rows["xauc_disparity"][side] = groups[clearest]
         if len(groups) <= MATRIX_GROUPS:
             matrix = compared._cross_auc
             high_group, low_group = np.unravel_index(np.argmax(matrix - matrix.T), matrix.shape)

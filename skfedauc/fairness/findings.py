@@ -84,6 +84,9 @@ def _on_single_groups(audit: FairnessAudit) -> Iterator[str]:
 
 def _on_favour(audit: FairnessAudit) -> Iterator[str]:
     gap = _gap(audit, "xauc_disparity")
+    if gap["value"] == 0:
+        yield "Between groups no favour is seen: all xAUC disparities are 0."
+        return
     group = gap["highest"] if gap["value"] > 0 else gap["lowest"]
     row = _of_group(audit, group)
     numbers = (
@@ -95,7 +98,7 @@ def _on_favour(audit: FairnessAudit) -> Iterator[str]:
         tested = "cannot be tested" if math.isnan(gap["pvalue"]) else _shown(gap["pvalue"])
         yield (
             f"Between groups no favour is seen: of {named(group)}, {numbers}; the disparity is "
-            f"{gap['value']:+.3f} ({tested})."
+            f"{_signed(gap['value'])} ({tested})."
         )
         return
     verb = "favours" if gap["value"] > 0 else "disfavours"
@@ -103,7 +106,7 @@ def _on_favour(audit: FairnessAudit) -> Iterator[str]:
     most = " most clearly" if audit.compared.n_groups > 2 else ""
     yield (
         f"Between groups the model {verb} {named(group)}{most}: {numbers}; the disparity is "
-        f"{gap['value']:+.3f} ({_shown(gap['pvalue'])})."
+        f"{_signed(gap['value'])} ({_shown(gap['pvalue'])})."
     )
     if audit.compared.n_groups == 2:  # the other one is the other side of it
         return
@@ -166,6 +169,10 @@ def _listed(labels: Iterable[Any]) -> str:
     items = [named(label) for label in labels]
     more = f" and {len(items) - _MOST_NAMED:,} more groups" if len(items) > _MOST_NAMED else ""
     return "; ".join(items[:_MOST_NAMED]) + more
+
+
+def _signed(value: float) -> str:
+    return "0.000" if round(value, 3) == 0 else f"{value:+.3f}"
 
 
 def _shown(pvalue: float) -> str:

@@ -150,7 +150,7 @@ def squared_tau(auc: Floats, unbiased: Floats) -> float:
 
 
 # The largest standard deviation that numbers between 0 and 1 can have.
-_LARGEST_TAU = 0.5
+LARGEST_TAU = 0.5
 
 
 def tau_interval(
@@ -181,9 +181,9 @@ def tau_interval(
     def solved(target: float) -> float:
         if probability(0.0) <= target:
             return 0.0
-        if probability(_LARGEST_TAU**2) >= target:
-            return _LARGEST_TAU
-        found = brentq(lambda tau2: probability(tau2) - target, 0.0, _LARGEST_TAU**2, xtol=1e-14)
+        if probability(LARGEST_TAU**2) >= target:
+            return LARGEST_TAU
+        found = brentq(lambda tau2: probability(tau2) - target, 0.0, LARGEST_TAU**2, xtol=1e-14)
         return float(np.sqrt(found))
 
     tail = (1.0 - level) / 2.0
@@ -204,7 +204,7 @@ class Spread(NamedTuple):
 def moments(auc: Floats, unbiased: Floats, delong: Floats, level: float) -> Spread:
     """From the variance of the group AUCs and the mean of their own; needs two groups."""
     observed = float(auc.var(ddof=1))
-    tau2 = max(squared_tau(auc, unbiased), 0.0)
+    tau2 = float(np.clip(squared_tau(auc, unbiased), 0.0, LARGEST_TAU**2))
     i2 = min(tau2 / observed, 1.0) if observed > 0 else 0.0
     error = float(np.sqrt(observed / auc.size))
     low, high = tau_interval(auc, unbiased, delong, level)

@@ -344,12 +344,13 @@ class Uncertainty:
     def tau(self) -> float:
         """Standard deviation of the groups' true AUCs: what is left of theirs without noise.
 
-        The variance of the group AUCs less the mean of their unbiased variances, 0 if that is
-        below 0. Scorers give minus that difference itself, the square, which has no bias that
-        averaging over folds would keep. Groups with fewer than two rows of a class are left out;
-        NaN with fewer than two groups.
+        The square root of the variance of the group AUCs less the mean of their unbiased
+        variances, 0 if that is below 0, and at most one half, the largest that AUCs can have.
+        Scorers give minus that difference itself, which has no bias that averaging over folds
+        would keep. Groups with fewer than two rows of a class are left out; NaN with fewer than
+        two groups.
         """
-        return float(np.sqrt(np.maximum(self._squared_tau, 0.0)))
+        return float(np.sqrt(np.clip(self._squared_tau, 0.0, heterogeneity.LARGEST_TAU**2)))
 
     @property
     def _squared_tau(self) -> float:
