@@ -414,7 +414,7 @@ class FairnessAudit:
         report = GroupAUC(
             self.report.partial, undefined="ignore", group_names=self.report._group_names
         )
-        return report.without_small_groups(max(self.min_per_class, 1))
+        return report.without_small_groups(self._least)
 
     @functools.cached_property
     def findings(self) -> tuple[str, ...]:
@@ -457,9 +457,11 @@ class FairnessAudit:
 
     @functools.cached_property
     def _is_small(self) -> NDArray[np.bool_]:
-        partial = self.report.partial
-        fewest = np.minimum(partial.n_positives, partial.n_negatives)
-        return fewest < max(self.min_per_class, 1)
+        return ~self.report._has_per_class(self._least)
+
+    @property
+    def _least(self) -> int:
+        return max(self.min_per_class, 1)
 
     @functools.cached_property
     def _rates(self) -> pd.DataFrame:

@@ -100,13 +100,12 @@ def effective_rows(partial: AUCPartial) -> dict[str, Floats]:
 
 def test_equal_shares(shares: Floats, n_rows: Floats) -> float:
     """P value of Pearson's chi-squared test that all groups select the same share [1]_."""
-    from scipy.special import chdtrc
+    from scipy.stats import chi2_contingency
 
-    overall = np.average(shares, weights=n_rows)
-    if not 0.0 < overall < 1.0:
-        return 1.0
-    statistic = (n_rows * (shares - overall) ** 2).sum() / (overall * (1.0 - overall))
-    return float(chdtrc(shares.size - 1, statistic))
+    decided = np.column_stack([n_rows * shares, n_rows * (1.0 - shares)])
+    if not decided.any(axis=0).all():
+        return 1.0  # all rows are decided alike
+    return float(chi2_contingency(decided, correction=False).pvalue)
 
 
 def expected_difference(shares: Floats, n_rows: Floats) -> float:

@@ -509,12 +509,16 @@ class GroupAUC(Uncertainty, Bias):
         least = validation.check_whole_number(min_per_class, "min_per_class", 0)
         if type(self) is not GroupAUC:
             raise ValueError("without_small_groups is not known over folds.")
-        fewest = np.minimum(self.partial.n_positives, self.partial.n_negatives)
         return GroupAUC(
-            self.partial._only(np.flatnonzero(fewest >= least)),
+            self.partial._only(np.flatnonzero(self._has_per_class(least))),
             undefined=self.undefined,
             group_names=self._group_names,
         )
+
+    def _has_per_class(self, least: int) -> NDArray[np.bool_]:
+        """Whether each group has so many rows of either class."""
+        fewest = np.minimum(self.partial.n_positives, self.partial.n_negatives)
+        return np.asarray(fewest >= least)
 
     def decomposition(self) -> Decomposition:
         """Split the pooled AUC into pairs within groups and pairs across groups.
