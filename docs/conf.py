@@ -92,6 +92,7 @@ sphinx_gallery_conf = {
     "reset_modules": ("matplotlib", "conf.warnings_are_errors"),
     "reset_modules_order": "both",
     "abort_on_example_error": True,
+    "run_stale_examples": True,  # the package may have changed where they have not
     "download_all_examples": False,
     "thumbnail_size": (520, 320),
     "show_memory": False,
