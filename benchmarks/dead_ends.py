@@ -14,8 +14,7 @@ from joblib import Parallel, delayed
 
 from benchmarks.data import Case, make_rows
 from benchmarks.measure import repeated, time_interleaved
-from skfedauc import AUCPartial
-from skfedauc._paircounts import cells
+from skfedauc import AUCPartial, _paircounts
 
 Way = Callable[[], Any]
 
@@ -58,8 +57,8 @@ def threads(n_tasks: int = 16) -> Iterator[list[str]]:
     yield from _lines(f"{n_tasks} trivial tasks", time_interleaved(ways, is_right, repeats=20))
 
 
-def blocks(n: int = 10_000_000, n_groups: int = 1_000) -> Iterator[list[str]]:
-    """Blocks of other sizes, with one thread and with two."""
+def stretches(n: int = 10_000_000, n_groups: int = 1_000) -> Iterator[list[str]]:
+    """Stretches of other lengths, with one thread and with two."""
     y, score, group, _ = make_rows(Case(n, n_groups))
     states: list[AUCPartial] = []
 
@@ -69,12 +68,15 @@ def blocks(n: int = 10_000_000, n_groups: int = 1_000) -> Iterator[list[str]]:
             raise AssertionError(f"{name}: another state")
 
     def state_of(bits: int, n_jobs: int) -> AUCPartial:
-        with patch.object(cells, "BLOCK_ROWS", 1 << bits):
+        with (
+            patch.object(_paircounts.rows, "STRETCH", 1 << bits),
+            patch.object(_paircounts.keys, "STRETCH", 1 << bits),
+        ):
             return AUCPartial.from_predictions(y, score, groups=group, n_jobs=n_jobs)
 
     for n_jobs in (1, 2):
         ways = {
-            f"blocks of 2**{bits} rows": partial(state_of, bits, n_jobs) for bits in (16, 15, 18)
+            f"stretches of 2**{bits} rows": partial(state_of, bits, n_jobs) for bits in (16, 15, 18)
         }
         runs = time_interleaved(ways, is_same, repeats=15, budget=10)
         yield from _lines(f"{n:,} rows, {n_groups:,} groups, n_jobs={n_jobs}", runs)
@@ -90,7 +92,7 @@ def _lines(what: str, runs: Mapping[str, list[float]], calls: int = 1) -> Iterat
 
 def main() -> None:
     print("| what | way | median | times the first |\n|---|---|---|---|")
-    for lines in (sorting(1 << 16, 20), sorting(10_000_000, 1), threads(), blocks()):
+    for lines in (sorting(1 << 16, 20), sorting(10_000_000, 1), threads(), stretches()):
         for line in lines:
             print(f"| {' | '.join(line)} |", flush=True)
 

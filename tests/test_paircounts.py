@@ -64,19 +64,19 @@ SCORE_RANGES = {
 GROUP_NUMBERS = [1, 2, 7, 700, 3000]
 
 
-@pytest.fixture(params=["whole", "dense", "blocks"])
-def block_size(request, monkeypatch):
-    """The kernel as it is, as it is with many rows, and with many blocks."""
+@pytest.fixture(params=["whole", "stretches", "no table"])
+def way(request, monkeypatch):
+    """The kernel as it is, in many stretches, and so that it sorts whatever comes."""
     if request.param != "whole":
-        monkeypatch.setattr(_paircounts.keys, "STRETCH", 16)
+        for module in (_paircounts.keys, _paircounts.rows):
+            monkeypatch.setattr(module, "STRETCH", 16)
         monkeypatch.setattr(_paircounts.keys, "OUT_OF_CACHE", 32)
-        monkeypatch.setattr(_paircounts.blocks, "STRETCH", 16)
-    if request.param == "blocks":
-        monkeypatch.setattr(_paircounts.blocks, "MOST_DENSE", 0)
-        monkeypatch.setattr(_paircounts.cells, "BLOCK_ROWS", 16)
-        monkeypatch.setattr(_paircounts.cells, "UNCUT_ROWS", 32)
-        monkeypatch.setattr(_paircounts.cells, "PART_ROWS", 64)
-        monkeypatch.setattr(_paircounts.pairs, "BLOCK_ROWS", 16)
+    if request.param == "no table":
+        monkeypatch.setattr(_paircounts.rows, "MOST_DENSE", 0)
+        # However many rows two keys leave in doubt, they are put right.
+        monkeypatch.setattr(_paircounts.rows, "RARE", 1)
+        monkeypatch.setattr(_paircounts.merging, "BLOCK_CELLS", 16)
+        monkeypatch.setattr(_paircounts.pairs, "BLOCK_CELLS", 16)
         monkeypatch.setattr(_paircounts.pairs, "MATRIX_CELLS", 8)
     return request.param
 
@@ -87,6 +87,14 @@ def rows(seed, n_groups, make_scores, n=None):
     n = n or max(200, 2 * n_groups)
     groups = rng.permutation(np.r_[np.arange(n_groups), rng.integers(0, n_groups, n - n_groups)])
     return make_scores(rng, n).astype(float), rng.random(n) < 0.4, groups
+
+
+def let_threads_run(monkeypatch):
+    """Few rows are worth a thread, and make many stretches."""
+    for name in ("MANY_ROWS", "VERY_MANY_ROWS"):
+        monkeypatch.setattr(_paircounts.rows, name, 1)
+    for module in (_paircounts.keys, _paircounts.rows):
+        monkeypatch.setattr(module, "STRETCH", 64)
 
 
 def table(groups, scores, *columns):
@@ -108,7 +116,7 @@ def as_table(cells, *columns):
 
 @pytest.mark.parametrize("n_groups", GROUP_NUMBERS)
 @pytest.mark.parametrize("name", SCORE_RANGES)
-def test_count_rows_finds_every_cell(block_size, name, n_groups):
+def test_count_rows_finds_every_cell(way, name, n_groups):
     scores, positive, groups = rows(1, n_groups, SCORE_RANGES[name])
     cells = count_rows(scores, positive, groups, n_groups)
     assert as_table(cells, cells.negatives, cells.positives) == table(
@@ -118,7 +126,7 @@ def test_count_rows_finds_every_cell(block_size, name, n_groups):
 
 @pytest.mark.parametrize("n_groups", GROUP_NUMBERS)
 @pytest.mark.parametrize("name", SCORE_RANGES)
-def test_weigh_rows_finds_every_cell(block_size, name, n_groups):
+def test_weigh_rows_finds_every_cell(way, name, n_groups):
     scores, positive, groups = rows(2, n_groups, SCORE_RANGES[name])
     weights = np.random.default_rng(3).integers(1, 9, scores.size) / 4.0
     cells = weigh_rows(scores, positive, weights, groups, n_groups)
@@ -139,7 +147,7 @@ def test_weigh_rows_finds_every_cell(block_size, name, n_groups):
 @pytest.mark.parametrize("n_groups", GROUP_NUMBERS)
 @pytest.mark.parametrize("most", [1, 2, 50])
 @pytest.mark.parametrize("name", ["normal", "rounded", "votes", "zeros of both signs", "extremes"])
-def test_add_cells_adds_repetitions_in_any_order(block_size, name, most, n_groups):
+def test_add_cells_adds_repetitions_in_any_order(way, name, most, n_groups):
     scores, _, groups = rows(4, n_groups, SCORE_RANGES[name])
     rng = np.random.default_rng(5)
     negatives, positives = rng.integers(0, most + 1, (2, scores.size))
@@ -164,29 +172,61 @@ def test_score_codes_keep_order_and_come_back(name, bits):
     assert int(keys.max()).bit_length() <= code.width
 
 
+@pytest.mark.parametrize("n_in_doubt", [0, 1, 2, 19, 20, 400])
+def test_rows_that_two_keys_leave_in_doubt(monkeypatch, n_in_doubt):
+    # 2**10 groups and scores of 64 bits: of two keys, one lacks the 10 lowest bits of the score.
+    rng = np.random.default_rng(n_in_doubt)
+    scores, positive, groups = rows(16, 1024, SCORE_RANGES["all magnitudes"], n=5000)
+    scores[:2] = LARGEST, -LARGEST
+    pairs = rng.choice(np.arange(2, 5000), (n_in_doubt, 2), replace=False)
+    upper, lower = pairs.T
+    groups[upper] = groups[lower]
+    # Two scores of one group that differ in those bits only
+    scores[lower] = (scores[lower].view(np.int64) & -1024).view(float)
+    scores[upper] = (scores[lower].view(np.int64) + rng.integers(1, 1024, n_in_doubt)).view(float)
+    groups = np.unique(groups, return_inverse=True)[1]
+    n_groups = int(groups.max()) + 1
+    assert n_groups > 512
+
+    called = []
+    for name in ("_set_right", "_by_row_number"):
+        function = getattr(_paircounts.rows, name)
+        monkeypatch.setattr(
+            _paircounts.rows, name, lambda *a, f=function, n=name: called.append(n) or f(*a)
+        )
+    cells = count_rows(scores, positive, groups, n_groups)
+    assert as_table(cells, cells.negatives, cells.positives) == table(
+        groups, scores, ~positive, positive
+    )
+    assert called == (
+        [] if n_in_doubt == 0 else ["_set_right"] if n_in_doubt < 20 else ["_by_row_number"]
+    )
+
+
 @pytest.mark.parametrize("n_jobs", [2, -1])
-def test_threads_make_the_same_bits(monkeypatch, n_jobs):
-    monkeypatch.setattr(_paircounts.cells, "BLOCK_ROWS", 64)
-    monkeypatch.setattr(_paircounts.cells, "UNCUT_ROWS", 128)
-    scores, positive, groups = rows(7, 300, SCORE_RANGES["all magnitudes"], n=5000)
+@pytest.mark.parametrize("name", ["all magnitudes", "rounded", "consecutive floats", "float32"])
+@pytest.mark.parametrize("n_groups", [1, 300])
+def test_threads_make_the_same_bits(monkeypatch, n_groups, name, n_jobs):
+    let_threads_run(monkeypatch)
+    monkeypatch.setattr(_paircounts.rows, "MOST_DENSE", 0)
+    scores, positive, groups = rows(7, n_groups, SCORE_RANGES[name], n=5000)
     weights = np.random.default_rng(8).uniform(0.1, 2.0, scores.size)
     for make, arguments in (
         (count_rows, (scores, positive)),
         (weigh_rows, (scores, positive, weights)),
     ):
-        one = make(*arguments, groups, 300)
-        several = make(*arguments, groups, 300, n_jobs)
+        one = make(*arguments, groups, n_groups)
+        several = make(*arguments, groups, n_groups, n_jobs)
         for a, b in zip(one, several, strict=True):
             assert (a is None and b is None) or a.tobytes() == b.tobytes()
 
 
 def test_a_joblib_context_sets_the_number_of_threads(monkeypatch):
-    monkeypatch.setattr(_paircounts.cells, "BLOCK_ROWS", 64)
-    monkeypatch.setattr(_paircounts.cells, "UNCUT_ROWS", 128)
+    let_threads_run(monkeypatch)
     asked = []
-    pool = _paircounts.cells.ThreadPoolExecutor
+    pool = _paircounts.threads.ThreadPoolExecutor
     monkeypatch.setattr(
-        _paircounts.cells, "ThreadPoolExecutor", lambda n: asked.append(n) or pool(n)
+        _paircounts.threads, "ThreadPoolExecutor", lambda n: asked.append(n) or pool(n)
     )
     arguments = rows(7, 300, SCORE_RANGES["all magnitudes"], n=5000)
     count_rows(*arguments, 300)
@@ -201,7 +241,7 @@ def test_a_joblib_context_sets_the_number_of_threads(monkeypatch):
 
 @pytest.mark.parametrize("weights", ["unit", "integer", "float", "far apart"])
 @pytest.mark.parametrize("seeds", [range(k, k + 20) for k in (0, 20, 40)], ids=str)
-def test_pairs_by_group_and_across_equal_brute_force(block_size, weights, seeds):
+def test_pairs_by_group_and_across_equal_brute_force(way, weights, seeds):
     for seed in seeds:
         case = random_case(seed, weights=weights, labels="int")
         truth = all_pairs(case)
@@ -219,7 +259,7 @@ def test_pairs_by_group_and_across_equal_brute_force(block_size, weights, seeds)
 
 
 @pytest.mark.parametrize("weights", ["unit", "integer", "float", "far apart"])
-def test_wins_over_others_equal_brute_force(block_size, weights):
+def test_wins_over_others_equal_brute_force(way, weights):
     for seed in range(40):
         case = random_case(seed, weights=weights, labels="int")
         amounts = np.ones(case.y.size) if case.weights is None else case.weights
@@ -257,7 +297,7 @@ def test_wins_over_others_beside_a_dominating_group():
 
 @pytest.mark.parametrize("weights", ["unit", "float"])
 @pytest.mark.parametrize("n_groups", [1, 3, 40])
-def test_walk_meets_each_cell_once_with_its_place_in_its_group(block_size, n_groups, weights):
+def test_walk_meets_each_cell_once_with_its_place_in_its_group(way, n_groups, weights):
     scores, positive, groups = rows(11, n_groups, SCORE_RANGES["rounded"], n=600)
     if weights == "unit":
         amounts = np.ones(scores.size)
@@ -287,7 +327,7 @@ def test_walk_meets_each_cell_once_with_its_place_in_its_group(block_size, n_gro
 @pytest.mark.parametrize("n_groups", [1, 3, 40])
 @pytest.mark.parametrize("split", ["rows", "score ranges"])
 @pytest.mark.parametrize("name", ["probabilities", "rounded", "one value", "extremes"])
-def test_merged_parts_are_the_whole(block_size, name, split, n_groups, n_parts):
+def test_merged_parts_are_the_whole(way, name, split, n_groups, n_parts):
     scores, positive, groups = rows(13, n_groups, SCORE_RANGES[name], n=900)
     weights = np.random.default_rng(14).integers(1, 9, scores.size) / 4.0
     order = np.argsort(scores) if split == "score ranges" else np.arange(scores.size)
@@ -334,7 +374,7 @@ def cells_of(case, labels):
 
 @pytest.mark.parametrize("n_counts", [1, 15, 16, 17, 100])
 @pytest.mark.parametrize("total", [2**20, 2**31, 3 * 10**9, 2**33, 2**38])
-def test_counts_of_any_size_stay_exact(block_size, n_counts, total):
+def test_counts_of_any_size_stay_exact(way, n_counts, total):
     rng = np.random.default_rng(n_counts)
     most = total // n_counts
     negatives, positives = rng.integers(most // 2, most, (2, 3, n_counts))

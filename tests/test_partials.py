@@ -141,8 +141,8 @@ def test_hundred_rows():
 @pytest.mark.parametrize("n_jobs", [2, -1])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_threads_make_the_same_bits(monkeypatch, n_jobs, weighted):
-    monkeypatch.setattr(_paircounts.cells, "BLOCK_ROWS", 64)
-    monkeypatch.setattr(_paircounts.cells, "UNCUT_ROWS", 128)
+    for name in ("MANY_ROWS", "VERY_MANY_ROWS", "STRETCH"):
+        monkeypatch.setattr(_paircounts.rows, name, 64)
     rng = np.random.default_rng(0)
     n = 5000
     y, scores = rng.integers(0, 2, n), rng.normal(size=n) * 10.0 ** rng.integers(-200, 200, n)

@@ -16,6 +16,7 @@ from oracles import plain_label
 
 from skfedauc import AUCPartial, GroupAUC, group_roc_auc_score
 from skfedauc._validation import encode_groups
+from skfedauc._validation import groups as groups_module
 
 ROWS = {
     "y_true": [0, 1, 0, 1],
@@ -166,15 +167,22 @@ def random_texts(kind, rng):
     texts = {"".join(rng.choice(CHARACTERS, rng.integers(longest + 1))) for _ in range(n_labels)}
     if kind == "numbered":
         texts = [f"site {k:04d}" for k in rng.integers(0, 9999, 20)]
+    if kind == "of two characters":  # of three bytes in all, or of two
+        texts = ["".join(pair) for pair in itertools.product("ab\0", "éßñ")]
     if kind == "all distinct":
         return list(texts)
     return rng.choice(np.array(list(texts), object), 40).tolist()
 
 
-@pytest.mark.parametrize("kind", ["one", "few", "long", "numbered", "all distinct"])
+@pytest.mark.parametrize("many", [False, True], ids=["", "as of many rows"])
+@pytest.mark.parametrize(
+    "kind", ["one", "few", "long", "numbered", "of two characters", "all distinct"]
+)
 @pytest.mark.parametrize("column", [*COLUMNS, *CATEGORICALS, *STRING_COLUMNS])
-def test_numbers_of_text(column, kind):
+def test_numbers_of_text(monkeypatch, column, kind, many):
     """The number of a label is its place among the sorted labels that the column holds."""
+    if many:
+        monkeypatch.setattr(groups_module, "_HASHED_ROWS", 2)
     make = {**CATEGORICALS, **COLUMNS, **STRING_COLUMNS}[column]
     for seed in range(5):
         given = make(random_texts(kind, np.random.default_rng(seed)))
@@ -192,13 +200,40 @@ def test_numbers_of_text(column, kind):
         assert codes.tolist() == [places[row] for row in rows]
 
 
+@pytest.mark.parametrize(
+    "flavour", [pl.Series, pa.array, lambda x: pd.Series(x, dtype="string[pyarrow]")]
+)
+def test_texts_of_one_length_are_read_as_numbers(monkeypatch, flavour):
+    """Where a slice of a column begins, a missing label, and one text that is longer."""
+    called = []
+    digits = groups_module._digits_as_integers
+    monkeypatch.setattr(groups_module, "_HASHED_ROWS", 2)
+    monkeypatch.setattr(
+        groups_module, "_digits_as_integers", lambda text: called.append(text) or digits(text)
+    )
+    texts = [f"é{k % 7}{k % 3}" for k in range(100)]
+    codes, labels = encode_groups(flavour(texts)[30:])
+    assert [text.dtype for text in called] == [np.uint8]
+    assert labels.tolist() == sorted(set(texts[30:]))
+    assert labels[codes].tolist() == texts[30:]
+    called.clear()
+    codes, labels = encode_groups(flavour([*texts, "longer"]))
+    assert all(text.dtype != np.uint8 for text in called)
+    assert labels[codes].tolist() == [*texts, "longer"]
+    with pytest.raises(ValueError, match="groups has 1 missing labels of 101"):
+        encode_groups(flavour([*texts, None]))
+
+
 @pytest.mark.parametrize("column", ["list", "numpy object", "pandas object"])
 @pytest.mark.parametrize(
     "labels",
     [["a", "a\0", "a\0b", "a\0c", "a"], ["\ud800", "\ud801", "\ud800", "a"]],
     ids=["NUL", "surrogate"],
 )
-def test_text_that_c_and_utf8_cannot_hold(column, labels):
+@pytest.mark.parametrize("many", [False, True], ids=["", "as of many rows"])
+def test_text_that_c_and_utf8_cannot_hold(monkeypatch, column, labels, many):
+    if many:
+        monkeypatch.setattr(groups_module, "_HASHED_ROWS", 2)
     codes, found = encode_groups(COLUMNS[column](labels))
     assert found.tolist() == sorted(set(labels))
     assert found[codes].tolist() == labels
@@ -221,6 +256,7 @@ def test_only_python_objects_need_pandas():
 import sys
 import numpy as np, polars as pl
 from skfedauc._validation import encode_groups
+from skfedauc._validation import groups as groups_module
 for groups in (
     [3, 1, 3],
     np.array(["b", "a", "b"]),
@@ -774,7 +810,7 @@ def test_byte_order_does_not_matter():
 def test_numbers_far_apart_are_hashed(monkeypatch):
     labels = np.random.default_rng(0).integers(-(2**62), 2**62, 50).repeat(3)
     expected = encode_groups(labels)
-    monkeypatch.setattr("skfedauc._validation.groups._HASHED_ROWS", 1)
+    monkeypatch.setattr(groups_module, "_HASHED_ROWS", 1)
     for one, other in zip(expected, encode_groups(labels), strict=True):
         assert np.array_equal(one, other)
 

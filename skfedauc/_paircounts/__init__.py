@@ -3,23 +3,17 @@
 A *cell* is one distinct score within one group, with the number of negatives and of
 positives that have it. Two things are done here and nothing else:
 
-* rows (or cells of other states) are sorted by group and score, and equal ones added
-  up: `blocks.py`, on top of `keys.py`, which packs group and score into integers, and
-  under `cells.py`, which cuts rows into blocks that stay in the cache;
+* rows (or cells of other states, `merging.py`) are sorted by group and score, and equal ones
+  added up: `rows.py`, on top of `keys.py`, which packs group and score into integers, and
+  `cells.py`, which says what a cell holds;
 * pairs of one negative and one positive are counted over sorted cells, by group and for
   every two groups: `pairs.py`.
 
 Only numpy is used here, and joblib to tell how many threads are meant.
 """
 
-from skfedauc._paircounts.blocks import Cells, group_of_cell
-from skfedauc._paircounts.cells import (
-    add_cells,
-    cells_of_rows,
-    count_rows,
-    merge_cells,
-    weigh_rows,
-)
+from skfedauc._paircounts.cells import Cells, group_of_cell
+from skfedauc._paircounts.merging import merge_cells
 from skfedauc._paircounts.pairs import (
     Places,
     Tally,
@@ -30,6 +24,7 @@ from skfedauc._paircounts.pairs import (
     wins_over_all,
     wins_over_others,
 )
+from skfedauc._paircounts.rows import add_cells, cells_of_rows, count_rows, weigh_rows
 
 __all__ = [
     "Cells",

@@ -79,7 +79,7 @@ class ScoreCode(NamedTuple):
             np.copyto(keys, scaled, casting="unsafe")
             return keys
         bits = scores.view(np.int64)
-        signed = np.where(bits < 0, _LOWEST - bits, bits) if self.low <= 0 else bits
+        signed = _turned(bits) if self.low <= 0 else bits
         # Unsigned arithmetic wraps around, as it has to: a span may take all 64 bits.
         np.subtract(signed.view(np.uint64), np.uint64(self.low % (1 << 64)), out=keys)
         if self.gap:
@@ -101,8 +101,17 @@ class ScoreCode(NamedTuple):
             keys += np.uint64(self.gap) * (keys >= np.uint64(self.gap_from))
         keys += np.uint64(self.low % (1 << 64))
         signed = keys.view(np.int64)
-        bits = np.where(signed < 0, _LOWEST - signed, signed) if self.low < 0 else signed
+        bits = _turned(signed) if self.low < 0 else signed
         return bits.view(np.float64)
+
+
+def _turned(integers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Sign and magnitude turned into two's complement, or back: ``_LOWEST - i`` below 0."""
+    sign = integers >> 63
+    turned = sign & np.iinfo(np.int64).max
+    turned ^= integers
+    turned -= sign
+    return turned
 
 
 def _signed_bits(score: float) -> int:
@@ -155,11 +164,6 @@ class Packed(NamedTuple):
             self.code.decode(keys) if self.distinct is None else self.distinct[keys.view(np.int64)]
         )
 
-    def starts(self, ordered: Keys) -> NDArray[np.int64]:
-        """Where each group begins among these sorted keys without labels, and their number."""
-        firsts = np.arange(self.n_groups, dtype=np.uint64) << np.uint64(self.score_bits)
-        return np.append(np.searchsorted(ordered, firsts), ordered.size)
-
 
 def pack(
     scores: Floats,
@@ -182,6 +186,7 @@ def pack(
     if is_rank:
         distinct = _put_ranks(keys, code, scores)
         score_bits = (distinct.size - 1).bit_length()
+
     # A stretch at a time, which stays in the cache, so that only the keys are new memory
     for a in range(0, scores.size, STRETCH):
         rows = slice(a, a + STRETCH)
@@ -194,6 +199,12 @@ def pack(
             stretch <<= np.uint64(1)
             stretch |= labels[rows]
     return Packed(keys, n_groups, code, distinct, score_bits)
+
+
+def group_starts(ordered: Keys, n_groups: int, shift: int) -> NDArray[np.int64]:
+    """Where each group, whose number is above the lowest `shift` bits, begins; and the end."""
+    firsts = np.arange(n_groups, dtype=np.uint64) << np.uint64(shift)
+    return np.append(np.searchsorted(ordered, firsts), ordered.size)
 
 
 def _put_ranks(keys: Keys, code: ScoreCode, scores: Floats) -> Floats:
@@ -256,6 +267,11 @@ def stable_order(keys: Keys, width: int) -> tuple[NDArray[np.int64], Keys]:
         rows = rows[stable_order(run_keys, run_bits + int(left_out))[0]]
         order[places], ordered[places] = rows, keys[rows]
     return order, ordered
+
+
+def taken(values: NDArray[Any], places: NDArray[np.int64]) -> NDArray[Any]:
+    """The values at these places, which are not checked: a quarter faster for it."""
+    return values.take(places, mode="wrap")
 
 
 def ranges(first: NDArray[np.intp], end: NDArray[np.intp]) -> tuple[NDArray[np.intp], ...]:

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._paircounts.blocks import Cells, group_of_cell
-from skfedauc._paircounts.cells import BLOCK_ROWS, group_blocks
+from skfedauc._paircounts.cells import BLOCK_CELLS, Cells, group_blocks, group_of_cell
 from skfedauc._paircounts.keys import Floats, Keys, ScoreCode, is_new_key, stable_order
 
 # Sums by block and group that are held at once.
@@ -69,33 +68,38 @@ def _count_pairs(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
     """Negatives, positives and twice the concordant pairs of each group.
 
-    The negatives below a cell are a running sum over all groups, less what it was where the
-    group begins. It may wrap around on the way, since a group's own counts fit 64 bits.
+    Numbers may wrap around on the way, since a group's own fit 64 bits.
     """
     starts = cells.starts
     sums = np.zeros((3, starts.size - 1), np.uint64)
-    at_start = np.zeros(starts.size - 1, np.uint64)
-    carried = np.uint64(0)
-    for a in range(0, cells.scores.size, BLOCK_ROWS):
-        b = min(a + BLOCK_ROWS, cells.scores.size)
-        negatives = cells.negatives[a:b].astype(np.uint64)
-        positives = cells.positives[a:b].astype(np.uint64)
-        below = np.cumsum(negatives)
-        below += carried
-        carried = below[-1]
-        # Those below each cell and those up to it: a tied pair counts one, others two.
-        below += below
-        below -= negatives
+    double = 2 * np.arange(min(BLOCK_CELLS, cells.scores.size), dtype=np.uint64)
+    for a in range(0, cells.scores.size, BLOCK_CELLS):
+        here = slice(a, a + BLOCK_CELLS)
+        negatives, positives = cells.negatives[here], cells.positives[here]
         # The groups that have cells here, of which the first may go on from before
-        first, end = np.searchsorted(starts, [a, b - 1], side="right") - [1, 0]
+        first, end = np.searchsorted(starts, [a, a + positives.size - 1], side="right") - [1, 0]
         local = np.maximum(starts[first:end] - a, 0)
-        new = starts[first:end] >= a
-        at_start[first:end][new] = (below - negatives)[local[new]] >> np.uint64(1)
-        twice = below * positives
-        for total, amounts in zip(sums, (negatives, positives, twice), strict=True):
-            total[first:end] += np.add.reduceat(amounts, local)
+        n_positives = np.add.reduceat(positives, local, dtype=np.uint64)
+        if (negatives + positives == 1).all():
+            # Of the rows below the k-th positive, all but k are negatives.
+            n_negatives = np.diff(local, append=positives.size).view(np.uint64) - n_positives
+            twice = np.add.reduceat(double[: positives.size] * positives, local)
+            twice -= double[local] * n_positives
+            twice -= n_positives * (n_positives - np.uint64(1))
+        else:
+            negatives = negatives.astype(np.uint64)
+            n_negatives = np.add.reduceat(negatives, local)
+            # Those below each cell and those up to it: a tied pair counts one, others two.
+            heights = np.cumsum(negatives)
+            heights += heights
+            heights -= negatives
+            twice = np.add.reduceat(heights * positives, local)
+            twice -= (heights[local] - negatives[local]) * n_positives
+        # The negatives of the group's cells before these
+        twice += np.uint64(2) * sums[0, first:end] * n_positives
+        for total, of_block in zip(sums, (n_negatives, n_positives, twice), strict=True):
+            total[first:end] += of_block
     n_negatives, n_positives, twice = sums
-    twice -= np.uint64(2) * at_start * n_positives
     return n_negatives.view(np.int64), n_positives.view(np.int64), twice
 
 
@@ -177,17 +181,17 @@ def walk(starts: NDArray[np.int64], columns: Sequence[NDArray[Any]]) -> Iterator
 
 def _stretches(starts: NDArray[np.int64]) -> Iterator[tuple[int, int, int, int]]:
     """Groups ``first:end`` and cells ``a:b`` of blocks that fit the cache."""
-    bounds = group_blocks(starts, BLOCK_ROWS).tolist()
+    bounds = group_blocks(starts, BLOCK_CELLS).tolist()
     for first, end in itertools.pairwise(bounds):
         # A large group is the last one of its block.
         a, large, b = (int(starts[g]) for g in (first, end - 1, end))
-        if b - a <= 2 * BLOCK_ROWS:
+        if b - a <= 2 * BLOCK_CELLS:
             yield first, end, a, b
             continue
         if a < large:
             yield first, end - 1, a, large
-        for stretch in range(large, b, BLOCK_ROWS):
-            yield end - 1, end, stretch, min(stretch + BLOCK_ROWS, b)
+        for stretch in range(large, b, BLOCK_CELLS):
+            yield end - 1, end, stretch, min(stretch + BLOCK_CELLS, b)
 
 
 def running_sums(amounts: Floats, starts: NDArray[np.int64]) -> Floats:

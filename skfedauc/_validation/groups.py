@@ -131,6 +131,10 @@ def _mixed_array(values: Sequence[Any]) -> NDArray[Any]:
 def _encode_column(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
     """Numbers and sorted labels of one column."""
     if not isinstance(column, np.ndarray):
+        if len(column) >= _HASHED_ROWS:
+            even = _encode_even_text(column)
+            if even is not None:
+                return even
         codes, column = _read_series(column, name)
         if codes is not None:
             return _in_order(codes, column, name)
@@ -146,7 +150,7 @@ def _encode_column(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
         codes, values = _number_integers(_microseconds(column, name).view(np.int64))
         return codes, values.view("datetime64[us]")
     if column.dtype.kind == "U":
-        numbers = _text_as_integers(column)
+        numbers = _digits_as_integers(_code_points(column))
         if numbers is None:
             return _encode_column(column.astype(object), name)
         codes, _ = _number_integers(numbers)
@@ -257,30 +261,82 @@ def _pandas_tells_text_apart() -> bool:
     return len(pd.factorize(np.array(["", "\0"], object))[1]) == 2
 
 
-def _text_as_integers(text: NDArray[np.str_]) -> NDArray[np.int64] | None:
-    """Integers in the order of these texts, unless they vary too much.
+def _encode_even_text(column: Any) -> tuple[NDArray[np.intp], Labels] | None:
+    """Numbers and sorted labels of texts that are all as long; None where they are not.
+
+    Codes of equal length are common, and their bytes, read as integers, need neither a hash table
+    of texts nor to be sorted as text: UTF-8 sorts as text does.
+    """
+    import narwhals.stable.v1 as nw
+
+    pa = nw.dependencies.get_pyarrow()
+    series = nw.from_native(column, series_only=True)
+    if pa is None or series.dtype != nw.String:
+        return None
+    if nw.dependencies.is_pandas_series(column):
+        # Text that is held otherwise would have to be converted, and may not convert.
+        of_arrow = getattr(column.dtype, "storage", "") == "pyarrow"
+        if not of_arrow and not hasattr(column.dtype, "pyarrow_dtype"):
+            return None
+
+    text = series.to_arrow()
+    if isinstance(text, pa.ChunkedArray):
+        text = text.combine_chunks()
+    if text.null_count or not (
+        pa.types.is_large_string(text.type) or pa.types.is_string(text.type)
+    ):
+        return None
+    _, offsets, characters = text.buffers()
+    places = np.frombuffer(offsets, np.int64 if pa.types.is_large_string(text.type) else np.int32)
+    places = places[text.offset : text.offset + len(text) + 1]
+    width = int(places[1] - places[0])
+    if not 0 < width <= _MOST_CHARACTERS or (np.diff(places) != width).any():
+        return None
+    mine = np.frombuffer(characters, np.uint8)[places[0] : places[-1]]
+    numbers = _digits_as_integers(mine.reshape(-1, width))
+    if numbers is None:
+        return None
+    codes, _ = _number_integers(numbers)
+    return codes, object_array(text.take(pa.array(_example_rows(codes))).to_pylist())
+
+
+def _code_points(text: NDArray[np.str_]) -> NDArray[np.uint32]:
+    native = np.ascontiguousarray(text, text.dtype.newbyteorder("="))
+    return native.view(np.uint32).reshape(text.size, text.dtype.itemsize // 4)
+
+
+def _digits_as_integers(characters: NDArray[np.unsignedinteger[Any]]) -> NDArray[np.int64] | None:
+    """Integers in the order of these texts, one a row, unless they vary too much.
 
     Each character is a digit, in a base as large as the range of characters at its place.
     """
-    if text.size == 0 or not 0 < text.dtype.itemsize <= 4 * _MOST_CHARACTERS:
+    n_rows, width = characters.shape
+    if n_rows == 0 or not 0 < width <= _MOST_CHARACTERS:
         return None
-    native = np.ascontiguousarray(text, text.dtype.newbyteorder("="))
-    characters = native.view(np.uint32).reshape(text.size, -1)
     if np.prod(np.ptp(characters[:1000], axis=0) + 1.0) >= 1 << 62:  # the first rows often tell
         return None
-    numbers = np.zeros(text.size, np.int64)
-    n_numbers = 1
-    for place in characters.T:
-        low, high = int(place.min()), int(place.max())
-        if low == high:
-            continue
-        n_numbers *= high - low + 1
-        if n_numbers >= 1 << 62:
-            return None
-        numbers *= high - low + 1
-        numbers += place
-        numbers -= low
+    low, high = _least(characters, np.minimum), _least(characters, np.maximum)
+    bases = high.astype(np.int64) - low + 1
+    if np.prod(bases, dtype=np.float64) >= 1 << 62:
+        return None
+    numbers = np.zeros(n_rows, np.int64)
+    for place in np.flatnonzero(bases > 1):
+        numbers *= bases[place]
+        numbers += characters[:, place]
+        numbers -= low[place]
     return numbers
+
+
+def _least(characters: NDArray[Any], choose: Any) -> NDArray[Any]:
+    """By place, the least or greatest of all rows, many rows at once since rows are short."""
+    n_rows, width = characters.shape
+    whole = n_rows // 64 * 64
+    many = characters[:whole].reshape(-1, 64 * width)
+    rows = [characters[whole:]]
+    if whole:
+        rows.append(choose.reduce(many, axis=0).reshape(64, width))
+    least: NDArray[Any] = choose.reduce(np.concatenate(rows), axis=0)
+    return least
 
 
 def _number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
@@ -316,8 +372,12 @@ def _number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[An
 
 def _example_rows(codes: NDArray[np.intp]) -> NDArray[np.intp]:
     """A row of each group."""
-    example = np.empty(int(codes.max()) + 1 if codes.size else 0, np.intp)
-    example[codes] = np.arange(codes.size)
+    example = np.full(int(codes.max()) + 1 if codes.size else 0, -1, np.intp)
+    for start in range(0, codes.size, _HASHED_ROWS):
+        mine = codes[start : start + _HASHED_ROWS]
+        example[mine] = np.arange(start, start + mine.size)
+        if example.min() >= 0:  # the first rows often have each
+            break
     return example
 
 
@@ -340,7 +400,7 @@ def _order_of(items: list[Any]) -> NDArray[np.intp]:
     # Integers sort several times faster than text; an array drops NULs at a text's end.
     is_text = bool(items) and isinstance(items[0], str)
     if is_text and max(map(len, items)) <= _MOST_CHARACTERS and "\0" not in "".join(items):
-        numbers = _text_as_integers(np.array(items, np.str_))
+        numbers = _digits_as_integers(_code_points(np.array(items, np.str_)))
         if numbers is not None:
             return np.argsort(numbers)
     return np.array(sorted(range(len(items)), key=items.__getitem__), np.intp)
