@@ -372,6 +372,15 @@ def cells_of(case, labels):
     return weigh_rows(*arrays, len(labels))
 
 
+def test_counts_whose_sum_wraps_around_in_32_bits_are_no_single_rows():
+    # 2**32 - 1 and 2 add up to 1 there.
+    counts = np.array([[2**32 - 1, 2], [1, 0], [0, 1]], np.uint32)
+    cells = Cells(np.array([0, 3]), np.array([0.1, 0.2, 0.3]), counts[:, 0], counts[:, 1], None)
+    expected = 2 * (2**32 - 1) + 2 * 2**32
+    assert tally(cells).twice.tolist() == [expected]
+    assert tally(add_cells(cells)).twice.tolist() == [expected]
+
+
 @pytest.mark.parametrize("n_counts", [1, 15, 16, 17, 100])
 @pytest.mark.parametrize("total", [2**20, 2**31, 3 * 10**9, 2**33, 2**38])
 def test_counts_of_any_size_stay_exact(way, n_counts, total):

@@ -103,6 +103,11 @@ def compact_counts(counts: Integers) -> Integers:
     return counts.astype(np.uint32 if small else np.uint64, copy=False)
 
 
+def have_one_row(negatives: Integers, positives: Integers) -> bool:
+    """Whether each of these cells has one row."""
+    return int((negatives | positives).max()) <= 1 and bool((negatives ^ positives).all())
+
+
 def group_of_cell(starts: NDArray[np.int64]) -> NDArray[np.intp]:
     """Group number of each cell."""
     return np.repeat(np.arange(starts.size - 1), np.diff(starts))

@@ -9,7 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._paircounts.cells import BLOCK_CELLS, Cells, group_blocks, group_of_cell
+from skfedauc._paircounts.cells import (
+    BLOCK_CELLS,
+    Cells,
+    group_blocks,
+    group_of_cell,
+    have_one_row,
+)
 from skfedauc._paircounts.keys import Floats, Keys, ScoreCode, is_new_key, stable_order
 
 # Sums by block and group that are held at once.
@@ -80,7 +86,7 @@ def _count_pairs(
         first, end = np.searchsorted(starts, [a, a + positives.size - 1], side="right") - [1, 0]
         local = np.maximum(starts[first:end] - a, 0)
         n_positives = np.add.reduceat(positives, local, dtype=np.uint64)
-        if (negatives + positives == 1).all():
+        if have_one_row(negatives, positives):
             # Of the rows below the k-th positive, all but k are negatives.
             n_negatives = np.diff(local, append=positives.size).view(np.uint64) - n_positives
             twice = np.add.reduceat(double[: positives.size] * positives, local)

@@ -25,6 +25,7 @@ from skfedauc._paircounts.cells import (
     closed_up,
     columns_of,
     compact_counts,
+    have_one_row,
     no_cells,
     room_for_cells,
 )
@@ -143,10 +144,10 @@ def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: in
     _, scores, negatives, positives, weights = cells
     if scores.size == 0:
         return no_cells(weighted=weights is not None)
-    n_negatives, n_positives = (float(counts.sum(dtype=np.float64)) for counts in cells[2:4])
     # Where few rows share a cell, counting the rows beats adding up cells.
-    if weights is None and n_negatives + n_positives == scores.size:
+    if weights is None and have_one_row(negatives, positives):
         return count_rows(scores, positives.astype(np.bool_), groups, n_groups, n_jobs=1)
+    n_negatives, n_positives = (float(counts.sum(dtype=np.float64)) for counts in cells[2:4])
     if weights is None and n_negatives + n_positives <= 1.2 * scores.size:
         of_row = np.concatenate([_repeated(negatives), _repeated(positives)])
         positive = np.zeros(of_row.size, np.bool_)
@@ -405,7 +406,8 @@ def _by_row_number(
     group_bits, row_bits = (n_groups - 1).bit_length(), (scores.size - 1).bit_length()
     n_upper = min(code.width, 63 - group_bits - row_bits)
     is_exact = n_upper == code.width
-    keys = np.empty(scores.size, np.uint64)
+    # Scores take the place of the keys.
+    keys = out.scores.view(np.uint64)
 
     def pack_rows(part: range) -> None:
         for a in part:
@@ -502,8 +504,11 @@ def _by_stretch(
     but for the lowest `run_shift` bits are in one stretch.
     """
     row_starts = group_starts(keys, n_groups, group_shift)
-    firsts = keys[STRETCH::STRETCH] >> np.uint64(run_shift) << np.uint64(run_shift)
-    bounds = np.unique(np.concatenate([[0], np.searchsorted(keys, firsts), [keys.size]])).tolist()
+    bounds = [0]
+    if keys.size > STRETCH:
+        firsts = keys[STRETCH::STRETCH] >> np.uint64(run_shift) << np.uint64(run_shift)
+        bounds = np.unique(np.append(0, np.searchsorted(keys, firsts))).tolist()
+    bounds.append(keys.size)
     group_bounds = np.searchsorted(row_starts[:-1], bounds).tolist()
     starts = row_starts.copy()
 
@@ -520,8 +525,9 @@ def _by_stretch(
         return place, end - place
 
     places, sizes = zip(*in_threads(put_part, range(len(bounds) - 1), n_jobs), strict=True)
-    moved = np.array(places) - np.append(0, np.cumsum(sizes)[:-1])
-    starts[:-1] -= moved[np.searchsorted(places, row_starts[:-1], "right") - 1]
+    if len(places) > 1:
+        moved = np.array(places) - np.append(0, np.cumsum(sizes)[:-1])
+        starts[:-1] -= moved[np.searchsorted(places, row_starts[:-1], "right") - 1]
     starts[-1] = sum(sizes)
     return closed_up(out, places, sizes, starts)
 
