@@ -172,6 +172,20 @@ def test_score_codes_keep_order_and_come_back(name, bits):
     assert int(keys.max()).bit_length() <= code.width
 
 
+@pytest.mark.parametrize("n_groups", GROUP_NUMBERS)
+@pytest.mark.parametrize("name", ["probabilities", "rounded", "float32", "all magnitudes"])
+def test_cells_keep_little_memory_beside_their_own(way, name, n_groups):
+    scores, positive, groups = rows(15, n_groups, SCORE_RANGES[name], n=9000)
+    for cells in (
+        count_rows(scores, positive, groups, n_groups),
+        weigh_rows(scores, positive, np.ones(scores.size), groups, n_groups),
+    ):
+        for column in cells:
+            if column is not None:
+                held = column if column.base is None else column.base
+                assert held.nbytes <= 1.34 * column.nbytes + 64
+
+
 @pytest.mark.parametrize("n_in_doubt", [0, 1, 2, 19, 20, 400])
 def test_rows_that_two_keys_leave_in_doubt(monkeypatch, n_in_doubt):
     # 2**10 groups and scores of 64 bits: of two keys, one lacks the 10 lowest bits of the score.

@@ -266,14 +266,15 @@ def _count_by_two_keys(
     n_shared = 64 - group_bits - n_lower
     lower_bits = np.uint64((1 << n_lower) - 1)
 
-    def pack_lower(codes: Keys, lower: Keys) -> None:
-        np.right_shift(codes, np.uint64(code.width - n_shared), out=lower)
+    def lower_of(codes: Keys, out: Keys | None = None) -> Keys:
+        lower = np.right_shift(codes, np.uint64(code.width - n_shared), out=out)
         lower <<= np.uint64(n_lower)
         lower |= codes & lower_bits
+        return lower
 
     def pack_stretch(a: int, upper: Keys, lower: Keys) -> None:
         rows = slice(a, a + upper.size)
-        pack_lower(code.encode(scores[rows], out=upper), lower)
+        lower_of(code.encode(scores[rows], out=upper), out=lower)
         upper >>= np.uint64(n_lower)
         upper <<= np.uint64(1)
         upper |= positive[rows]
@@ -285,13 +286,13 @@ def _count_by_two_keys(
 
     # Scores that were computed in more ways than one, such as averages of rounded ones, may all
     # be close to others.
-    sample = code.encode(scores[:: max(scores.size // SAMPLE, 1)])
-    pack_lower(sample, sample_lower := np.empty_like(sample))
-    sample_lower.sort()
-    if _unclear(sample_lower, n_lower).size > sample.size // 8:
+    sample = lower_of(code.encode(scores[:: max(scores.size // SAMPLE, 1)]))
+    sample.sort()
+    if _unclear(sample, n_lower).size > sample.size // 8:
         return None
 
-    upper, lower = np.empty((2, scores.size), np.uint64)
+    # Not of one array, which the scores that take the place of the first would keep whole
+    upper, lower = np.empty(scores.size, np.uint64), np.empty(scores.size, np.uint64)
     stretches = range(0, scores.size, STRETCH)
     few = _worth(n_jobs, scores.size, VERY_MANY_ROWS)
 
