@@ -125,6 +125,17 @@ def test_count_rows_finds_every_cell(way, name, n_groups):
 
 
 @pytest.mark.parametrize("n_groups", GROUP_NUMBERS)
+@pytest.mark.parametrize("name", ["zeros of both signs", "around zero"])
+def test_zeros_of_states_have_no_sign(way, name, n_groups):
+    scores, positive, groups = rows(17, n_groups, SCORE_RANGES[name])
+    for cells in (
+        count_rows(scores, positive, groups, n_groups),
+        weigh_rows(scores, positive, np.ones(scores.size), groups, n_groups),
+    ):
+        assert not np.signbit(cells.scores[cells.scores == 0]).any()
+
+
+@pytest.mark.parametrize("n_groups", GROUP_NUMBERS)
 @pytest.mark.parametrize("name", SCORE_RANGES)
 def test_weigh_rows_finds_every_cell(way, name, n_groups):
     scores, positive, groups = rows(2, n_groups, SCORE_RANGES[name])
@@ -145,13 +156,17 @@ def test_weigh_rows_finds_every_cell(way, name, n_groups):
 
 
 @pytest.mark.parametrize("n_groups", GROUP_NUMBERS)
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
 @pytest.mark.parametrize("most", [1, 2, 50])
 @pytest.mark.parametrize("name", ["normal", "rounded", "votes", "zeros of both signs", "extremes"])
-def test_add_cells_adds_repetitions_in_any_order(way, name, most, n_groups):
+def test_add_cells_adds_repetitions_in_any_order(way, name, most, dtype, n_groups):
     scores, _, groups = rows(4, n_groups, SCORE_RANGES[name])
     rng = np.random.default_rng(5)
-    negatives, positives = rng.integers(0, most + 1, (2, scores.size))
-    negatives += negatives + positives == 0
+    negatives, positives = rng.integers(0, most + 1, (2, scores.size)).astype(dtype)
+    negatives += (negatives + positives == 0).astype(dtype)
+    # Most of them single rows, where there are more
+    many = rng.random(scores.size) < 0.9 * (most > 1)
+    negatives[many], positives[many] = many[many], 0
     cells = add_cells(
         Cells(np.zeros(0, np.int64), scores, negatives, positives, None), groups, n_groups
     )
@@ -186,35 +201,66 @@ def test_cells_keep_little_memory_beside_their_own(way, name, n_groups):
                 assert held.nbytes <= 1.34 * column.nbytes + 64
 
 
-@pytest.mark.parametrize("n_in_doubt", [0, 1, 2, 19, 20, 400])
-def test_rows_that_two_keys_leave_in_doubt(monkeypatch, n_in_doubt):
+@pytest.mark.parametrize(
+    ("n_pairs", "n_tied", "steps"),
+    [
+        (0, 0, []),
+        (1, 0, ["set right"]),
+        (9, 0, ["set right"]),
+        (9, 100, ["set right", "by row number"]),
+        (200, 0, ["by row number"]),
+        (700, 0, ["by row number"]),
+    ],
+)
+def test_rows_that_two_keys_leave_in_doubt(monkeypatch, n_pairs, n_tied, steps):
     # 2**10 groups and scores of 64 bits: of two keys, one lacks the 10 lowest bits of the score.
-    rng = np.random.default_rng(n_in_doubt)
+    rng = np.random.default_rng(n_pairs)
     scores, positive, groups = rows(16, 1024, SCORE_RANGES["all magnitudes"], n=5000)
     scores[:2] = LARGEST, -LARGEST
-    pairs = rng.choice(np.arange(2, 5000), (n_in_doubt, 2), replace=False)
+    pairs = rng.choice(np.arange(2, 5000), (n_pairs + n_tied, 2), replace=False)
     upper, lower = pairs.T
     groups[upper] = groups[lower]
-    # Two scores of one group that differ in those bits only
+    # Two scores of one group that differ in those bits only; beside one of them, equal ones
     scores[lower] = (scores[lower].view(np.int64) & -1024).view(float)
-    scores[upper] = (scores[lower].view(np.int64) + rng.integers(1, 1024, n_in_doubt)).view(float)
+    scores[upper] = (scores[lower].view(np.int64) + rng.integers(1, 1024, upper.size)).view(float)
+    if n_tied:
+        tied = pairs[n_pairs:].ravel()
+        groups[tied], scores[tied] = groups[upper[0]], scores[upper[0]]
     groups = np.unique(groups, return_inverse=True)[1]
     n_groups = int(groups.max()) + 1
     assert n_groups > 512
 
-    called = []
-    for name in ("_set_right", "_by_row_number"):
+    taken = []
+    for step in ("set right", "by row number"):
+        name = "_" + step.replace(" ", "_")
         function = getattr(_paircounts.rows, name)
         monkeypatch.setattr(
-            _paircounts.rows, name, lambda *a, f=function, n=name: called.append(n) or f(*a)
+            _paircounts.rows, name, lambda *a, f=function, s=step: taken.append(s) or f(*a)
         )
     cells = count_rows(scores, positive, groups, n_groups)
     assert as_table(cells, cells.negatives, cells.positives) == table(
         groups, scores, ~positive, positive
     )
-    assert called == (
-        [] if n_in_doubt == 0 else ["_set_right"] if n_in_doubt < 20 else ["_by_row_number"]
+    assert taken == steps
+
+
+def test_two_keys_are_not_tried_where_a_sample_of_the_scores_is_close_together(monkeypatch):
+    rng = np.random.default_rng(0)
+    _, positive, groups = rows(18, 1024, SCORE_RANGES["votes"], n=20_000)
+    # Averages of rounded scores, of which many should be equal
+    scores = rng.random((3, 20_000)).round(2).sum(axis=0) / 3 - 0.5
+    scores[:2] = LARGEST, -LARGEST
+    sizes = []
+    unclear = _paircounts.rows._unclear
+    monkeypatch.setattr(
+        _paircounts.rows, "_unclear", lambda *a: sizes.append(a[0].size) or unclear(*a)
     )
+    cells = count_rows(scores, positive, groups, 1024)
+    assert as_table(cells, cells.negatives, cells.positives) == table(
+        groups, scores, ~positive, positive
+    )
+    assert len(sizes) == 1
+    assert 4096 <= sizes[0] < 8192
 
 
 @pytest.mark.parametrize("n_jobs", [2, -1])

@@ -684,3 +684,33 @@ def test_what_has_no_counts():
     weighted = AUCPartial.from_predictions([0, 1], [0.1, 0.2], sample_weight=[1, 2])
     with pytest.raises(ValueError, match=r"these have weights\. Pickle the partial"):
         weighted.to_counts()
+
+
+@pytest.mark.parametrize("way", ["merge", "keep some groups"])
+def test_states_of_single_rows_beside_a_count_beyond_32_bits(monkeypatch, way):
+    # Counts are of 64 bits then, those of other groups as well.
+    monkeypatch.setattr(_paircounts.merging, "BLOCK_CELLS", 16)
+    n = 300
+    groups = np.r_[0, np.repeat([1, 2], n // 2)]
+    scores = np.r_[0.5, np.arange(n)]
+    negatives, positives = np.r_[2**32, np.arange(n) % 3 > 0], np.r_[0, np.arange(n) % 3 == 0]
+    negatives[-1] = 2
+    state = AUCPartial.from_counts(groups, scores, negatives, positives)
+    if way == "keep some groups":
+        kept = state._only(np.array([1, 2]))
+        few = AUCPartial.from_counts(groups[1:], scores[1:], negatives[1:], positives[1:])
+        assert kept == few
+        assert kept._cells.negatives.dtype == few._cells.negatives.dtype
+        state, groups, scores = few, groups[1:], scores[1:]
+        negatives, positives = negatives[1:], positives[1:]
+        assert kept._pool() == few._pool()
+    doubled = AUCPartial.from_counts(groups, scores, 2 * negatives, 2 * positives)
+    assert state + state == doubled
+    higher = AUCPartial.from_counts(groups, scores + 1000, negatives, positives)
+    both = AUCPartial.from_counts(
+        np.tile(groups, 2),
+        np.r_[scores, scores + 1000],
+        np.tile(negatives, 2),
+        np.tile(positives, 2),
+    )
+    assert state + higher == both

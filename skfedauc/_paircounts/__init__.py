@@ -12,7 +12,7 @@ positives that have it. Two things are done here and nothing else:
 Only numpy is used here, and joblib to tell how many threads are meant.
 """
 
-from skfedauc._paircounts.cells import Cells, group_of_cell
+from skfedauc._paircounts.cells import Cells, compact_counts, group_of_cell
 from skfedauc._paircounts.merging import merge_cells
 from skfedauc._paircounts.pairs import (
     Places,
@@ -32,6 +32,7 @@ __all__ = [
     "Tally",
     "add_cells",
     "cells_of_rows",
+    "compact_counts",
     "count_rows",
     "cross_concordance",
     "group_of_cell",

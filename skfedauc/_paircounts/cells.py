@@ -53,7 +53,10 @@ def no_cells(*, weighted: bool = False) -> Cells:
 def room_for_cells(
     n_cells: int, *, weighted: bool, large: bool = False, scores: Floats | None = None
 ) -> Cells:
-    """Cells to be filled; `large` is said where so many as these may count 2**32 rows."""
+    """Cells to be filled; `large` is said where so many as these may count 2**32 rows.
+
+    `scores` is memory that may be used for them.
+    """
     dtype = np.uint64 if large or n_cells >= 1 << 32 else np.uint32
     return Cells(
         np.zeros(0, np.int64),

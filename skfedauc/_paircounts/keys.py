@@ -1,7 +1,7 @@
 """Group and score of a row packed into one integer that sorts as they do.
 
 Speed rests on one fact: numpy sorts integers by value with vector instructions, five to
-ten times faster than it sorts an index. So group and score, and in `blocks.py` the label,
+ten times faster than it sorts an index. So group and score, and in `rows.py` the label,
 share one 64-bit integer wherever they fit.
 """
 
@@ -232,8 +232,8 @@ def stable_order(keys: Keys, width: int) -> tuple[NDArray[np.int64], Keys]:
         stretch = packed[a : a + STRETCH]
         np.right_shift(keys[a : a + STRETCH], left_out, out=stretch)
         stretch <<= np.uint64(row_bits)
-        stretch |= rows_of_stretch[: stretch.size]
-        stretch |= np.uint64(a)
+        stretch += rows_of_stretch[: stretch.size]
+        stretch += np.uint64(a)
     packed.sort()
     if left_out == 0:
         ordered = packed >> np.uint64(row_bits)

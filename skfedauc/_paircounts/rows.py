@@ -54,8 +54,9 @@ MANY_ROWS = 1 << 18
 VERY_MANY_ROWS = 1 << 21
 # Keys of which a table of sums stays in the cache.
 MOST_DENSE = 1 << 18
-# One of so many rows may be hard to tell from another by either of two keys.
+# One of so many rows may be hard to tell from another of its group by either of two keys.
 RARE = 256
+# Rows that tell whether that is likely.
 SAMPLE = 4096
 
 
@@ -82,6 +83,7 @@ def count_rows(
     Returns
     -------
     Cells
+        Their arrays may be the first parts of others that are up to a third larger.
     """
     if scores.size == 0:
         return no_cells()
@@ -172,9 +174,7 @@ def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: in
 
 def _repeated(counts: Integers) -> NDArray[np.intp]:
     """Index of each cell, once per row that it counts."""
-    if counts.max() <= 1:
-        return np.flatnonzero(counts)
-    return np.repeat(np.arange(counts.size), counts)
+    return np.repeat(np.arange(counts.size), counts.astype(np.intp))
 
 
 def cells_of_rows(
@@ -212,7 +212,9 @@ def _count_in_table(packed: Packed, weights: Floats | None) -> Cells:
     keys = occupied.astype(np.uint64)
     negatives, positives = counts[:, occupied]
     if weights is not None:
-        weights = np.concatenate([sums(weights)[:, occupied], sums(weights**2)[:, occupied]])
+        weights = np.concatenate(
+            [sums(weights)[:, occupied], sums(np.square(weights))[:, occupied]]
+        )
     return Cells(
         group_starts(keys, packed.n_groups, packed.score_bits),
         packed.scores(keys),
@@ -237,7 +239,7 @@ def _count_by_one_key(packed: Packed, n_jobs: int | None) -> Cells:
         labels = _labels(stretch, out)
         stretch >>= np.uint64(1)
         first = _put_counts(out, place, labels, is_new_key(stretch))
-        cells = stretch if first is None else stretch.take(first)
+        cells = _at(first, stretch)
         out.scores[place : place + cells.size] = packed.scores(cells)
         return first
 
@@ -288,13 +290,14 @@ def _count_by_two_keys(
     # be close to others.
     sample = lower_of(code.encode(scores[:: max(scores.size // SAMPLE, 1)]))
     sample.sort()
-    if _unclear(sample, n_lower).size > sample.size // 8:
+    first, end = _places(sample, np.unique(_unclear(sample, n_lower)), n_lower)
+    if (end - first).sum() > sample.size // 8:
         return None
 
     # Not of one array, which the scores that take the place of the first would keep whole
     upper, lower = np.empty(scores.size, np.uint64), np.empty(scores.size, np.uint64)
     stretches = range(0, scores.size, STRETCH)
-    few = _worth(n_jobs, scores.size, VERY_MANY_ROWS)
+    n_jobs_if_many = _worth(n_jobs, scores.size, VERY_MANY_ROWS)
 
     def pack_rows(part: range) -> None:
         for a in part:
@@ -307,13 +310,13 @@ def _count_by_two_keys(
     def find_unclear(part: range) -> Keys:
         return np.concatenate([_unclear(lower[a : a + STRETCH + 1], n_lower) for a in part])
 
-    in_threads(pack_rows, stretches, few)
+    in_threads(pack_rows, stretches, n_jobs_if_many)
     in_threads(sort_keys, range(2), _worth(n_jobs, scores.size, MANY_ROWS))
-    unclear = np.concatenate(in_threads(find_unclear, stretches, few))
+    unclear = np.concatenate(in_threads(find_unclear, stretches, n_jobs_if_many))
     if unclear.size > scores.size // RARE:
         return None
-    if unclear.size:
-        _set_right(upper, lower, np.unique(unclear), n_lower, pack_stretch)
+    if unclear.size and not _set_right(upper, lower, np.unique(unclear), n_lower, pack_stretch):
+        return None
     # Scores take the place of the first key.
     out = room_for_cells(upper.size, weighted=False, scores=upper.view(np.float64))
     upper_bits = np.uint64((1 << (code.width - n_lower)) - 1)
@@ -325,8 +328,7 @@ def _count_by_two_keys(
         is_new = is_new_key(keys)
         is_new |= is_new_key(others)
         first = _put_counts(out, place, labels, is_new)
-        if first is not None:
-            keys, others = keys.take(first), others.take(first)
+        keys, others = _at(first, keys), _at(first, others)
         keys &= upper_bits
         keys <<= np.uint64(n_lower)
         others &= lower_bits
@@ -334,7 +336,7 @@ def _count_by_two_keys(
         out.scores[place : place + keys.size] = code.decode(keys)
         return first
 
-    return _by_stretch(upper, 1, n_groups, 64 - group_bits, put, out, few)
+    return _by_stretch(upper, 1, n_groups, 64 - group_bits, put, out, n_jobs_if_many)
 
 
 def _unclear(lower: Keys, n_lower: int) -> Keys:
@@ -345,20 +347,28 @@ def _unclear(lower: Keys, n_lower: int) -> Keys:
     return lower[1:][differing < np.uint64((1 << n_lower) - 1)] >> np.uint64(n_lower)
 
 
+def _places(lower: Keys, unclear: Keys, n_lower: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where the runs of sorted keys with these upper bits begin and end."""
+    lowest = unclear << np.uint64(n_lower)
+    highest = lowest | np.uint64((1 << n_lower) - 1)
+    return np.searchsorted(lower, lowest), np.searchsorted(lower, highest, "right")
+
+
 def _set_right(
     upper: Keys,
     lower: Keys,
     unclear: Keys,
     n_lower: int,
     pack_stretch: Callable[[int, Keys, Keys], None],
-) -> None:
-    """Put the few rows in order, by both keys, that either key alone leaves unclear.
+) -> bool:
+    """Put the rows in order, by both keys, that either key alone leaves unclear.
 
     `unclear` has what the second key holds of group and score, of each run of such rows.
+    Returns False, with nothing done, where these rows are too many.
     """
-    shift = np.uint64(n_lower)
-    first = np.searchsorted(lower, unclear << shift)
-    end = np.searchsorted(lower, unclear << shift | (np.uint64(1) << shift) - np.uint64(1), "right")
+    first, end = _places(lower, unclear, n_lower)
+    if (end - first).sum() > upper.size // RARE:
+        return False
     places, _ = ranges(first, end)
     # A look at the lowest bits of each row tells nearly all of the others.
     some_bits = np.uint64((1 << 16) - 1)
@@ -368,7 +378,7 @@ def _set_right(
     for a in range(0, upper.size, STRETCH):
         keys = np.empty((2, min(STRETCH, upper.size - a)), np.uint64)
         pack_stretch(a, *keys)
-        runs = keys[1] >> shift
+        runs = keys[1] >> np.uint64(n_lower)
         rows = np.flatnonzero(may_be[runs & some_bits])
         rows = rows[np.isin(runs[rows], unclear)]
         found.append(keys[:, rows])
@@ -376,6 +386,7 @@ def _set_right(
     # Labels matter least: they are the lowest bit of the first key.
     order = np.lexsort((by_upper, by_lower, by_upper >> np.uint64(1)))
     upper[places], lower[places] = by_upper[order], by_lower[order]
+    return True
 
 
 def _labels(keys: Keys, out: Cells) -> Integers:
@@ -422,8 +433,8 @@ def _by_row_number(
             if positive is not None:
                 stretch |= positive[rows]
 
-    few = _worth(n_jobs, scores.size, VERY_MANY_ROWS)
-    in_threads(pack_rows, range(0, scores.size, STRETCH), few)
+    n_jobs_if_many = _worth(n_jobs, scores.size, VERY_MANY_ROWS)
+    in_threads(pack_rows, range(0, scores.size, STRETCH), n_jobs_if_many)
     keys.sort()
 
     def put(a: int, b: int, place: int) -> Firsts:
@@ -435,7 +446,7 @@ def _by_row_number(
         is_new = is_new_key(stretch)
         if is_exact:
             first = put_rows(place, rows, labels, is_new)
-            upper = stretch if first is None else stretch.take(first)
+            upper = _at(first, stretch)
             upper &= np.uint64((1 << n_upper) - 1)
             out.scores[place : place + upper.size] = code.decode(upper)
             return first
@@ -443,8 +454,7 @@ def _by_row_number(
         _order_runs(is_new, ordered, rows, labels, code, code.width - n_upper)
         is_new |= is_new_key(ordered)
         first = put_rows(place, rows, labels, is_new)
-        if first is not None:
-            ordered = ordered.take(first)
+        ordered = _at(first, ordered)
         # -0.0 becomes 0.0.
         np.add(ordered, 0.0, out=out.scores[place : place + ordered.size])
         return first
@@ -531,6 +541,11 @@ def _by_stretch(
         starts[:-1] -= moved[np.searchsorted(places, row_starts[:-1], "right") - 1]
     starts[-1] = sum(sizes)
     return closed_up(out, places, sizes, starts)
+
+
+def _at(first: Firsts, values: NDArray[Any]) -> NDArray[Any]:
+    """The values of the rows at which cells begin."""
+    return values if first is None else values.take(first)
 
 
 def _put_counts(out: Cells, place: int, labels: Integers, is_new: Booleans) -> Firsts:

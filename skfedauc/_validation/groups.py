@@ -315,7 +315,7 @@ def _digits_as_integers(characters: NDArray[np.unsignedinteger[Any]]) -> NDArray
         return None
     if np.prod(np.ptp(characters[:1000], axis=0) + 1.0) >= 1 << 62:  # the first rows often tell
         return None
-    low, high = _least(characters, np.minimum), _least(characters, np.maximum)
+    low, high = (_by_place(choose, characters) for choose in (np.minimum, np.maximum))
     bases = high.astype(np.int64) - low + 1
     if np.prod(bases, dtype=np.float64) >= 1 << 62:
         return None
@@ -327,16 +327,15 @@ def _digits_as_integers(characters: NDArray[np.unsignedinteger[Any]]) -> NDArray
     return numbers
 
 
-def _least(characters: NDArray[Any], choose: Any) -> NDArray[Any]:
+def _by_place(choose: np.ufunc, characters: NDArray[Any]) -> NDArray[Any]:
     """By place, the least or greatest of all rows, many rows at once since rows are short."""
     n_rows, width = characters.shape
     whole = n_rows // 64 * 64
-    many = characters[:whole].reshape(-1, 64 * width)
     rows = [characters[whole:]]
     if whole:
+        many = characters[:whole].reshape(-1, 64 * width)
         rows.append(choose.reduce(many, axis=0).reshape(64, width))
-    least: NDArray[Any] = choose.reduce(np.concatenate(rows), axis=0)
-    return least
+    return np.asarray(choose.reduce(np.concatenate(rows), axis=0))
 
 
 def _number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:

@@ -14,6 +14,7 @@ from skfedauc._paircounts import (
     Cells,
     Tally,
     add_cells,
+    compact_counts,
     count_rows,
     group_of_cell,
     merge_cells,
@@ -439,8 +440,8 @@ class AUCPartial:
         cells = Cells(
             new_starts,
             scores[cell],
-            negatives[cell],
-            positives[cell],
+            compact_counts(negatives[cell]),
+            compact_counts(positives[cell]),
             None if weights is None else weights[:, cell],
         )
         return AUCPartial._of(cells, self._labels[groups])
