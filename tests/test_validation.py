@@ -183,6 +183,7 @@ def test_numbers_of_text(monkeypatch, column, kind, many):
     """The number of a label is its place among the sorted labels that the column holds."""
     if many:
         monkeypatch.setattr(groups_module, "_HASHED_ROWS", 2)
+        monkeypatch.setattr(groups_module, "_FEW_LABELS", 0)
     make = {**CATEGORICALS, **COLUMNS, **STRING_COLUMNS}[column]
     for seed in range(5):
         given = make(random_texts(kind, np.random.default_rng(seed)))
@@ -825,7 +826,9 @@ def test_numbers_far_apart_are_hashed(monkeypatch):
         ["\U0010ffff", "é", "e", "\ue000", "\U00010000"],
     ],
 )
-def test_text_labels_are_sorted_as_python_sorts_text(labels):
+@pytest.mark.parametrize("few", [0, 1000])
+def test_text_labels_are_sorted_as_python_sorts_text(monkeypatch, labels, few):
+    monkeypatch.setattr(groups_module, "_FEW_LABELS", few)
     groups = np.array(labels + labels[::-1], object)
     codes, sorted_labels = encode_groups(groups, "groups")
     assert sorted_labels.tolist() == sorted(labels)

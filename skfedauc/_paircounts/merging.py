@@ -46,9 +46,10 @@ def merge_cells(
         return no_cells(weighted=parts[0].weights is not None)
     spans, places = _blocks_of_parts(parts, numbers, n_groups)
     n_cells = sum(part.scores.size for part in parts)
-    n_rows = sum(float(part.negatives.sum() + part.positives.sum()) for part in parts)
+    # The most rows of a class that one cell may come to
+    most = sum(int(max(counts.max(initial=0) for counts in part[2:4])) for part in parts)
     weighted = parts[0].weights is not None
-    out = room_for_cells(n_cells, weighted=weighted, large=n_rows >= 1 << 32)
+    out = room_for_cells(n_cells, weighted=weighted, large=most >= 1 << 32)
     of_group, filled = np.zeros(n_groups, np.int64), 0
     for block, (first, end) in enumerate(spans):
         groups, columns = [], []

@@ -22,6 +22,8 @@ Labels = NDArray[Any]
 
 # From so many rows on, numbers far apart are told from each other by pandas' hash table.
 _HASHED_ROWS = 1 << 16
+# So many labels are sorted as they are.
+_FEW_LABELS = 100
 # Text of more characters is not numbered as digits.
 _MOST_CHARACTERS = 32
 
@@ -98,6 +100,8 @@ def _group_columns(groups: Any, name: str) -> list[Any]:
         )
     import narwhals.stable.v1 as nw
 
+    if nw.dependencies.is_into_series(groups):
+        return [groups]
     if nw.dependencies.is_into_dataframe(groups):
         names = list(getattr(groups, "column_names", groups.columns))
         repeated = sorted({str(column) for column in names if names.count(column) > 1})
@@ -107,8 +111,6 @@ def _group_columns(groups: Any, name: str) -> list[Any]:
         if frame.shape[1] == 0:
             raise ValueError(f"{name} is a DataFrame without columns.")
         return [nw.to_native(frame.get_column(column)) for column in frame.columns]
-    if nw.dependencies.is_into_series(groups):
-        return [groups]
     pa = nw.dependencies.get_pyarrow()
     if pa is not None and isinstance(groups, pa.Array):
         return [pa.chunked_array([groups])]
@@ -396,8 +398,8 @@ def _in_order(
 
 def _order_of(items: list[Any]) -> NDArray[np.intp]:
     """Order of distinct labels of one kind."""
-    # Integers sort several times faster than text; an array drops NULs at a text's end.
-    is_text = bool(items) and isinstance(items[0], str)
+    # Integers sort several times faster than much text; an array drops NULs at a text's end.
+    is_text = len(items) > _FEW_LABELS and isinstance(items[0], str)
     if is_text and max(map(len, items)) <= _MOST_CHARACTERS and "\0" not in "".join(items):
         numbers = _digits_as_integers(_code_points(np.array(items, np.str_)))
         if numbers is not None:
