@@ -137,6 +137,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     ...     fair,
     ...     {"mitigator__eps": [0.01, 0.1]},
     ...     scoring=group_auc_scoring(["pooled", "neg_difference"], groups="sex"),
+    ...     cv=2,
     ...     refit="pooled",
     ...     error_score="raise",
     ... ).fit(X, y)
