@@ -69,8 +69,8 @@ def stretches(n: int = 10_000_000, n_groups: int = 1_000) -> Iterator[list[str]]
 
     def state_of(bits: int, n_jobs: int) -> AUCPartial:
         with (
-            patch.object(_paircounts.rows, "STRETCH", 1 << bits),
-            patch.object(_paircounts.keys, "STRETCH", 1 << bits),
+            patch.object(_paircounts.stretches, "STRETCH", 1 << bits),
+            patch.object(_paircounts.by_value, "STRETCH", 1 << bits),
         ):
             return AUCPartial.from_predictions(y, score, groups=group, n_jobs=n_jobs)
 

@@ -68,13 +68,12 @@ GROUP_NUMBERS = [1, 2, 7, 700, 3000]
 def way(request, monkeypatch):
     """The kernel as it is, in many stretches, and so that it sorts whatever comes."""
     if request.param != "whole":
-        for module in (_paircounts.keys, _paircounts.rows):
-            monkeypatch.setattr(module, "STRETCH", 16)
+        set_stretch(monkeypatch, 16)
         monkeypatch.setattr(_paircounts.keys, "OUT_OF_CACHE", 32)
     if request.param == "no table":
         monkeypatch.setattr(_paircounts.rows, "MOST_DENSE", 0)
         # However many rows two keys leave in doubt, they are put right.
-        monkeypatch.setattr(_paircounts.rows, "RARE", 1)
+        monkeypatch.setattr(_paircounts.by_value, "RARE", 1)
         monkeypatch.setattr(_paircounts.merging, "BLOCK_CELLS", 16)
         monkeypatch.setattr(_paircounts.pairs, "BLOCK_CELLS", 16)
         monkeypatch.setattr(_paircounts.pairs, "MATRIX_CELLS", 8)
@@ -89,12 +88,16 @@ def rows(seed, n_groups, make_scores, n=None):
     return make_scores(rng, n).astype(float), rng.random(n) < 0.4, groups
 
 
+def set_stretch(monkeypatch, n_rows):
+    for module in ("keys", "stretches", "by_value", "by_row_number"):
+        monkeypatch.setattr(getattr(_paircounts, module), "STRETCH", n_rows)
+
+
 def let_threads_run(monkeypatch):
     """Few rows are worth a thread, and make many stretches."""
     for name in ("MANY_ROWS", "VERY_MANY_ROWS"):
-        monkeypatch.setattr(_paircounts.rows, name, 1)
-    for module in (_paircounts.keys, _paircounts.rows):
-        monkeypatch.setattr(module, "STRETCH", 64)
+        monkeypatch.setattr(_paircounts.threads, name, 1)
+    set_stretch(monkeypatch, 64)
 
 
 def table(groups, scores, *columns):
@@ -231,12 +234,12 @@ def test_rows_that_two_keys_leave_in_doubt(monkeypatch, n_pairs, n_tied, steps):
     assert n_groups > 512
 
     taken = []
-    for step in ("set right", "by row number"):
-        name = "_" + step.replace(" ", "_")
-        function = getattr(_paircounts.rows, name)
-        monkeypatch.setattr(
-            _paircounts.rows, name, lambda *a, f=function, s=step: taken.append(s) or f(*a)
-        )
+    for step, module, name in (
+        ("set right", _paircounts.by_value, "_set_right"),
+        ("by row number", _paircounts.rows, "by_row_number"),
+    ):
+        function = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *a, f=function, s=step: taken.append(s) or f(*a))
     cells = count_rows(scores, positive, groups, n_groups)
     assert as_table(cells, cells.negatives, cells.positives) == table(
         groups, scores, ~positive, positive
@@ -251,9 +254,9 @@ def test_two_keys_are_not_tried_where_a_sample_of_the_scores_is_close_together(m
     scores = rng.random((3, 20_000)).round(2).sum(axis=0) / 3 - 0.5
     scores[:2] = LARGEST, -LARGEST
     sizes = []
-    unclear = _paircounts.rows._unclear
+    unclear = _paircounts.by_value._unclear
     monkeypatch.setattr(
-        _paircounts.rows, "_unclear", lambda *a: sizes.append(a[0].size) or unclear(*a)
+        _paircounts.by_value, "_unclear", lambda *a: sizes.append(a[0].size) or unclear(*a)
     )
     cells = count_rows(scores, positive, groups, 1024)
     assert as_table(cells, cells.negatives, cells.positives) == table(

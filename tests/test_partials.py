@@ -141,8 +141,10 @@ def test_hundred_rows():
 @pytest.mark.parametrize("n_jobs", [2, -1])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_threads_make_the_same_bits(monkeypatch, n_jobs, weighted):
-    for name in ("MANY_ROWS", "VERY_MANY_ROWS", "STRETCH"):
-        monkeypatch.setattr(_paircounts.rows, name, 64)
+    for name in ("MANY_ROWS", "VERY_MANY_ROWS"):
+        monkeypatch.setattr(_paircounts.threads, name, 64)
+    for module in (_paircounts.stretches, _paircounts.by_value, _paircounts.by_row_number):
+        monkeypatch.setattr(module, "STRETCH", 64)
     rng = np.random.default_rng(0)
     n = 5000
     y, scores = rng.integers(0, 2, n), rng.normal(size=n) * 10.0 ** rng.integers(-200, 200, n)

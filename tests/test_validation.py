@@ -207,10 +207,10 @@ def test_numbers_of_text(monkeypatch, column, kind, many):
 def test_texts_of_one_length_are_read_as_numbers(monkeypatch, flavour):
     """Where a slice of a column begins, a missing label, and one text that is longer."""
     called = []
-    digits = groups_module._digits_as_integers
+    digits = groups_module.digits_as_integers
     monkeypatch.setattr(groups_module, "_HASHED_ROWS", 2)
     monkeypatch.setattr(
-        groups_module, "_digits_as_integers", lambda text: called.append(text) or digits(text)
+        groups_module, "digits_as_integers", lambda text: called.append(text) or digits(text)
     )
     texts = [f"é{k % 7}{k % 3}" for k in range(100)]
     codes, labels = encode_groups(flavour(texts)[30:])

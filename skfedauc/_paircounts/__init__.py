@@ -4,8 +4,8 @@ A *cell* is one distinct score within one group, with the number of negatives an
 positives that have it. Two things are done here and nothing else:
 
 * rows (or cells of other states, `merging.py`) are sorted by group and score, and equal ones
-  added up: `rows.py`, on top of `keys.py`, which packs group and score into integers, and
-  `cells.py`, which says what a cell holds;
+  added up: `rows.py`, by the ways of `by_value.py` and `by_row_number.py`, on top of `keys.py`,
+  which packs group and score into integers, and `cells.py`, which says what a cell holds;
 * pairs of one negative and one positive are counted over sorted cells, by group and for
   every two groups: `pairs.py`.
 

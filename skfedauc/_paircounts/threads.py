@@ -10,6 +10,11 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+# Rows from which on a second thread pays: for a sort or a gather, and for the short steps of
+# packing and unpacking keys, which spend as long in handing over the interpreter's lock.
+MANY_ROWS = 1 << 18
+VERY_MANY_ROWS = 1 << 21
+
 
 def in_threads(function: Callable[[range], T], numbers: range, n_jobs: int | None) -> list[T]:
     """Results of the function for consecutive parts of the numbers, one part per thread."""
@@ -30,3 +35,13 @@ def _effective_n_jobs(n_jobs: int | None) -> int:
     from joblib import effective_n_jobs
 
     return int(effective_n_jobs(n_jobs))
+
+
+def jobs_for_long_steps(n_jobs: int | None, n_rows: int) -> int | None:
+    """The jobs that a sort or a gather of so many rows is worth."""
+    return n_jobs if n_rows >= MANY_ROWS else 1
+
+
+def jobs_for_short_steps(n_jobs: int | None, n_rows: int) -> int | None:
+    """The jobs that packing or reading the keys of so many rows is worth."""
+    return n_jobs if n_rows >= VERY_MANY_ROWS else 1

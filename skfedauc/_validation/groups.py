@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._validation.arrays import column_of, count_missing, described, object_array
+from skfedauc._validation.text import MOST_CHARACTERS, code_points, digits_as_integers, even_text
 
 Labels = NDArray[Any]
 
@@ -24,8 +25,6 @@ Labels = NDArray[Any]
 _HASHED_ROWS = 1 << 16
 # So many labels are sorted as they are.
 _FEW_LABELS = 100
-# Text of more characters is not numbered as digits.
-_MOST_CHARACTERS = 32
 
 _KINDS = "booleans, integers, strings, dates, or tuples of them"
 _NO_TIME_ZONE = "convert them to dates without one, for instance with .dt.tz_localize(None)."
@@ -133,10 +132,9 @@ def _mixed_array(values: Sequence[Any]) -> NDArray[Any]:
 def _encode_column(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
     """Numbers and sorted labels of one column."""
     if not isinstance(column, np.ndarray):
-        if len(column) >= _HASHED_ROWS:
-            even = _encode_even_text(column)
-            if even is not None:
-                return even
+        even = _encode_even_text(column) if len(column) >= _HASHED_ROWS else None
+        if even is not None:
+            return even
         codes, column = _read_series(column, name)
         if codes is not None:
             return _in_order(codes, column, name)
@@ -152,7 +150,7 @@ def _encode_column(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
         codes, values = _number_integers(_microseconds(column, name).view(np.int64))
         return codes, values.view("datetime64[us]")
     if column.dtype.kind == "U":
-        numbers = _digits_as_integers(_code_points(column))
+        numbers = digits_as_integers(code_points(column))
         if numbers is None:
             return _encode_column(column.astype(object), name)
         codes, _ = _number_integers(numbers)
@@ -266,78 +264,14 @@ def _pandas_tells_text_apart() -> bool:
 def _encode_even_text(column: Any) -> tuple[NDArray[np.intp], Labels] | None:
     """Numbers and sorted labels of texts that are all as long; None where they are not.
 
-    Codes of equal length are common, and their bytes, read as integers, need neither a hash table
-    of texts nor to be sorted as text: UTF-8 sorts as text does.
+    Codes of equal length are common, and need neither a hash table of texts nor sorting.
     """
-    import narwhals.stable.v1 as nw
-
-    pa = nw.dependencies.get_pyarrow()
-    series = nw.from_native(column, series_only=True)
-    if pa is None or series.dtype != nw.String:
-        return None
-    if nw.dependencies.is_pandas_series(column):
-        # Text that is held otherwise would have to be converted, and may not convert.
-        of_arrow = getattr(column.dtype, "storage", "") == "pyarrow"
-        if not of_arrow and not hasattr(column.dtype, "pyarrow_dtype"):
-            return None
-
-    text = series.to_arrow()
-    if isinstance(text, pa.ChunkedArray):
-        text = text.combine_chunks()
-    if text.null_count or not (
-        pa.types.is_large_string(text.type) or pa.types.is_string(text.type)
-    ):
-        return None
-    _, offsets, characters = text.buffers()
-    places = np.frombuffer(offsets, np.int64 if pa.types.is_large_string(text.type) else np.int32)
-    places = places[text.offset : text.offset + len(text) + 1]
-    width = int(places[1] - places[0])
-    if not 0 < width <= _MOST_CHARACTERS or (np.diff(places) != width).any():
-        return None
-    mine = np.frombuffer(characters, np.uint8)[places[0] : places[-1]]
-    numbers = _digits_as_integers(mine.reshape(-1, width))
-    if numbers is None:
+    text = even_text(column)
+    numbers = None if text is None else digits_as_integers(text)
+    if text is None or numbers is None:
         return None
     codes, _ = _number_integers(numbers)
-    return codes, object_array(text.take(pa.array(_example_rows(codes))).to_pylist())
-
-
-def _code_points(text: NDArray[np.str_]) -> NDArray[np.uint32]:
-    native = np.ascontiguousarray(text, text.dtype.newbyteorder("="))
-    return native.view(np.uint32).reshape(text.size, text.dtype.itemsize // 4)
-
-
-def _digits_as_integers(characters: NDArray[np.unsignedinteger[Any]]) -> NDArray[np.int64] | None:
-    """Integers in the order of these texts, one a row, unless they vary too much.
-
-    Each character is a digit, in a base as large as the range of characters at its place.
-    """
-    n_rows, width = characters.shape
-    if n_rows == 0 or not 0 < width <= _MOST_CHARACTERS:
-        return None
-    if np.prod(np.ptp(characters[:1000], axis=0) + 1.0) >= 1 << 62:  # the first rows often tell
-        return None
-    low, high = (_by_place(choose, characters) for choose in (np.minimum, np.maximum))
-    bases = high.astype(np.int64) - low + 1
-    if np.prod(bases, dtype=np.float64) >= 1 << 62:
-        return None
-    numbers = np.zeros(n_rows, np.int64)
-    for place in np.flatnonzero(bases > 1):
-        numbers *= bases[place]
-        numbers += characters[:, place]
-        numbers -= low[place]
-    return numbers
-
-
-def _by_place(choose: np.ufunc, characters: NDArray[Any]) -> NDArray[Any]:
-    """By place, the least or greatest of all rows, many rows at once since rows are short."""
-    n_rows, width = characters.shape
-    whole = n_rows // 64 * 64
-    rows = [characters[whole:]]
-    if whole:
-        many = characters[:whole].reshape(-1, 64 * width)
-        rows.append(choose.reduce(many, axis=0).reshape(64, width))
-    return np.asarray(choose.reduce(np.concatenate(rows), axis=0))
+    return codes, object_array(row.tobytes().decode() for row in text[_example_rows(codes)])
 
 
 def _number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
@@ -400,8 +334,8 @@ def _order_of(items: list[Any]) -> NDArray[np.intp]:
     """Order of distinct labels of one kind."""
     # Integers sort several times faster than much text; an array drops NULs at a text's end.
     is_text = len(items) > _FEW_LABELS and isinstance(items[0], str)
-    if is_text and max(map(len, items)) <= _MOST_CHARACTERS and "\0" not in "".join(items):
-        numbers = _digits_as_integers(_code_points(np.array(items, np.str_)))
+    if is_text and max(map(len, items)) <= MOST_CHARACTERS and "\0" not in "".join(items):
+        numbers = digits_as_integers(code_points(np.array(items, np.str_)))
         if numbers is not None:
             return np.argsort(numbers)
     return np.array(sorted(range(len(items)), key=items.__getitem__), np.intp)
