@@ -35,7 +35,9 @@ class AUCPartial:
     A partial holds, for each group, how many negatives and positives have each distinct
     score. Partials of disjoint rows add up, in any order and however the rows were
     split; without sample weights everything is an integer, so the result is the same to
-    the last bit. It holds no rows, no order of rows and no features.
+    the last bit. It is not anonymous: where scores are distinct, as floats mostly are, a partial
+    gives back the group, the score and the class of every row. It holds no features, no
+    identifiers and no order of rows.
 
     Build it with `from_predictions` or `from_counts`; read it with `GroupAUC`.
 
