@@ -19,10 +19,13 @@ from fairlearn.reductions import (
 )
 from lightgbm import LGBMClassifier
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
 from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import estimator_html_repr
@@ -224,6 +227,58 @@ def test_every_kind_of_table_gives_the_same(people, name, convert):
     expected = outputs(mitigated(name, ["sex", "band"]).fit(X, y), X)
     model = mitigated(name, ["sex", "band"]).fit(convert(X), y)
     assert_same_outputs(outputs(model, convert(X)), expected)
+
+
+class Seen(LogisticRegression):
+    """Keeps the features of fit."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.seen_ = X
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize("convert", FRAMES.values(), ids=FRAMES)
+def test_classifier_after_the_correlation_remover_is_given_the_kind_of_table(people, convert):
+    X, y = people
+    model = MitigatedClassifier(
+        CorrelationRemover(), sensitive_features=["sex", "band"], estimator=Seen()
+    ).fit(convert(X), y)
+    seen = model.estimator_.seen_
+    assert type(seen) is type(convert(X))
+    assert list(getattr(seen, "column_names", seen.columns)) == FEATURES
+    if isinstance(seen, pd.DataFrame):
+        pd.testing.assert_index_equal(seen.index, convert(X).index)
+
+
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+@pytest.mark.parametrize("convert", [*FRAMES.values(), None], ids=[*FRAMES, "array"])
+@every_mitigator
+def test_configured_output_of_transformers_changes_nothing(people, name, convert, output):
+    X, y = people
+    columns = ["sex", "band"]
+    if convert is None:
+        X, columns = X.drop(columns="sex").to_numpy(), 2
+    X = X if convert is None else convert(X)
+    expected = outputs(mitigated(name, columns).fit(X, y), X)
+    with config_context(transform_output=output):
+        actual = outputs(mitigated(name, columns).fit(X, y), X)
+    for one, other in zip(actual, expected, strict=True):
+        assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("output", ["default", "pandas", "polars"])
+@pytest.mark.parametrize("before", ["pandas", "polars"])
+@every_mitigator
+def test_set_output_on_steps_changes_nothing(people, name, before, output):
+    X, y = people[0][[*FEATURES, "band"]].sample(frac=1, random_state=0), people[1]
+    expected = outputs(mitigated(name, "band").fit(X, y), X)
+    model = mitigated(name, "band")
+    if name == "CorrelationRemover":
+        model.mitigator.set_output(transform=output)
+    unchanged = FunctionTransformer(feature_names_out="one-to-one").set_output(transform=before)
+    model = make_pipeline(unchanged, model)
+    with config_context(transform_output=output):
+        assert_same_outputs(outputs(model.fit(X, y), X), expected)
 
 
 @every_mitigator

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
@@ -19,9 +18,8 @@ from sklearn.frozen import FrozenEstimator
 from skfedauc.fairness.sensitive import (
     CentredNumbers,
     KnownGroups,
-    is_frame,
     labels_of,
-    names_of,
+    like,
 )
 
 
@@ -228,6 +226,9 @@ class CorrelationRemoval(Strategy):
         self._numbers = CentredNumbers(sensitive)
         n_sensitive = self._numbers.of(sensitive).shape[1]
         self.mitigator.set_params(sensitive_feature_ids=list(range(n_sensitive)))
+        if hasattr(self.mitigator, "set_output"):  # since fairlearn 0.15
+            # Under transform_output="pandas" the output would have names of its own.
+            self.mitigator.set_output(transform="default")
         self.mitigator.fit(self._table(X, sensitive))
         self.estimator.fit(self._features(X, sensitive), target.classes[target.codes], **fit_params)
 
@@ -244,9 +245,8 @@ class CorrelationRemoval(Strategy):
         return np.asarray(self.estimator.decision_function(self._features(X, sensitive)))
 
     def _features(self, X: Any, sensitive: Sequence[Any]) -> Any:
-        """What is left of the features, under their names if they have any."""
-        left = self.mitigator.transform(self._table(X, sensitive))
-        return pd.DataFrame(left, columns=names_of(X)) if is_frame(X) else left
+        """The features without the correlations: a table as X is one, or an array."""
+        return like(X, self.mitigator.transform(self._table(X, sensitive)))
 
     def _table(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
         """The sensitive numbers, then the features.

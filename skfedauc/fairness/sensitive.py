@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import narwhals.stable.v1 as nw
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from skfedauc import _validation as validation
@@ -93,6 +94,17 @@ def without(X: Any, columns: Columns) -> Any:
     if is_frame(X):
         return nw.to_native(nw.from_native(X, eager_only=True).drop(columns))
     return np.delete(X, columns, axis=1)
+
+
+def like(X: Any, values: NDArray[np.float64]) -> Any:
+    """These values as a table of the kind, names and index of X; unchanged if X is an array."""
+    if not is_frame(X):
+        return values
+    if nw.dependencies.is_pandas_dataframe(X):
+        return pd.DataFrame(values, index=X.index, columns=X.columns)
+    columns = {name: values[:, place] for place, name in enumerate(names_of(X))}
+    kind = nw.get_native_namespace(X)
+    return nw.to_native(nw.from_dict(columns, native_namespace=kind))
 
 
 def labels_of(columns: Sequence[Any]) -> NDArray[Any]:
