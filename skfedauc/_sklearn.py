@@ -16,7 +16,7 @@ from sklearn.base import is_classifier
 from sklearn.metrics._scorer import _BaseScorer as BaseScorer
 from sklearn.model_selection._split import GroupsConsumerMixin
 from sklearn.utils import _safe_indexing
-from sklearn.utils._metadata_requests import MetadataRequest
+from sklearn.utils._metadata_requests import MetadataRequest, _raise_for_params
 from sklearn.utils._response import _get_response_values
 from sklearn.utils.metadata_routing import UNUSED, get_routing_for_object
 from sklearn.utils.validation import _check_method_params, _check_response_method
@@ -27,6 +27,7 @@ __all__ = [
     "is_routing_enabled",
     "of_rows",
     "positive_class",
+    "refuse_unrouted",
     "response_method_name",
     "response_values",
     "rows_of",
@@ -46,6 +47,11 @@ def score_requests(owner: Any, requests: Mapping[str, Any]) -> MetadataRequest:
     for name, alias in requests.items():
         request.score.add_request(param=name, alias=alias)
     return request
+
+
+def refuse_unrouted(params: Mapping[str, Any], owner: Any, method: str) -> None:
+    """Raise a ValueError if there are params and metadata routing is off."""
+    _raise_for_params(params, owner, method)
 
 
 def rows_of(X: Any, rows: Any) -> Any:

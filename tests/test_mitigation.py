@@ -28,7 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils import estimator_html_repr
+from sklearn.utils import estimator_html_repr, get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 from threadpoolctl import threadpool_limits
 
@@ -361,6 +361,38 @@ def test_seeds_of_the_lots(people):
         assert len(set(map(tuple, drawn))) > 1
         if hasattr(model, "predict_proba"):
             assert_array_equal(model.predict_proba(X), model.predict_proba(X))
+
+
+@every_mitigator
+def test_logarithms_of_probabilities(people, name):
+    X, y = people[0][[*FEATURES, "sex"]], people[1]
+    model = mitigated(name).fit(X, y)
+    assert hasattr(model, "predict_log_proba") == hasattr(model, "predict_proba")
+    if name == "ThresholdOptimizer":
+        return
+    assert_allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X))
+    if name == "CorrelationRemover":
+        model.set_params(estimator=DecisionTreeClassifier()).fit(X, y)
+        assert set(model.predict_log_proba(X).ravel()) == {0.0, -np.inf}
+
+
+def test_tags_are_those_of_the_classifier(people):
+    boosted = LGBMClassifier()
+    for model, allow_nan, is_random in (
+        (MitigatedClassifier(gradient(boosted), sensitive_features="sex"), True, True),
+        (MitigatedClassifier(grid(boosted), sensitive_features="sex"), True, False),
+        (MitigatedClassifier(thresholds(), sensitive_features="sex"), False, True),
+        (
+            MitigatedClassifier(CorrelationRemover(), sensitive_features="sex", estimator=boosted),
+            False,
+            False,
+        ),
+    ):
+        tags = get_tags(model)
+        assert (tags.input_tags.allow_nan, tags.non_deterministic) == (allow_nan, is_random)
+        assert not tags.classifier_tags.multi_class
+        assert not tags.input_tags.sparse
+        assert tags.target_tags.required
 
 
 # Scores that there are ---------------------------------------------------------------

@@ -9,11 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import check_consistent_length, column_or_1d, get_tags
+from sklearn.utils.metadata_routing import (
+    UNUSED,
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skfedauc import _validation as validation
+from skfedauc._sklearn import is_routing_enabled, refuse_unrouted
 from skfedauc.fairness import mitigators, sensitive
 
 
@@ -96,7 +103,12 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     (1) Reductions weight the rows themselves [1]_.
 
     (2) Only the classifier is weighted: the thresholds, and the correlations that are
-    removed, count each row once.
+    removed, count each row once. Where metadata routing is on, the classifier requests the
+    weights, ``LogisticRegression().set_fit_request(sample_weight=True)``.
+
+    A classifier may be a `Pipeline`. Without metadata routing its last step gets the
+    weights, those that a reduction computes included; with routing, each step says with
+    ``set_fit_request`` whether it takes them.
 
     The decisions of `ExponentiatedGradient` are a lot between classifiers, whose chances take
     a handful of values; the weighted mean of their probabilities ranks finely, and its AUC is
@@ -160,7 +172,10 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         self.drop = drop
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MitigatedClassifier:
+    # The classifier asks for weights, not this estimator: no set_fit_request.
+    __metadata_request__fit = {"sample_weight": UNUSED}
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> MitigatedClassifier:
         """Fit the mitigator and its classifier.
 
         Parameters
@@ -170,7 +185,10 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         y : array-like of shape (n_rows,)
             Labels of two classes.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights for the classifier's fit; see the table in the class docstring.
+            Weights for the classifier's fit; see the table in the class docstring. A
+            `Pipeline` passes them to its last step.
+        **params : dict
+            Other metadata for the classifier's fit; needs scikit-learn's metadata routing.
 
         Returns
         -------
@@ -181,7 +199,8 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         ------
         ValueError, TypeError
             If X lacks the sensitive columns or they have missing values, if there are not two
-            classes, or if mitigator, estimator and `drop` do not go together.
+            classes, if mitigator, estimator and `drop` do not go together, or if the mitigator
+            takes no `sample_weight`.
         """
         strategy = self._new_strategy()
         columns = sensitive.check_columns(self.sensitive_features)
@@ -191,8 +210,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         features = sensitive.without(X, columns) if self.drop else X
         target = _target(y)
         check_consistent_length(X, target.codes, sample_weight)
-        fit_params = {} if sample_weight is None else {"sample_weight": sample_weight}
-        strategy.fit(features, target, groups, fit_params)
+        strategy.fit(features, target, groups, self._fit_params(sample_weight, params))
         self._strategy = strategy
         self.classes_ = target.classes
         self.mitigator_ = strategy.mitigator
@@ -244,6 +262,29 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         check_is_fitted(self)
         return self._strategy.predict_proba(*self._parts(X))
 
+    @available_if(_gives("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Give the logarithms of the probabilities of both classes.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_columns)
+            Features and sensitive columns, as in fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            In the order of ``classes_``; -inf where the probability is 0.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As `predict` does.
+        """
+        with np.errstate(divide="ignore"):
+            logarithms: NDArray[np.float64] = np.log(self.predict_proba(X))
+        return logarithms
+
     @available_if(_gives("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Give the scores of ``classes_[1]``; `CorrelationRemover` only.
@@ -265,6 +306,41 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         """
         check_is_fitted(self)
         return self._strategy.decision_function(*self._parts(X))
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return the routing of metadata: what `fit` is given goes to the classifier's fit.
+
+        The classifier requests it, as in ``LogisticRegression().set_fit_request(
+        sample_weight=True)``. A reduction computes the weights itself and routes nothing.
+
+        Returns
+        -------
+        sklearn.utils.metadata_routing.MetadataRouter
+            Routes of metadata from this estimator to its classifier.
+        """
+        router = MetadataRouter(owner=self)
+        strategy = mitigators.strategy_of(self.mitigator)
+        if strategy is not None and strategy.takes_fit_params and hasattr(self._classifier, "fit"):
+            mapping = MethodMapping().add(caller="fit", callee="fit")
+            router.add(estimator=self._classifier, method_mapping=mapping)
+        return router
+
+    def _fit_params(self, sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
+        """Parameters of the classifier's fit."""
+        refuse_unrouted(params, self, "fit")
+        given = {**params, "sample_weight": sample_weight}
+        given = {name: value for name, value in given.items() if value is not None}
+        strategy = mitigators.strategy_of(self.mitigator)
+        if strategy is not None and not strategy.takes_fit_params and given:
+            raise ValueError(
+                f"{type(self.mitigator).__name__} sets the weights of the rows itself, so it "
+                f"takes no {', '.join(given)}; leave it out."
+            )
+        if is_routing_enabled():
+            routed = process_routing(self, "fit", **given)
+            return dict(routed.estimator.fit) if given else {}
+        name = mitigators.weight_name(self._classifier)
+        return {name: given["sample_weight"]} if given else {}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

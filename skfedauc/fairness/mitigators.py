@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 
+from skfedauc._sklearn import is_routing_enabled
 from skfedauc.fairness.sensitive import (
     CentredNumbers,
     KnownGroups,
@@ -49,10 +51,13 @@ class Strategy(ABC):
         Whether it decides by lot.
     reads_sensitive_features : bool
         Whether it needs the sensitive columns to predict.
+    takes_fit_params : bool
+        Whether weights and other metadata of fit are passed to the classifier.
     """
 
     scores: tuple[str, ...] = ()
     is_random = False
+    takes_fit_params = True
     reads_sensitive_features = False
 
     def __init__(self, mitigator: Any) -> None:
@@ -81,12 +86,13 @@ class GridReduction(Strategy):
     """``GridSearch``: one of many classifiers fitted to reweighted rows."""
 
     scores = ("predict_proba",)
+    takes_fit_params = False
     _fewest_groups = 2
 
     def fit(
         self, X: Any, target: Target, sensitive: Sequence[Any], fit_params: Mapping[str, Any]
     ) -> None:
-        """Fit the classifiers; they set the weights of the rows themselves."""
+        """Fit the classifiers to weights that the reduction computes."""
         from fairlearn.reductions import ClassificationMoment
 
         name = type(self.mitigator).__name__
@@ -100,11 +106,8 @@ class GridReduction(Strategy):
                 f"{name} fits its estimator many times, which a FrozenEstimator does not "
                 "allow; pass an estimator to be fitted, or use ThresholdOptimizer."
             )
-        if fit_params:
-            raise ValueError(
-                f"{name} sets the weights of the rows itself, so it takes no sample_weight; "
-                "leave it out."
-            )
+        if self.mitigator.sample_weight_name == "sample_weight":
+            self.mitigator.set_params(sample_weight_name=weight_name(self.mitigator.estimator))
         self._classes = target.classes
         labels = labels_of(sensitive)
         if KnownGroups(labels).size < self._fewest_groups:
@@ -270,6 +273,18 @@ def strategy_of(mitigator: Any) -> type[Strategy] | None:
         CorrelationRemover: CorrelationRemoval,
     }
     return next((s for kind, s in strategies.items() if isinstance(mitigator, kind)), None)
+
+
+def weight_name(estimator: Any) -> str:
+    """The parameter of ``fit`` that weights the rows of a classifier.
+
+    Without metadata routing a pipeline takes the weights of its last step under the name of
+    that step.
+    """
+    if isinstance(estimator, Pipeline) and not is_routing_enabled():
+        step, last = estimator.steps[-1]
+        return f"{step}__{weight_name(last)}"
+    return "sample_weight"
 
 
 def fresh(mitigator: Any) -> Any:

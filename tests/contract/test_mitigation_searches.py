@@ -1,24 +1,28 @@
 """MitigatedClassifier in pipelines and searches, against plain loops with fairlearn alone."""
 
+import inspect
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+import sklearn.tests.test_metaestimators_metadata_routing as theirs
 from contract_oracle import Expected
 from fairlearn.metrics import demographic_parity_difference
 from fairlearn.postprocessing import ThresholdOptimizer
 from fairlearn.preprocessing import CorrelationRemover
 from fairlearn.reductions import DemographicParity, ExponentiatedGradient, GridSearch
 from numpy.testing import assert_allclose
+from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import has_fit_parameter
 
 from skfedauc import (
     MitigatedClassifier,
@@ -200,13 +204,18 @@ def test_correlation_remover_in_a_search(people):
 # Weights that scikit-learn routes ----------------------------------------------------
 
 
-def test_sample_weight_is_routed_on_request(people, routing):
+def test_sample_weight_is_routed_to_the_classifier_on_its_request(people, routing):
     X, y = people
     weight = np.linspace(0.1, 5, len(y))
-    model = MitigatedClassifier(optimizer(), sensitive_features="sex", random_state=0)
     scorer = make_group_auc_scorer("macro", groups="sex", response_method="predict")
 
-    def searched(model):
+    def searched(asked):
+        classifier = LogisticRegression()
+        if asked is not None:
+            classifier.set_fit_request(sample_weight=asked)
+        model = MitigatedClassifier(
+            ThresholdOptimizer(estimator=classifier), sensitive_features="sex", random_state=0
+        )
         return GridSearchCV(
             make_pipeline(model),
             {f"{STEP}drop": [True]},
@@ -215,8 +224,8 @@ def test_sample_weight_is_routed_on_request(people, routing):
             error_score="raise",
         ).fit(X, y, sample_weight=weight)
 
-    with pytest.raises(UnsetMetadataPassedError, match=r"MitigatedClassifier\.set_fit_request"):
-        searched(model)
+    with pytest.raises(UnsetMetadataPassedError, match=r"LogisticRegression\.set_fit_request"):
+        searched(None)
     plain = {
         asked: optimizer().fit(
             X[FEATURES], y, sensitive_features=X["sex"], sample_weight=weight if asked else None
@@ -224,10 +233,185 @@ def test_sample_weight_is_routed_on_request(people, routing):
         for asked in (True, False)
     }
     for asked in (True, False):
-        search = searched(model.set_fit_request(sample_weight=asked))
-        fitted = search.best_estimator_[-1].mitigator_.estimator_
+        fitted = searched(asked).best_estimator_[-1].mitigator_.estimator_
         assert_allclose(fitted.coef_, plain[asked].estimator_.coef_)
     assert np.abs(plain[True].estimator_.coef_ - plain[False].estimator_.coef_).max() > 1e-3
+
+
+def test_weights_pass_by_a_reduction_in_a_search(people, routing):
+    """The scorer asks for them; the reduction computes its own."""
+    X, y = people
+    weight = np.linspace(0.1, 5, len(y))
+    model = MitigatedClassifier(reduction(), sensitive_features="sex", random_state=0)
+    scorer = make_group_auc_scorer("pooled", groups="sex").set_score_request(sample_weight=True)
+    search = GridSearchCV(
+        model, {"mitigator__eps": [0.01]}, scoring=scorer, cv=FOLDS, error_score="raise"
+    ).fit(X, y, sample_weight=weight)
+    for fold, (train, test) in enumerate(FOLDS.split(X, y)):
+        fitted = clone(model).fit(X.iloc[train], y[train])
+        scores = fitted.predict_proba(X.iloc[test])[:, 1]
+        expected = roc_auc_score(y[test], scores, sample_weight=weight[test])
+        assert scores_of(search, "score")[0, fold] == pytest.approx(expected)
+    with pytest.raises(ValueError, match="sets the weights of the rows itself"):
+        model.fit(X, y, sample_weight=weight)
+
+
+def test_only_the_classifier_requests_metadata():
+    for mitigator, options in (
+        (CorrelationRemover(), {"estimator": LogisticRegression()}),
+        (optimizer(), {}),
+        (reduction(), {}),
+    ):
+        model = MitigatedClassifier(mitigator, sensitive_features="sex", **options)
+        assert not hasattr(model, "set_fit_request")
+        assert has_fit_parameter(model, "sample_weight")
+        with pytest.raises(ValueError, match="enable_metadata_routing=True"):
+            model.fit(pd.DataFrame({"sex": [0, 1], "dose": [0, 1]}), [0, 1], cost=[1, 2])
+
+
+# scikit-learn's own tests of meta-estimators -----------------------------------------
+
+AS_META_ESTIMATOR = {
+    "metaestimator": MitigatedClassifier,
+    "estimator_name": "estimator",
+    "estimator": "classifier",
+    "init_args": {"mitigator": CorrelationRemover(), "sensitive_features": 0},
+    "X": theirs.X,
+    "y": theirs.y_binary,
+    "estimator_routing_methods": ["fit"],
+}
+THEIR_TESTS = {
+    name: test
+    for name, test in vars(theirs).items()
+    if name.startswith("test_") and "metaestimator" in inspect.signature(test).parameters
+}
+
+
+@pytest.mark.parametrize("test", THEIR_TESTS.values(), ids=THEIR_TESTS)
+def test_of_scikit_learn_for_meta_estimators(test):
+    assert len(THEIR_TESTS) >= 7
+    test(AS_META_ESTIMATOR)
+
+
+# Pipelines inside --------------------------------------------------------------------
+
+
+def scaled(routing_on):
+    """A pipeline of which the last step takes weights, and no other."""
+    scaler, classifier = StandardScaler(), LogisticRegression()
+    if routing_on:
+        scaler.set_fit_request(sample_weight=False)
+        classifier.set_fit_request(sample_weight=True)
+    return make_pipeline(scaler, classifier)
+
+
+class ScaledLogisticRegression(LogisticRegression):
+    """The same without a pipeline."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.scaler_ = StandardScaler().fit(X)
+        return super().fit(self.scaler_.transform(X), y, sample_weight)
+
+    def decision_function(self, X):
+        return super().decision_function(self.scaler_.transform(X))
+
+
+def mitigators_of(classifier):
+    return {
+        "reduction": (
+            ExponentiatedGradient(classifier, DemographicParity(), eps=0.01, max_iter=2),
+            {},
+        ),
+        "grid": (GridSearch(classifier, DemographicParity(), grid_size=3), {}),
+        "thresholds": (ThresholdOptimizer(estimator=classifier), {}),
+        "remover": (CorrelationRemover(), {"estimator": classifier}),
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "weighted"),
+    [*((name, False) for name in mitigators_of(None)), ("thresholds", True), ("remover", True)],
+)
+@both
+def test_pipeline_inside_is_weighted_as_its_last_step(people, name, weighted, routing_on):
+    X, y = people
+    sklearn.set_config(enable_metadata_routing=routing_on)
+    params = {"sample_weight": np.linspace(0.1, 5, len(y))} if weighted else {}
+    answers = []
+    for classifier in (scaled(routing_on), ScaledLogisticRegression()):
+        if routing_on and not isinstance(classifier, Pipeline):
+            classifier.set_fit_request(sample_weight=True)
+        mitigator, options = mitigators_of(classifier)[name]
+        model = MitigatedClassifier(
+            mitigator, sensitive_features="sex", random_state=0, **options
+        ).fit(X, y, **params)
+        assert getattr(mitigator, "sample_weight_name", "sample_weight") == "sample_weight"
+        scores = model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)
+        answers.append(scores)
+    assert_allclose(answers[0], answers[1], rtol=0, atol=1e-9)
+    assert len(np.unique(answers[0])) > 1
+
+
+def test_named_weights_of_a_pipeline_inside(people):
+    X, y = people
+    named = ExponentiatedGradient(
+        scaled(False),
+        DemographicParity(),
+        eps=0.01,
+        max_iter=2,
+        sample_weight_name="logisticregression__sample_weight",
+    )
+    filled_in, by_name = (
+        MitigatedClassifier(mitigator, sensitive_features="sex").fit(X, y).predict_proba(X)
+        for mitigator in (mitigators_of(scaled(False))["reduction"][0], named)
+    )
+    assert_allclose(filled_in, by_name)
+    nested = make_pipeline(scaled(False))
+    deeper = mitigators_of(nested)["reduction"][0]
+    model = MitigatedClassifier(deeper, sensitive_features="sex").fit(X, y)
+    assert_allclose(model.predict_proba(X), by_name)
+    assert model.mitigator_.sample_weight_name == "pipeline__logisticregression__sample_weight"
+
+
+# One mitigation inside another -------------------------------------------------------
+
+
+class DecorrelatedLogisticRegression(LogisticRegression):
+    """Fairlearn's remover and a classifier, by hand; the last feature is sensitive."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.remover_ = CorrelationRemover(sensitive_feature_ids=["band"]).fit(X)
+        return super().fit(self.remover_.transform(X), y, sample_weight)
+
+    def decision_function(self, X):
+        return super().decision_function(self.remover_.transform(X))
+
+
+@both
+def test_inside_a_reduction_of_fairlearn_and_of_ours(people, routing_on):
+    X, y = people[0].assign(band=np.arange(200) % 3), people[1]
+    sklearn.set_config(enable_metadata_routing=routing_on)
+    classifier = LogisticRegression()
+    if routing_on:
+        classifier.set_fit_request(sample_weight=True)
+    inner = MitigatedClassifier(
+        CorrelationRemover(), sensitive_features="band", estimator=classifier
+    )
+    by_hand = mitigators_of(DecorrelatedLogisticRegression())["reduction"][0]
+    features = X.drop(columns="sex")
+    by_hand.fit(features, y, sensitive_features=X["sex"])
+    expected = by_hand.predict(features, random_state=0)
+    plain = mitigators_of(inner)["reduction"][0].fit(features, y, sensitive_features=X["sex"])
+    assert_allclose(plain.predict(features, random_state=0), expected)
+    ours = MitigatedClassifier(
+        mitigators_of(inner)["reduction"][0], sensitive_features="sex", random_state=0
+    ).fit(X, y)
+    assert_allclose(ours.predict(X), expected)
+    mixture = sum(
+        weight * by_hand.predictors_[k].predict_proba(features)
+        for k, weight in by_hand.weights_.items()
+    )
+    assert_allclose(ours.predict_proba(X), mixture, rtol=0, atol=1e-6)
 
 
 # What the user is told ---------------------------------------------------------------
