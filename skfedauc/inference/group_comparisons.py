@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfedauc.inference.variances import Variances
+from skfedauc.inference.intervals import normal_quantile
+from skfedauc.inference.variances import Variances, ratio, sum_of_others
 
 Floats = NDArray[np.float64]
 
@@ -49,24 +50,52 @@ class Comparisons(NamedTuple):
 
 
 def with_rest(variances: Variances, level: float) -> Comparisons:
-    """Compare each group with the average of the AUCs of the other groups."""
+    """Compare each group with a weighted average of the AUCs of the other groups.
+
+    Group g has the weight m_g n_g / (m_g + n_g), with m_g positives and n_g negatives (effective
+    numbers of weighted rows): that of inverse variances where the placements of both classes vary
+    alike. The weights depend on the numbers of rows only; so they are constants in the variance
+    of the average, sum w^2 v / (sum w)^2. Each v is the larger one of the group's own variance and
+    of that from pooled variances of placements, since the own one is too small where an AUC is
+    large by sampling error. The statistic is compared with the normal distribution.
+    """
+    from scipy.special import ndtr
+
     if variances.auc.size == 2:
         return _from_both_sides(with_groups(variances, np.array([0]), np.array([1]), level))
+    positives, negatives = variances.positives.effective, variances.negatives.effective
+    weight = np.where(variances.defined, ratio(positives * negatives, positives + negatives), 0.0)
     auc = np.where(variances.defined, variances.auc, 0.0)
-    safe = np.where(variances.defined, variances.safe, 0.0)
-    n_others = variances.defined.sum() - variances.defined.astype(np.int64)
-    others = np.maximum(n_others, 1.0)
-    rest, variance = (auc.sum() - auc) / others, (safe.sum() - safe) / others**2
-    pairs = (variances.positives.effective * variances.negatives.effective).sum()
+    variance = np.where(variances.defined, np.fmax(variances.safe, variances.shared), 0.0)
+    of_others = sum_of_others(weight)
+    rest = ratio(sum_of_others(weight * auc), of_others)
+    variance_of_rest = ratio(sum_of_others(weight**2 * variance), of_others**2)
     # Half a pair on either side, as in each group, keeps the logit finite.
-    drawn = (pairs * rest + 0.5) / (pairs + 1.0)
-    allowed = variances.estimable & (n_others > 0)
-    squares = safe**2 / variances.freedom
-    freedom = variance**2 * others**4 / np.maximum(squares.sum() - squares, 1e-300)
-    freedom = np.maximum(freedom, 1.0)
-    on_logits = _Logits(_logit(drawn), variance / (drawn * (1.0 - drawn)) ** 2, freedom)
-    rest = np.where(n_others > 0, rest, np.nan)
-    return _compared(variances.auc, _of_groups(variances), rest, on_logits, allowed, level)
+    pairs = sum_of_others(positives * negatives)
+    drawn_rest, drawn = (pairs * rest + 0.5) / (pairs + 1.0), variances.drawn_auc
+
+    allowed = variances.estimable & (of_others > 0)
+    n_comparisons = max(int(allowed.sum()), 1)
+    difference = np.where(allowed, _logit(drawn) - _logit(drawn_rest), np.nan)
+    error = np.sqrt(
+        variance / (drawn * (1.0 - drawn)) ** 2
+        + variance_of_rest / (drawn_rest * (1.0 - drawn_rest)) ** 2
+    )
+    statistic = difference / error
+    pvalue = 2.0 * ndtr(-np.abs(statistic))
+    reach = normal_quantile((1.0 - level ** (1.0 / n_comparisons)) / 2.0) * error
+    pvalue_adjusted, adjustment = adjusted(pvalue)
+    return Comparisons(
+        variances.auc,
+        rest,
+        difference,
+        difference - reach,
+        difference + reach,
+        statistic,
+        pvalue,
+        pvalue_adjusted,
+        adjustment,
+    )
 
 
 def with_groups(

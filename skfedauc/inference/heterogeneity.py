@@ -297,22 +297,7 @@ def expected_difference(variances: Variances, seed: int = 0) -> float:
         return float("nan")
     if variances.fewest[kept].min() < _NORMAL_ROWS:
         return _simulated_difference(variances, seed)
-    own = variances._own
-    sides = (
-        (variances.positives, own.positives_squared),
-        (
-            variances.negatives,
-            own.negatives_squared,
-        ),
-    )
-    variance = np.zeros(n_groups)
-    for rows, squared in sides:
-        # Variance of a placement in each group, averaged over groups by rows less one
-        estimable = kept & (rows.n > 1)
-        effective = rows.effective[estimable]
-        of_row = squared[estimable] / rows.pairs[estimable] * effective
-        variance += np.average(of_row, weights=effective - 1) / rows.effective[kept]
-    return mean_range(np.sqrt(variance))
+    return mean_range(np.sqrt(variances.shared[kept]))
 
 
 def mean_range(deviations: Floats) -> float:

@@ -34,6 +34,9 @@ from skfedauc.partials import AUCPartial
 
 Floats = NDArray[np.float64]
 
+# Pairs of different rows of a class, as a share of all: below this share they are rounding error.
+_LEAST_PAIRS = 1e-12
+
 
 class ClassRows(NamedTuple):
     """The rows of one class by group.
@@ -136,8 +139,13 @@ class Variances:
 
     @functools.cached_property
     def estimable(self) -> NDArray[np.bool_]:
-        """Whether a group has two rows of each class, without which there is no variance."""
-        return (self.positives.n > 1) & (self.negatives.n > 1)
+        """Whether a group has two rows of each class, without which there is no variance.
+
+        Rows whose weight is lost beside that of a single row do not count.
+        """
+        both = (self.positives, self.negatives)
+        has_two = [rows.pairs > _LEAST_PAIRS * rows.weight**2 for rows in both]
+        return np.logical_and(*has_two)
 
     @functools.cached_property
     def delong(self) -> Floats:
@@ -196,6 +204,28 @@ class Variances:
         drawn = self.drawn_auc[without]
         found[without] = drawn * (1.0 - drawn) / self.fewest[without]
         return found
+
+    @functools.cached_property
+    def shared(self) -> Floats:
+        """Variance of each group's AUC from variances of placements pooled over groups.
+
+        The placements of a class are taken to vary alike in all groups. A group's own variance is
+        biased low where its AUC is high by sampling error, so that weights by own variances favour
+        such groups. Unbiased like `unbiased`; at least 0; NaN if no group is estimable.
+        """
+        kept = self.estimable
+        positives, negatives = self.positives.effective, self.negatives.effective
+        if not kept.any():
+            return np.full(kept.shape, np.nan)
+        m, n, own = positives[kept], negatives[kept], self._own
+        # What DeLong's variance of a single pair has beyond the unbiased one
+        excess = (self.delong - self.unbiased)[kept] * m * n
+        of_positives = own.positives_squared[kept] / self.positives.pairs[kept] * m - excess / n
+        of_negatives = own.negatives_squared[kept] / self.negatives.pairs[kept] * n - excess / m
+        variance = ratio(np.average(of_positives, weights=m - 1.0), positives)
+        variance += ratio(np.average(of_negatives, weights=n - 1.0), negatives)
+        variance += ratio(np.average(excess, weights=m * n / (m + n)), positives * negatives)
+        return np.maximum(variance, 0.0)
 
     @functools.cached_property
     def placements_of_positives(self) -> tuple[Floats, Floats]:
@@ -458,6 +488,21 @@ class FoldVariances(Variances):
         return self._averaged("safe", 2)
 
     @functools.cached_property
+    def shared(self) -> Floats:
+        """Variances from pooled variances of placements, added up over folds.
+
+        The group's own variance is taken in folds where no group is estimable.
+        """
+        of_folds = [np.where(np.isnan(f.shared), f.safe, f.shared) for f in self._folds]
+        shares = [share**2 for share in self._shares]
+        return self._added(
+            [
+                np.where(share > 0, of_fold, 0.0) * share
+                for of_fold, share in zip(of_folds, shares, strict=True)
+            ]
+        )
+
+    @functools.cached_property
     def pooled(self) -> FoldVariances:
         """The same of all groups together, still within folds."""
         return FoldVariances(
@@ -502,6 +547,14 @@ def clustered_variance(residuals: list[Floats], counts: list[NDArray[np.int64]])
 
 def _class_rows(n: NDArray[Any], weight: NDArray[Any], squares: NDArray[Any]) -> ClassRows:
     return ClassRows(n, weight.astype(np.float64), squares.astype(np.float64))
+
+
+def sum_of_others(values: Floats) -> Floats:
+    """Sum over all groups (last axis) except each one, without subtracting from the total."""
+    before, after = np.zeros_like(values), np.zeros_like(values)
+    np.cumsum(values[..., :-1], axis=-1, out=before[..., 1:])
+    np.cumsum(values[..., :0:-1], axis=-1, out=after[..., -2::-1])
+    return before + after
 
 
 def ratio(part: Any, whole: Floats, otherwise: float = float("nan")) -> Floats:

@@ -13,6 +13,7 @@ from skfedauc import _validation as validation
 from skfedauc._paircounts import wins_over_others
 from skfedauc.inference.group_comparisons import adjusted
 from skfedauc.inference.roc_curves import RocCurves, area_between, null_areas
+from skfedauc.inference.variances import sum_of_others
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +61,7 @@ class Bias:
         """
         tally = self.partial._tally
         own = np.stack([tally.negatives, tally.positives]).astype(np.float64)
-        pairs = 2.0 * own[:, None] * _sum_of_others(own)
+        pairs = 2.0 * own[:, None] * sum_of_others(own)
         return wins_over_others(self.partial._cells).astype(np.float64), pairs
 
     @functools.cached_property
@@ -330,14 +331,6 @@ class Bias:
         # Areas that differ by rounding are equal.
         pvalue = (1 + (by_chance >= area - 1e-12).sum()) / (1 + n_resamples)
         return self._auc[g], reference_auc, area, by_chance.mean(), pvalue
-
-
-def _sum_of_others(weights: Floats) -> Floats:
-    """For each group the sum of all but its own, none of it lost beside a large group."""
-    before, after = np.zeros_like(weights), np.zeros_like(weights)
-    np.cumsum(weights[:, :-1], axis=1, out=before[:, 1:])
-    np.cumsum(weights[:, :0:-1], axis=1, out=after[:, -2::-1])
-    return before + after
 
 
 def _generalised_mean(values: Floats, power: float) -> float:

@@ -253,8 +253,8 @@ class Uncertainty:
         ----------
         reference : None, "rest" or a group's label, default=None
             None compares every two groups (up to 500 groups). "rest" compares each group with
-            the average of the AUCs of the other groups. A group's label compares the others
-            with it; where a group is called "rest", pass its label in a list.
+            a weighted average of the AUCs of the other groups. A group's label compares the
+            others with it; where a group is called "rest", pass its label in a list.
         level : float, default=0.95
             Share of repetitions in which all intervals together are to hold.
 
@@ -277,6 +277,16 @@ class Uncertainty:
         AUCs are compared on the logit scale, since on their own scale a perfect group looks
         certain; each gets half a concordant and half a discordant pair, so that it has a logit.
         Of two groups each is the other's rest: that is one comparison, and needs no adjustment.
+
+        In the average of the other groups ("rest") a group with m positives and n negatives has
+        the weight ``m n / (m + n)``, which is that of inverse variances where the placement
+        values of both classes vary alike; so a tiny group hardly moves the average. The weights
+        depend on the numbers of rows only (effective numbers of weighted rows) and count as
+        constants: the variance of the average is ``sum w^2 v / (sum w)^2``. Each ``v`` is the
+        larger one of the group's DeLong variance and of that from placement values pooled over
+        groups, and p values are those of the normal distribution. In simulations without any
+        difference at most 5.4 % of families had a p value below 5 %, with 3 to 50 groups of 2/6
+        to 500/5,000 positives/negatives and AUCs up to .99 (DeLong's variance alone: up to 65 %).
 
         References
         ----------
