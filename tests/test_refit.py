@@ -1,6 +1,8 @@
 """Rules for ``refit=``: what they pick from a table of results, and what none beats."""
 
 import copy
+import csv
+import json
 import pickle
 
 import numpy as np
@@ -9,10 +11,12 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
     GridSearchCV,
     RandomizedSearchCV,
     RepeatedStratifiedKFold,
+    StratifiedKFold,
     cross_val_score,
     cross_validate,
 )
@@ -50,18 +54,81 @@ def best_within(scores, gaps, at_most):
     return max(within, key=lambda i: (scores[i], -i))
 
 
-# The rule is a name --------------------------------------------------------------------------
+# The rule equals a name ----------------------------------------------------------------------
 
 
-def test_a_rule_is_the_name_of_its_score():
-    rule = select_within_gap("pooled", gap="cross_difference", at_most=0.05)
-    assert isinstance(rule, str)
+RULES = {
+    "gap": select_within_gap("pooled", gap="cross_difference", at_most=0.05),
+    "tied": select_simplest_tied("pooled", simplest="C", test_fraction=0.2, level=0.9),
+}
+each_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+
+
+@each_rule
+def test_a_rule_equals_the_name_of_its_score(rule):
+    assert not isinstance(rule, str)
     assert callable(rule)
     assert rule == "pooled"
+    assert "pooled".__eq__(rule) is NotImplemented  # so that Python asks the rule
+    assert rule != "macro"
+    assert rule != 3
+    assert rule == np.str_("pooled")
     assert {rule: 1} == {"pooled": 1}
     assert {"pooled": 1}[rule] == 1
     assert f"mean_test_{rule}" == "mean_test_pooled"
-    assert (rule.gap, rule.at_most) == ("cross_difference", 0.05)
+    assert str(rule) == repr(rule)
+
+
+def test_parameters_are_attributes():
+    rule = RULES["gap"]
+    assert (rule.score, rule.gap, rule.at_most) == ("pooled", "cross_difference", 0.05)
+    rule = RULES["tied"]
+    assert (rule.score, rule.simplest, rule.test_fraction, rule.level) == ("pooled", "C", 0.2, 0.9)
+
+
+@each_rule
+def test_rules_do_not_change(rule):
+    """The hash has to stay, and a search that was fitted has to show what it was fitted with."""
+    with pytest.raises(AttributeError, match="cannot assign to field 'score'"):
+        rule.score = "macro"
+
+
+def test_rules_are_equal_if_all_parameters_are():
+    within, tied = {"gap": "difference", "at_most": 0.1}, {"simplest": "C", "level": 0.9}
+    rules = [
+        select_within_gap("pooled", **within),
+        select_within_gap("macro", **within),
+        select_within_gap("pooled", **{**within, "gap": "tau"}),
+        select_within_gap("pooled", **{**within, "at_most": 0.2}),
+        select_simplest_tied("pooled", **tied),
+        select_simplest_tied("macro", **tied),
+        select_simplest_tied("pooled", **{**tied, "simplest": "-C"}),
+        select_simplest_tied("pooled", **{**tied, "level": 0.95}),
+        select_simplest_tied("pooled", **tied, test_fraction=0.2),
+        select_simplest_tied("pooled", simplest=len),
+    ]
+    copies = [copy.deepcopy(rule) for rule in rules]
+    for i, rule in enumerate(rules):
+        for j, other in enumerate(copies):
+            assert (rule == other) == (i == j)
+            assert (rule != other) == (i != j)
+        assert hash(rule) == hash(copies[i]) == hash(rule.score)
+    assert len(set(rules)) == len(rules)
+
+
+@each_rule
+def test_no_format_takes_a_rule_for_the_name(rule):
+    """A str subclass lost its limit there without a word."""
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        json.dumps({"refit": rule})
+    assert np.array([rule]).tolist()[0] is rule
+    assert np.array([rule, "macro"]).dtype == object
+    assert pd.Series([rule]).iloc[0] is rule
+    assert pd.DataFrame({"refit": [rule, "macro"]})["refit"].iloc[0] is rule
+    assert np.array([rule]).astype(str).tolist() == [repr(rule)]
+    assert list(csv.reader(pd.Series([rule]).to_csv(header=False).splitlines())) == [
+        ["0", repr(rule)]
+    ]
 
 
 @pytest.mark.parametrize(
@@ -84,8 +151,13 @@ def test_a_rule_is_the_name_of_its_score():
 )
 def test_repr_makes_the_rule_again(rule, text):
     assert repr(rule) == text
-    again = eval(repr(rule), {"select_within_gap": select_within_gap})
-    assert (again, again.gap, again.at_most) == (rule, rule.gap, rule.at_most)
+    assert eval(repr(rule), {"select_within_gap": select_within_gap}) == rule
+
+
+def through_skops(x):
+    skops = pytest.importorskip("skops.io")
+    data = skops.dumps(x)
+    return skops.loads(data, trusted=skops.get_untrusted_types(data=data))
 
 
 COPIES = {
@@ -94,6 +166,7 @@ COPIES = {
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
     "clone": lambda x: clone(x, safe=False),
+    "skops": lambda x: through_skops(x),
 }
 
 
@@ -103,7 +176,8 @@ def test_copies_of_a_rule_pick_alike(copied):
     other = copied(rule)
     assert type(other) is select_within_gap
     assert repr(other) == repr(rule)
-    assert other == rule == "macro"
+    assert other == rule
+    assert other == "macro"
     table = results([0.9, 0.8], [0.2, 0.01], score="macro", gap="cross_difference")
     assert other(table) == rule(table) == 1
 
@@ -423,16 +497,6 @@ def simplest(column, table=TIED, **settings):
     return rule(split_results(table, [{"depth": value} for value in column]))
 
 
-def test_a_tie_rule_is_the_name_of_its_score():
-    rule = select_simplest_tied("pooled", simplest="C", test_fraction=0.2, level=0.9)
-    assert isinstance(rule, str)
-    assert callable(rule)
-    assert rule == "pooled"
-    assert {"pooled": 1}[rule] == 1
-    assert f"mean_test_{rule}" == "mean_test_pooled"
-    assert (rule.simplest, rule.test_fraction, rule.level) == ("C", 0.2, 0.9)
-
-
 @pytest.mark.parametrize(
     ("rule", "text"),
     [
@@ -454,12 +518,7 @@ def test_a_tie_rule_is_the_name_of_its_score():
 def test_repr_makes_the_tie_rule_again(rule, text):
     assert repr(rule) == text
     again = eval(text, {"select_simplest_tied": select_simplest_tied, "size_of": size_of})
-    assert (again, again.simplest, again.test_fraction, again.level) == (
-        rule,
-        rule.simplest,
-        rule.test_fraction,
-        rule.level,
-    )
+    assert again == rule
 
 
 @pytest.mark.parametrize("key", ["-depth", size_of], ids=["name", "function"])
@@ -639,18 +698,50 @@ def test_search_refits_the_simplest_of_the_tied(score, scoring):
     assert again.score(X, Y) == search.score(X, Y)
 
 
-@pytest.mark.parametrize("search", [GridSearchCV, RandomizedSearchCV])
-def test_nested_search(search):
-    rule = select_simplest_tied("pooled", **RULE)
-    inner = searching(rule, scoring=group_auc_scoring(["pooled", "worst"], groups="site"))
-    if search is RandomizedSearchCV:
-        inner = RandomizedSearchCV(
-            inner.estimator, GRID, n_iter=2, cv=inner.cv, scoring=inner.scoring, refit=rule
-        )
-    assert repr(clone(inner).refit) == repr(rule)
+SIMPLEST = select_simplest_tied("pooled", **RULE)
+LIMITED = select_within_gap("pooled", at_most=0.5)
+rules_and_searches = pytest.mark.parametrize(
+    ("rule", "kind"),
+    [(rule, kind) for rule in (SIMPLEST, LIMITED) for kind in (GridSearchCV, RandomizedSearchCV)],
+    ids=lambda value: getattr(value, "__name__", type(value).__name__),
+)
+
+
+def search_of(kind, rule):
+    scoring = group_auc_scoring(["pooled", "worst", "neg_difference"], groups="site")
+    search = searching(rule, scoring=scoring)
+    if kind is GridSearchCV:
+        return search
+    settings = {"cv": search.cv, "scoring": scoring, "refit": rule, "random_state": 0}
+    return RandomizedSearchCV(search.estimator, GRID, n_iter=2, **settings)
+
+
+@rules_and_searches
+def test_nested_search(kind, rule):
+    inner = search_of(kind, rule)
+    assert clone(inner).refit == rule
     found = cross_validate(
         inner, X, Y, cv=3, scoring="roc_auc", return_estimator=True, error_score="raise", n_jobs=2
     )
     assert (found["test_score"] > 0.5).all()
-    assert all(repr(one.refit) == repr(rule) for one in found["estimator"])
-    assert (cross_val_score(inner, X, Y, cv=3, error_score="raise") > 0.5).all()
+    assert all(one.refit == rule for one in found["estimator"])
+    # Without scoring=, the search's own score is the one that the rule names.
+    scores = cross_val_score(inner, X, Y, cv=StratifiedKFold(3), error_score="raise")
+    splits = StratifiedKFold(3).split(X, Y)
+    pooled = [
+        roc_auc_score(Y.iloc[test], one.decision_function(X.iloc[test]))
+        for (_, test), one in zip(splits, found["estimator"], strict=True)
+    ]
+    np.testing.assert_allclose(scores, pooled, rtol=1e-12)
+
+
+@rules_and_searches
+@pytest.mark.parametrize("copied", [COPIES["pickle"], through_skops], ids=["pickle", "skops"])
+def test_saved_searches_keep_the_rule(copied, kind, rule):
+    search = search_of(kind, rule).fit(X, Y)
+    again = copied(search)
+    assert again.refit == rule
+    assert repr(again.refit) == repr(rule)
+    assert again.score(X, Y) == search.score(X, Y)
+    assert again.refit(again.cv_results_) == again.best_index_ == search.best_index_
+    assert clone(again).fit(X, Y).best_index_ == search.best_index_

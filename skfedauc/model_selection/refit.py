@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +22,60 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class select_within_gap(str):
+@dataclass(frozen=True, eq=False, repr=False)
+class _RefitRule:
+    """Base of the rules: a callable that finds its scorer in a search.
+
+    A search looks its scorer up by ``scorer_[refit]``, so a rule has the hash of its score's name
+    and equals that name. Two rules are equal if all their parameters are.
+    """
+
+    score: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.score, str):
+            raise TypeError(f"score must be the name of a score; got {type(self.score).__name__}.")
+
+    def __hash__(self) -> int:
+        return hash(self.score)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str):
+            return self.score == other
+        if type(other) is type(self):
+            return self._parameters() == other._parameters()
+        return NotImplemented
+
+    def __format__(self, spec: str) -> str:
+        """Name of the score, for keys such as ``f"mean_test_{search.refit}"``."""
+        return format(self.score, spec)
+
+    def __repr__(self) -> str:
+        score, *others = self._parameters().items()
+        shown = [f"{name}={_shown(value)}" for name, value in others]
+        return f"{type(self).__name__}({', '.join([repr(score[1]), *shown])})"
+
+    def _parameters(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    def _set(self, name: str, value: Any) -> None:
+        """Store a checked parameter; rules do not change afterwards, as keys must not."""
+        object.__setattr__(self, name, value)
+
+
+def _shown(value: Any) -> str:
+    """How a parameter is written in code."""
+    name = getattr(value, "__qualname__", None)
+    return str(name) if callable(value) and name else repr(value)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class select_within_gap(_RefitRule):
     """Pick the best score among the candidates whose gap is within a limit.
 
-    For ``refit=`` of `GridSearchCV` and `RandomizedSearchCV` with several metrics. It is the
-    name of the score as well as a callable, so that ``search.score`` and nested
-    cross-validation work, which they do not with a plain function.
+    For ``refit=`` of `GridSearchCV` and `RandomizedSearchCV` with several metrics. The rule
+    equals the name of its score, so that ``search.score`` and nested cross-validation work,
+    which they do not with a plain function.
 
     Parameters
     ----------
@@ -88,23 +138,20 @@ class select_within_gap(str):
     select_within_gap('pooled', gap='difference', at_most=0.2)
     """
 
-    gap: str
+    _: KW_ONLY
+    gap: str = "difference"
     at_most: float
 
-    def __new__(cls, score: str, *, gap: str = "difference", at_most: float) -> select_within_gap:
-        """Check the arguments; a str is made whole."""
-        if not isinstance(score, str):
-            raise TypeError(f"score must be the name of a score; got {type(score).__name__}.")
-        if isinstance(at_most, bool) or not isinstance(at_most, Real) or not at_most >= 0:
-            raise ValueError(f"at_most must be a number of 0 or more; got {at_most!r}.")
-        rule = super().__new__(cls, score)
-        rule.gap = _checked_gap(gap)
-        rule.at_most = float(at_most)
-        return rule
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not validation.is_number(self.at_most) or not self.at_most >= 0:
+            raise ValueError(f"at_most must be a number of 0 or more; got {self.at_most!r}.")
+        _checked_gap(self.gap)
+        self._set("at_most", float(self.at_most))
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
         """Index of the picked candidate among those of ``cv_results_``."""
-        score, gap = scores_and_gaps(cv_results, str(self), self.gap)
+        score, gap = scores_and_gaps(cv_results, self.score, self.gap)
         within = gap <= self.at_most
         if not within.any():
             smallest = int(np.nanargmin(gap))
@@ -117,27 +164,17 @@ class select_within_gap(str):
             return smallest
         return int(np.argmax(np.where(within, score, -np.inf)))
 
-    def __repr__(self) -> str:
-        return f"select_within_gap({str(self)!r}, gap={self.gap!r}, at_most={self.at_most!r})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _select_within_gap, (str(self), self.gap, self.at_most)
-
-
-def _select_within_gap(score: str, gap: str, at_most: float) -> select_within_gap:
-    return select_within_gap(score, gap=gap, at_most=at_most)
-
 
 # More splits than this are seldom folds that test each row once.
 _MOST_FOLDS = 10
 
 
-class select_simplest_tied(str):
+@dataclass(frozen=True, eq=False, repr=False)
+class select_simplest_tied(_RefitRule):
     """Pick the simplest of the candidates that cannot be told from the best.
 
-    For ``refit=`` of `GridSearchCV` and `RandomizedSearchCV`. Which candidates are tied with the
-    best is told by `luck_report`. The rule is the name of the score as well as a callable, as
-    `select_within_gap` is.
+    For ``refit=`` of `GridSearchCV` and `RandomizedSearchCV`. `luck_report` tells which candidates
+    are tied with the best. The rule equals the name of its score, as `select_within_gap` does.
 
     Parameters
     ----------
@@ -204,37 +241,27 @@ class select_simplest_tied(str):
     {'C': 0.0001}
     """
 
+    _: KW_ONLY
     simplest: str | Callable[[Mapping[str, Any]], Any]
-    test_fraction: float | None
-    level: float
+    test_fraction: float | None = None
+    level: float = 0.95
 
-    def __new__(
-        cls,
-        score: str,
-        *,
-        simplest: str | Callable[[Mapping[str, Any]], Any],
-        test_fraction: float | None = None,
-        level: float = 0.95,
-    ) -> select_simplest_tied:
-        """Check the arguments; a str is made whole."""
-        if not isinstance(score, str):
-            raise TypeError(f"score must be the name of a score; got {type(score).__name__}.")
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        simplest = self.simplest
         if not callable(simplest) and not (isinstance(simplest, str) and simplest.strip("-")):
             raise TypeError(
                 "simplest must be the name of a parameter, with '-' in front if larger is simpler, "
                 f"or a function of a candidate's parameters; got {simplest!r}."
             )
-        if test_fraction is not None:
-            test_fraction = validation.check_share(test_fraction, "test_fraction")
-        rule = super().__new__(cls, score)
-        rule.simplest = simplest
-        rule.test_fraction = test_fraction
-        rule.level = check_level(level)
-        return rule
+        if self.test_fraction is not None:
+            share = validation.check_share(self.test_fraction, "test_fraction")
+            self._set("test_fraction", share)
+        self._set("level", check_level(self.level))
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
         """Index of the picked candidate among those of ``cv_results_``."""
-        score = str(self)
+        score = self.score
         fraction = self.test_fraction
         if fraction is None:
             fraction = self._fraction_of_folds(split_scores(cv_results, score).shape[1])
@@ -272,27 +299,6 @@ class select_simplest_tied(str):
             )
         return -value if self.simplest.startswith("-") else value
 
-    def __repr__(self) -> str:
-        simplest = self.simplest
-        shown = repr(simplest) if isinstance(simplest, str) else _name_of(simplest)
-        return (
-            f"select_simplest_tied({str(self)!r}, simplest={shown}, "
-            f"test_fraction={self.test_fraction!r}, level={self.level!r})"
-        )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _select_simplest_tied, (str(self), self.simplest, self.test_fraction, self.level)
-
-
-def _select_simplest_tied(
-    score: str, simplest: Any, test_fraction: float | None, level: float
-) -> select_simplest_tied:
-    return select_simplest_tied(score, simplest=simplest, test_fraction=test_fraction, level=level)
-
-
-def _name_of(function: Any) -> str:
-    return getattr(function, "__qualname__", None) or repr(function)
-
 
 def pareto_front(search: Any, *, score: str, gap: str = "difference") -> pd.DataFrame:
     """List the candidates of a search that no other beats in both score and gap.
@@ -317,6 +323,8 @@ def pareto_front(search: Any, *, score: str, gap: str = "difference") -> pd.Data
     ------
     ValueError
         If the search does not have these scores, or the gap of a candidate is NaN.
+    TypeError
+        If `score` is not a str.
     NotFittedError
         If the search is not fitted.
 
@@ -347,6 +355,8 @@ def pareto_front(search: Any, *, score: str, gap: str = "difference") -> pd.Data
     import pandas as pd
 
     check_is_fitted(search, "cv_results_")
+    if not isinstance(score, str):
+        raise TypeError(f"score must be the name of a score; got {type(score).__name__}.")
     results = search.cv_results_
     scores, gaps = scores_and_gaps(results, score, _checked_gap(gap))
     # In order of falling score, then rising gap, a candidate is beaten unless its gap is
