@@ -19,6 +19,12 @@ from skfedauc.report import GroupAUC, Undefined, check_statistic, check_undefine
 # method caller, which lives as long as the call does.
 _REPORTS: WeakKeyDictionary[Any, dict[Any, tuple[GroupAUC, Any]]] = WeakKeyDictionary()
 
+# Scikit-learn's folds do not look at groups; on rows sorted by group a fold holds one or two.
+_FOLDS_REMEDY = (
+    " In cross-validation use cv=WithinGroupStratifiedKFold(...), which gives each fold its share "
+    "of every group's positives and negatives; a group needs as many of each as there are folds."
+)
+
 
 def make_group_auc_scorer(
     statistic: str,
@@ -407,7 +413,9 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             positive,
             warn_hard_labels=False,
         )
-        return GroupAUC(AUCPartial._of_rows(rows), undefined=self._undefined)
+        report = GroupAUC(AUCPartial._of_rows(rows), undefined=self._undefined)
+        report._remedy = _FOLDS_REMEDY
+        return report
 
     def _group_auc(self, report: GroupAUC) -> float:
         known = report.partial.groups or ()
@@ -422,7 +430,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         message = (
             f"group {self._label!r} {state} among the rows to be scored, so its AUC is "
             f"undefined; groups there: {', '.join(map(repr, known[:10]))}"
-            f"{', ...' if len(known) > 10 else ''}"
+            f"{', ...' if len(known) > 10 else ''}.{_FOLDS_REMEDY}"
         )
         if self._undefined == "raise":
             raise ValueError(message)

@@ -124,6 +124,9 @@ class GroupAUC(Uncertainty, Bias):
     b      0.5            2            1
     """
 
+    # What scorers add to messages about groups that lack a class: a sentence with a space before.
+    _remedy = ""
+
     def __init__(
         self,
         partial: AUCPartial,
@@ -350,7 +353,9 @@ class GroupAUC(Uncertainty, Bias):
         if used.sum() < 2:
             return self._not_defined("a gap needs two groups with rows of both classes")
         if auc[used].max() <= 0:
-            return self._not_defined("a ratio needs a group with an AUC above 0")
+            return self._not_defined(
+                "a ratio needs a group with an AUC above 0", more_rows_help=False
+            )
         return float(auc[used].min() / auc[used].max())
 
     @property
@@ -677,12 +682,12 @@ class GroupAUC(Uncertainty, Bias):
             if self.undefined == "raise":
                 raise ValueError(
                     f"{message}. Pass undefined='skip' to leave them out, or a number that "
-                    "stands in for their AUC."
+                    f"stands in for their AUC.{self._remedy}"
                 )
             validation.warn(
                 f"{message}: they are left out of averages and gaps. Pass "
                 "undefined='ignore' to silence this, or a number that stands in for their "
-                "AUC.",
+                f"AUC.{self._remedy}",
                 UndefinedMetricWarning,
             )
         return True
@@ -690,12 +695,13 @@ class GroupAUC(Uncertainty, Bias):
     def _report_undefined(self) -> None:
         _ = self._undefined_reported
 
-    def _not_defined(self, reason: str) -> float:
+    def _not_defined(self, reason: str, *, more_rows_help: bool = True) -> float:
         """NaN, told as `undefined` asks."""
+        remedy = self._remedy if more_rows_help else ""
         if self.undefined == "raise":
-            raise ValueError(f"{reason}, and undefined='raise' was asked for.")
+            raise ValueError(f"{reason}, and undefined='raise' was asked for.{remedy}")
         if self.undefined != "ignore":
-            validation.warn(f"{reason}, so the result is NaN", UndefinedMetricWarning)
+            validation.warn(f"{reason}, so the result is NaN.{remedy}", UndefinedMetricWarning)
         return float("nan")
 
     def _average_weights(

@@ -1,6 +1,7 @@
 """What is refused, left undefined or impossible, and what the user is told."""
 
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV, cross_val_score
 
-from skfedauc import group_auc_scoring, make_group_auc_scorer
+from skfedauc import WithinGroupStratifiedKFold, group_auc_scoring, make_group_auc_scorer
 
 ROUTE = r"sklearn\.set_config\(enable_metadata_routing=True\), groups=None here"
 
@@ -434,3 +435,45 @@ def test_fold_of_one_class(data):
     scorer = make_group_auc_scorer("pooled", groups=pd.Series(site, X.index))
     with pytest.warns(UndefinedMetricWarning, match="rows of both classes"):
         assert np.isnan(scorer(model, X[rows], y[rows]))
+
+
+# Scikit-learn's own folds ------------------------------------------------------------
+
+
+def sorted_by_site():
+    """Two sites of 90 % and 10 % positives, one after the other."""
+    rng = np.random.default_rng(0)
+    y = np.concatenate([np.tile([1] * 9 + [0], 10), np.tile([0] * 9 + [1], 10)])
+    X = pd.DataFrame({"dose": y + rng.normal(size=200), "site": np.repeat([1, 2], 100)})
+    return X, y
+
+
+@pytest.mark.parametrize("undefined", ["skip", "raise"])
+@pytest.mark.parametrize(
+    "statistic",
+    ["worst", "macro", "ratio", "neg_difference", "neg_cross_difference", "neg_tau", "bias_score"],
+)
+def test_rows_sorted_by_group_in_the_default_folds(statistic, undefined):
+    """The score is NaN and candidate 0 is picked: the warnings name the splitter to use."""
+    X, y = sorted_by_site()
+    scoring = group_auc_scoring([statistic, "pooled"], groups="site", undefined=undefined)
+    grid = {"C": [1e-3, 1.0]}
+    search = GridSearchCV(LogisticRegression(), grid, scoring=scoring, refit=statistic)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        search.fit(X, y)
+    assert np.isnan(search.best_score_)
+    assert search.best_index_ == 0
+    ours = [str(one.message) for one in told if "non-finite" not in str(one.message)]
+    assert ours
+    assert all("cv=WithinGroupStratifiedKFold(" in message for message in ours)
+    search.set_params(cv=WithinGroupStratifiedKFold(5, groups="site"), error_score="raise")
+    assert np.isfinite(search.fit(X, y).best_score_)
+
+
+def test_a_group_that_lacks_a_class_in_the_default_folds():
+    X, y = sorted_by_site()
+    scoring = group_auc_scoring([], groups="site", each_group=[1, 2])
+    with pytest.warns(UndefinedMetricWarning) as told:
+        cross_val_score(LogisticRegression(), X, y, scoring=scoring["auc_1"])
+    assert all("cv=WithinGroupStratifiedKFold(" in str(one.message) for one in told)
