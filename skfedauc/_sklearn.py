@@ -15,6 +15,7 @@ import sklearn
 from sklearn.base import is_classifier
 from sklearn.metrics._scorer import _BaseScorer as BaseScorer
 from sklearn.model_selection._split import GroupsConsumerMixin
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils._metadata_requests import MetadataRequest, _raise_for_params
 from sklearn.utils._response import _get_response_values
@@ -34,6 +35,7 @@ __all__ = [
     "score_requests",
     "shared_scores",
     "wants_groups",
+    "weight_name",
 ]
 
 
@@ -52,6 +54,18 @@ def score_requests(owner: Any, requests: Mapping[str, Any]) -> MetadataRequest:
 def refuse_unrouted(params: Mapping[str, Any], owner: Any, method: str) -> None:
     """Raise a ValueError if there are params and metadata routing is off."""
     _raise_for_params(params, owner, method)
+
+
+def weight_name(estimator: Any) -> str:
+    """The parameter of ``fit`` that weights the rows of a classifier.
+
+    Without metadata routing a pipeline takes the weights of its last step under the name of
+    that step.
+    """
+    if isinstance(estimator, Pipeline) and not is_routing_enabled():
+        step, last = estimator.steps[-1]
+        return f"{step}__{weight_name(last)}"
+    return "sample_weight"
 
 
 def rows_of(X: Any, rows: Any) -> Any:

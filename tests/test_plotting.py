@@ -13,9 +13,10 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.model_selection import GridSearchCV
 
 from skfedauc import (
@@ -26,6 +27,7 @@ from skfedauc import (
     GroupAUCDisplay,
     GroupRocCurveDisplay,
     GroupScoreDisplay,
+    cross_validate_group_auc,
     pareto_front,
     select_within_gap,
 )
@@ -148,7 +150,7 @@ def test_forest_plot_tells_of_groups_it_does_not_show():
     display = GroupAUCDisplay.from_report(report, max_groups=10, ax=axes())
     auc = np.sort(report.by_group["auc"].dropna())
     told = f"189 groups with an AUC of {auc[5]:.3f} to {auc[-6]:.3f} not shown"
-    undefined = "1 group without both classes not shown: site 199"
+    undefined = "1 group without an AUC not shown: site 199"
     assert display.note_ == f"{told}; {undefined}"
     written = [text.get_text() for text in display.ax_.texts]
     assert written == [told, undefined]
@@ -177,7 +179,7 @@ def test_forest_plot_without_any_defined_group():
     )
     display = GroupAUCDisplay.from_report(report, ax=axes())
     assert list(display.lines_) == ["pooled"]
-    assert display.note_ == "3 groups without both classes not shown: a, b, c"
+    assert display.note_ == "3 groups without an AUC not shown: a, b, c"
     draw(display)
 
 
@@ -195,7 +197,7 @@ def test_area_under_each_curve_is_the_auc(weighted):
         assert np.trapezoid(*line.get_data()[::-1]) == pytest.approx(expected, abs=1e-12)
     expected = roc_auc_score(y, score, sample_weight=weight)
     assert np.trapezoid(*display.pooled_line_.get_data()[::-1]) == pytest.approx(expected)
-    assert display.note_ == "1 group without both classes not shown"
+    assert display.note_ == "1 group without an AUC not shown"
 
 
 def test_long_curves_are_thinned_by_less_than_a_pixel_or_two():
@@ -235,7 +237,102 @@ def test_of_many_groups_the_extremes_have_colours():
     assert set(display.behind_) <= set(in_order[3:-3].tolist())
     assert len({line.get_color() for line in display.lines_.values()}) == 6
     assert len({str(style) for _, style in STYLES}) == 6
-    assert display.note_ == "30 of 193 other groups; 1 group without both classes not shown"
+    assert display.note_ == "30 of 193 other groups; 1 group without an AUC not shown"
+
+
+def folds_of_rows(seed=0, n_folds=4, weighted=False):
+    """Groups and scores of four folds whose models have other scales; a cross-validation of them.
+
+    In fold 0 group "b" has no positives; group "d" has both classes, in no fold both.
+    """
+    rng = np.random.default_rng(seed)
+    n = 400
+    fold = rng.integers(n_folds, size=n)
+    X = pd.DataFrame(
+        {"x": rng.normal(size=n), "fold": fold, "group": rng.choice(["a", "b", "c"], n)}
+    )
+    y = (X["x"] + rng.normal(size=n) > 0).to_numpy().astype(int)
+    y[(fold == 0) & (X["group"] == "b")] = 0
+    for row, label in zip(np.flatnonzero(fold == 1)[:2], (1, 1), strict=True):
+        X.loc[row, "group"], y[row] = "d", label
+    row = np.flatnonzero(fold == 2)[0]
+    X.loc[row, "group"], y[row] = "d", 0
+    weight = rng.uniform(0.1, 3, n) if weighted else np.ones(n)
+    cv = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
+    result = cross_validate_group_auc(
+        ScaledByFold(), X, y, groups="group", cv=cv, undefined="ignore", sample_weight=weight
+    )
+    score = X["x"].round(1) + 3.0 * fold
+    return result, y, score.to_numpy(), X["group"].to_numpy(), fold, weight
+
+
+class ScaledByFold(ClassifierMixin, BaseEstimator):
+    """Its scores are those of x, plus thrice the number of the test fold."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.classes_ = np.array([0, 1])
+        return self
+
+    def decision_function(self, X):
+        return (X["x"].round(1) + 3.0 * X["fold"]).to_numpy()
+
+
+def area(line):
+    fpr, tpr = line.get_data()
+    return np.trapezoid(tpr, fpr)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_curves_within_folds_have_the_area_of_the_auc_within_folds(weighted):
+    result, y, score, group, fold, weight = folds_of_rows(weighted=weighted)
+    display = GroupRocCurveDisplay.from_report(result.within_folds, ax=axes())
+    assert display.note_ == "1 group without an AUC not shown"
+    assert sorted(display.lines_) == [0, 1, 2]
+    everyone = np.ones(y.size, bool)
+    for line, mine in (
+        *((display.lines_[g], group == label) for g, label in enumerate("abc")),
+        (display.pooled_line_, everyone),
+    ):
+        aucs, pairs, heights, at = [], [], [], np.linspace(0.001, 0.999, 97)
+        for k in range(4):
+            rows = mine & (fold == k)
+            if np.unique(y[rows]).size < 2:
+                continue
+            aucs.append(roc_auc_score(y[rows], score[rows], sample_weight=weight[rows]))
+            pairs.append(weight[rows & (y == 1)].sum() * weight[rows & (y == 0)].sum())
+            fpr, tpr, _ = roc_curve(y[rows], score[rows], sample_weight=weight[rows])
+            heights.append(np.interp(at, fpr, tpr))
+        assert area(line) == pytest.approx(np.average(aucs, weights=pairs), abs=1e-12)
+        drawn = np.interp(at, *line.get_data())
+        np.testing.assert_allclose(drawn, np.average(heights, 0, pairs), atol=1e-12)
+    legend = " ".join(text.get_text() for text in display.ax_.get_legend().get_texts())
+    for g, line in display.lines_.items():
+        assert f"{'abc'[g]} (AUC {area(line):.3f})" in legend
+        assert display.auc[g] == pytest.approx(area(line), abs=1e-12)
+    assert display.pooled_auc == pytest.approx(area(display.pooled_line_), abs=1e-12)
+    # Over folds the AUC is another one.
+    over = GroupRocCurveDisplay.from_report(result.over_folds, ax=axes())
+    assert area(over.pooled_line_) == pytest.approx(
+        roc_auc_score(y, score, sample_weight=weight), abs=1e-12
+    )
+    assert area(over.pooled_line_) < area(display.pooled_line_) - 0.05
+
+
+def test_other_displays_within_folds():
+    result, *_ = folds_of_rows()
+    within = result.within_folds
+    with pytest.raises(ValueError, match=r"compares scores within folds only.*folds\[0\]"):
+        GroupScoreDisplay.from_report(within)
+    assert plt.get_fignums() == []
+    GroupScoreDisplay.from_report(result.folds[0], ax=axes())
+    GroupScoreDisplay.from_report(result.over_folds, ax=axes())
+    forest = GroupAUCDisplay.from_report(within, ax=axes())
+    np.testing.assert_array_equal(forest.auc, within.by_group["auc"])
+    assert forest.statistics["pooled"] == within.pooled
+    assert forest.note_ == "1 group without an AUC not shown: d"
+    cross = CrossAUCDisplay.from_report(within, ax=axes())
+    np.testing.assert_array_equal(cross.cross_matrix, within.cross_matrix)
+    assert cross.pooled_auc == within.pooled
 
 
 # Scores -----------------------------------------------------------------------------------------
@@ -277,7 +374,7 @@ def test_scores_of_200_groups_show_some_and_tell_of_the_others():
     assert display.shown_.size == 12
     assert len(display.positives_) == 13
     assert display.note_.startswith("187 groups with an AUC of 0.")
-    assert display.note_.endswith("1 group without both classes not shown")
+    assert display.note_.endswith("1 group without an AUC not shown")
     assert display.negatives.shape == (200, 40)
 
 

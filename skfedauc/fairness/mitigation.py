@@ -20,7 +20,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skfedauc import _validation as validation
-from skfedauc._sklearn import is_routing_enabled, refuse_unrouted
+from skfedauc._sklearn import is_routing_enabled, refuse_unrouted, weight_name
 from skfedauc.fairness import mitigators, sensitive
 
 
@@ -339,7 +339,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         if is_routing_enabled():
             routed = process_routing(self, "fit", **given)
             return dict(routed.estimator.fit) if given else {}
-        name = mitigators.weight_name(self._classifier)
+        name = weight_name(self._classifier)
         return {name: given["sample_weight"]} if given else {}
 
     def __sklearn_tags__(self) -> Any:

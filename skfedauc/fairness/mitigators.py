@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import Pipeline
 
-from skfedauc._sklearn import is_routing_enabled
+from skfedauc._sklearn import weight_name
 from skfedauc.fairness.sensitive import (
     CentredNumbers,
     KnownGroups,
@@ -273,18 +272,6 @@ def strategy_of(mitigator: Any) -> type[Strategy] | None:
         CorrelationRemover: CorrelationRemoval,
     }
     return next((s for kind, s in strategies.items() if isinstance(mitigator, kind)), None)
-
-
-def weight_name(estimator: Any) -> str:
-    """The parameter of ``fit`` that weights the rows of a classifier.
-
-    Without metadata routing a pipeline takes the weights of its last step under the name of
-    that step.
-    """
-    if isinstance(estimator, Pipeline) and not is_routing_enabled():
-        step, last = estimator.steps[-1]
-        return f"{step}__{weight_name(last)}"
-    return "sample_weight"
 
 
 def fresh(mitigator: Any) -> Any:

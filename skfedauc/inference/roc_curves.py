@@ -12,6 +12,7 @@ References
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -86,6 +87,22 @@ def _shares(weights: NDArray[Any]) -> Floats:
     sums = np.append(0.0, np.cumsum(weights[::-1], dtype=np.float64))
     shares: Floats = sums / sums[-1]
     return shares
+
+
+def mean_curve(curves: Sequence[RocCurve], weights: Sequence[float]) -> RocCurve:
+    """The weighted mean of the heights of curves at each false positive rate.
+
+    Its area is the weighted mean of their areas, since between all corners the curves are
+    straight. Where a curve rises vertically, the mean does so by its share.
+    """
+    if len(curves) == 1:
+        return curves[0]
+    fpr = np.unique(np.concatenate([curve.fpr for curve in curves]))
+    # Heights just before and just after each rate; before 0 and after 1 there are none.
+    before, after = np.zeros(fpr.size), np.ones(fpr.size)
+    before[1:] = np.average([_at(c, fpr[1:], "left") for c in curves], 0, weights)
+    after[:-1] = np.average([_at(c, fpr[:-1], "right") for c in curves], 0, weights)
+    return RocCurve(np.repeat(fpr, 2), np.column_stack([before, after]).ravel())
 
 
 def area_between(one: RocCurve, other: RocCurve) -> float:

@@ -11,7 +11,6 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
-from sklearn.pipeline import Pipeline
 
 from skfedauc import _sklearn
 from skfedauc import _validation as validation
@@ -260,6 +259,10 @@ class _WithinFolds(GroupAUC):
     def agreement(self, delta: float = 0.005) -> Agreement:
         """Not known within folds."""
         raise ValueError(f"agreement {_NOT_WITHIN_FOLDS}")
+
+    @property
+    def _states(self) -> list[AUCPartial]:
+        return [fold.partial for fold in self._folds]
 
     @functools.cached_property
     def _variances(self) -> FoldVariances:
@@ -519,7 +522,7 @@ def _fit_and_count(
     try:
         fit_params = _sklearn.of_rows(X, params, train)
         if weights is not None:
-            fit_params[_weight_name(estimator)] = weights[train]
+            fit_params[_sklearn.weight_name(estimator)] = weights[train]
         estimator.fit(_sklearn.rows_of(X, train), y[train], **fit_params)
         positive, _ = _sklearn.positive_class(estimator, None)
         scores = _sklearn.response_values(
@@ -538,10 +541,3 @@ def _fit_and_count(
             f"fold {fold[0]} of {fold[1]} failed: {type(error).__name__}: {error}"
         ) from error
     return AUCPartial._of_rows(rows), estimator if return_estimator else None
-
-
-def _weight_name(estimator: Any) -> str:
-    """Under which name `fit` takes sample weights."""
-    if isinstance(estimator, Pipeline) and not _sklearn.is_routing_enabled():
-        return f"{estimator.steps[-1][0]}__sample_weight"
-    return "sample_weight"

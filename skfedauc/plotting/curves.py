@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._paircounts import Cells, group_of_cell
-from skfedauc.inference.roc_curves import RocCurves
+from skfedauc.inference.roc_curves import RocCurve, RocCurves, mean_curve
+from skfedauc.partials import AUCPartial
 
 Floats = NDArray[np.float64]
 
@@ -26,17 +28,32 @@ def weights_of_classes(cells: Cells) -> tuple[Floats, Floats]:
     return cells.negatives.astype(np.float64), cells.positives.astype(np.float64)
 
 
-def roc_curves(cells: Cells) -> list[tuple[Floats, Floats]]:
+def roc_curves(states: Sequence[AUCPartial], groups: Sequence[Any]) -> list[tuple[Floats, Floats]]:
     """False and true positive rates at the corners of each group's ROC curve.
 
-    Both arrays are empty where a group lacks a class. A tie is a straight line, so that the area
-    by trapezoids is the AUC; with more than `MOST_CORNERS` corners it is the AUC to about 1e-3 at
-    worst, since no point is moved by more than ``1 / GRID``.
+    Of several states, such as folds, the curve of a group is the mean of its curves there,
+    weighted by pairs: its area is the AUC of the pairs within states. Both arrays are empty where
+    no state has both classes of a group. A tie is a straight line, so that the area by trapezoids
+    is the AUC; with more than `MOST_CORNERS` corners it is the AUC to about 1e-3 at worst, since no
+    point is moved by more than ``1 / GRID``.
+
+    Parameters
+    ----------
+    states : sequence of AUCPartial
+    groups : sequence of labels
+        Those of all states; of states without groups, one label.
     """
-    curves = RocCurves(cells)
-    of_groups = (curves.of_group(g) for g in range(cells.starts.size - 1))
+    found: dict[Any, list[tuple[RocCurve, float]]] = {label: [] for label in groups}
+    for state in states:
+        curves, tally = RocCurves(state._cells), state._tally
+        for g, label in enumerate(groups if state.groups is None else state.groups):
+            curve = curves.of_group(g)
+            if curve is not None:
+                weight = float(tally.positives[g]) * float(tally.negatives[g])
+                found[label].append((curve, weight))
     nothing = np.zeros(0), np.zeros(0)
-    return [nothing if curve is None else _thinned(*_corners(*curve)) for curve in of_groups]
+    means = (mean_curve(*zip(*parts, strict=True)) if parts else None for parts in found.values())
+    return [nothing if curve is None else _thinned(*_corners(*curve)) for curve in means]
 
 
 def _corners(fpr: Floats, tpr: Floats) -> tuple[Floats, Floats]:

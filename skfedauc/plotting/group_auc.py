@@ -300,7 +300,7 @@ class GroupAUCDisplay(ReportDisplay):
         names = [text_of(self.groups[g]) for g in undefined[:_MOST_NAMES]]
         more = ", …" if undefined.size > len(names) else ""
         return (
-            f"{validation.counted(undefined.size, 'group')} without both classes not shown: "
+            f"{validation.counted(undefined.size, 'group')} without an AUC not shown: "
             f"{', '.join(names)}{more}"
         )
 

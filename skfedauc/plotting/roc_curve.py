@@ -76,7 +76,9 @@ class GroupRocCurveDisplay(ReportDisplay):
 
     Notes
     -----
-    Ties are straight lines, so the area under each curve is the group's AUC. Curves of more than
+    Ties are straight lines, so the area under each curve is the group's AUC. Curves of a report
+    within folds are the means of the folds' curves at each false positive rate, weighted by pairs,
+    so that their area is the AUC within folds. Curves of more than
     1,000 corners are drawn on a grid of 500 steps each way; the AUCs in the legend are exact.
 
     Make figures of your own with ``layout="constrained"``: where the legend would cover a curve
@@ -151,10 +153,12 @@ class GroupRocCurveDisplay(ReportDisplay):
             If an argument is not as described.
         """
         cls._check_report(report)
-        curves = roc_curves(report.partial._cells)
-        ((pooled_fpr, pooled_tpr),) = roc_curves(report.partial._pool()._cells)
+        groups = labels_of(report)
+        curves = roc_curves(report._states, groups)
+        pooled = roc_curves([state._pool() for state in report._states], ["all"])
+        ((pooled_fpr, pooled_tpr),) = pooled
         display = cls(
-            groups=labels_of(report),
+            groups=groups,
             fpr=[fpr for fpr, _ in curves],
             tpr=[tpr for _, tpr in curves],
             auc=auc_of(report),
@@ -248,7 +252,7 @@ class GroupRocCurveDisplay(ReportDisplay):
             notes.append(note)
         n_undefined = int(np.isnan(self.auc).sum())
         if n_undefined:
-            note = f"{validation.counted(n_undefined, 'group')} without both\nclasses not shown"
+            note = f"{validation.counted(n_undefined, 'group')} without\nan AUC not shown"
             entries.append((Line2D([], [], linestyle="none"), note))
             notes.append(note.replace("\n", " "))
         self.note_ = "; ".join(notes)

@@ -159,9 +159,15 @@ class GroupScoreDisplay(ReportDisplay):
         ImportError
             If matplotlib is not installed.
         ValueError, TypeError
-            If an argument is not as described.
+            If an argument is not as described, or the report is within folds.
         """
         cls._check_report(report)
+        if len(report._states) > 1:
+            raise ValueError(
+                f"{cls.__name__} draws scores that are compared with each other; the report "
+                "compares scores within folds only. Draw the report of one fold (folds[0]), or "
+                "that of all out-of-fold scores (over_folds)."
+            )
         bins = validation.check_whole_number(bins, "bins", 2)
         found = score_histograms(report.partial._cells, bins)
         display = cls(
@@ -232,7 +238,7 @@ class GroupScoreDisplay(ReportDisplay):
         notes = []
         n_absent = int(np.isnan(self.auc).sum()) - undefined.size
         if n_absent:
-            notes.append(f"{validation.counted(n_absent, 'group')} without both classes not shown")
+            notes.append(f"{validation.counted(n_absent, 'group')} without an AUC not shown")
         if self.share_beyond:
             notes.append(
                 f"the outermost bins hold scores beyond them as well ({self.share_beyond:.2%} of "

@@ -580,6 +580,11 @@ class GroupAUC(Uncertainty, Bias):
     # What the above is computed from ---------------------------------------------------
 
     @property
+    def _states(self) -> list[AUCPartial]:
+        """The states within which rows are compared: one, or that of each fold."""
+        return [self.partial]
+
+    @property
     def _positives(self) -> NDArray[Any]:
         """Weight of the positives of each group; counts where all rows weigh 1."""
         return self.partial._tally.positives
