@@ -160,7 +160,7 @@ def positive_class(estimator: Any, pos_label: Any) -> tuple[Any, bool]:
     if len(classes) != 2:
         raise ValueError(
             f"group AUC needs a binary classifier; {type(estimator).__name__} has "
-            f"{len(classes)} classes."
+            f"{len(classes)} class{'' if len(classes) == 1 else 'es'}."
         )
     known = list(classes.tolist())
     if pos_label is None:

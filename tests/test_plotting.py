@@ -613,7 +613,7 @@ def test_labels_are_shown_as_they_are_written(display):
 
 
 def test_labels_in_a_line():
-    assert text_of(("a", 1)) == "a, 1"
+    assert text_of(("a", 1)) == "a · 1"
     assert text_of(datetime.datetime(2024, 5, 1)) == "2024-05-01"
     assert text_of(datetime.datetime(2024, 5, 1, 12)) == "2024-05-01 12:00:00"
     assert text_of("x" * 24) == "x" * 24

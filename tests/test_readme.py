@@ -33,6 +33,17 @@ def promised_numbers():
     return {number: found[1] for number, found in enumerate(comments, 1) if found}
 
 
+def test_tables_are_printed_whole(printed):
+    """In a terminal of 80 columns, without the dots that stand for columns left out."""
+    tables = {
+        line: repr(value) for line, value in printed.items() if isinstance(value, pd.DataFrame)
+    }
+    assert len(tables) >= 4
+    for line, text in tables.items():
+        assert "..." not in text, f"line {line} of the README"
+        assert max(map(len, text.splitlines())) <= 80
+
+
 @pytest.fixture
 def printed(monkeypatch, tmp_path):
     """What the Python blocks print, by line of the README."""

@@ -1,5 +1,6 @@
 """GroupAUC: every number against all pairs and scikit-learn, and how it is told."""
 
+import datetime
 import re
 import warnings
 from fractions import Fraction
@@ -334,8 +335,12 @@ def test_average_by_mapping_of_tuples():
 @pytest.mark.parametrize(
     ("weights", "error", "message"),
     [
-        ({"a": 1}, ValueError, r"1 groups have none, such as \['b'\]"),
-        ({"a": 1, "b": 1, "z": 1}, ValueError, r"1 labels are no groups, such as \['z'\]"),
+        ({"a": 1}, ValueError, r"1 of 2 groups have none, such as \['b'\]"),
+        (
+            {"a": 1, "b": 1, "z": 1},
+            ValueError,
+            r"1 label given without such a group, for instance \['z'\]",
+        ),
         ([1, 2, 3], ValueError, "weights has 3 rows and by_group has 2"),
         ([1, -1], ValueError, "weights must be 0 or more; got 1 negative"),
         ([1, np.nan], ValueError, "weights must be finite; got 1 NaN"),
@@ -803,3 +808,20 @@ def test_without_small_groups():
         assert kept.undefined == "ignore"
     with pytest.raises(ValueError, match="min_per_class must be a whole number"):
         report.without_small_groups(-1)
+
+
+def test_labels_of_several_columns_stand_side_by_side():
+    groups = pd.DataFrame({"state": ["va", "md"] * 4, "sex": [1.5, 1.5] * 4})
+    groups["sex"] = groups["sex"].astype(str)
+    groups["day"] = [datetime.datetime(2024, 1, 31), datetime.datetime(2024, 1, 31, 12)] * 4
+    score = [0, 0, 1, 0, 2, 2, 3, 1]
+    report = GroupAUC.from_predictions([0, 0, 1, 1] * 2, score, groups=groups)
+    assert "va · 1.5 · 2024-01-31\n" in f"{report!r}\n"
+    assert "md · 1.5 · 2024-01-31 12:00:00" in repr(report)
+    assert "va · 1.5 · 2024-01-31)" in report._repr_html_()
+
+
+def test_one_group_is_not_groups():
+    report = GroupAUC.from_predictions([0, 0, 1, 1], [1, 3, 2, 4], groups=["a"] * 4)
+    assert "GroupAUC of 1 group," in repr(report)
+    assert repr(report.test_equal_groups()).endswith(", 1 group")

@@ -38,6 +38,7 @@ from skfedauc._validation.groups import (
 )
 from skfedauc._validation.numbers import check_share, check_whole_number, is_number
 from skfedauc._validation.rows import Rows, check_rows
+from skfedauc._validation.shown import label_text
 
 __all__ = [
     "Rows",
@@ -68,6 +69,7 @@ __all__ = [
     "is_column_names",
     "is_number",
     "kinds_of",
+    "label_text",
     "map_labels",
     "names_of",
     "unite_labels",

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skfedauc._paircounts import count_rows, tally
+from skfedauc._validation import counted
 from skfedauc.inference.variances import Variances
 
 Floats = NDArray[np.float64]
@@ -57,7 +58,7 @@ class EqualGroupsTest:
         left_out = f", {self.n_left_out:,} left out" if self.n_left_out else ""
         return (
             f"EqualGroupsTest(statistic={self.statistic:.4g}, pvalue={self.pvalue:.4g}): "
-            f"{self.method}, {self.n_groups:,} groups{left_out}"
+            f"{self.method}, {counted(self.n_groups, 'group')}{left_out}"
         )
 
 

@@ -208,8 +208,8 @@ class GroupAUCCrossValidation:
     def __repr__(self) -> str:
         effect = self.fold_effect
         return (
-            f"GroupAUCCrossValidation of {self.n_folds} folds, "
-            f"{self.over_folds.n_groups} groups\n"
+            f"GroupAUCCrossValidation of {validation.counted(self.n_folds, 'fold')}, "
+            f"{validation.counted(self.over_folds.n_groups, 'group')}\n"
             f"  pairs of the same fold   {effect.within:.4f}\n"
             f"  all pairs                {effect.over_folds:.4f}"
         )

@@ -83,7 +83,7 @@ def lay_out(ax: Axes) -> bool:
 def text_of(label: Any, most: int = MOST_CHARACTERS) -> str:
     """A label in one line, with an ellipsis in the middle of a long one."""
     parts = label if isinstance(label, tuple) else (label,)
-    text = ", ".join(map(_text_of_part, parts))
+    text = " \N{MIDDLE DOT} ".join(map(_text_of_part, parts))
     if len(text) <= most:
         return text
     head = most // 2

@@ -681,8 +681,9 @@ class GroupAUC(Uncertainty, Bias):
             rows = self.partial.n_positives + self.partial.n_negatives
             share = rows[~self._defined].sum() / rows.sum()
             message = (
-                f"{self.n_undefined} of {self.n_groups} groups, with {share:.2%} of the "
-                "rows, have no positives or no negatives, so their AUC is undefined"
+                f"{self.n_undefined} of {validation.counted(self.n_groups, 'group')}, with "
+                f"{share:.2%} of the rows, have no positives or no negatives, so their AUC is "
+                "undefined"
             )
             if self.undefined == "raise":
                 raise ValueError(
@@ -736,9 +737,10 @@ class GroupAUC(Uncertainty, Bias):
             unknown = [label for label in weights if label not in known]
             if absent or unknown:
                 raise ValueError(
-                    f"average needs one weight for each group; {len(absent)} groups have "
-                    f"none, such as {absent[:3]!r}, and {len(unknown)} labels are no groups, "
-                    f"such as {unknown[:3]!r}."
+                    f"average needs one weight for each group; {len(absent)} of "
+                    f"{validation.counted(len(groups), 'group')} have none, such as "
+                    f"{absent[:3]!r}, and {validation.counted(len(unknown), 'label')} given "
+                    f"without such a group, for instance {unknown[:3]!r}."
                 )
             weights = [weights[group] for group in groups]
         of_group = validation.check_weights(weights, "weights")
@@ -801,7 +803,10 @@ class GroupAUC(Uncertainty, Bias):
     def __repr__(self) -> str:
         lines = [self._headline()]
         lines += [f"  {k:<16} {v:.4f}" for k, v in self._all_statistics().items()]
-        lines += [f"  {k:<16} {auc:.4f}  {label}" for k, label, auc in self._extremes()]
+        lines += [
+            f"  {k:<16} {auc:.4f}  {validation.label_text(label)}"
+            for k, label, auc in self._extremes()
+        ]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -811,7 +816,7 @@ class GroupAUC(Uncertainty, Bias):
         )
         extremes = "".join(
             f"<tr><th style='text-align:left'>{name}</th><td>{auc:.4f} "
-            f"({html.escape(str(label))})</td></tr>"
+            f"({html.escape(validation.label_text(label))})</td></tr>"
             for name, label, auc in self._extremes()
         )
         return (
