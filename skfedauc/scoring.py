@@ -128,7 +128,7 @@ def make_group_auc_scorer(
     array([0.64, 0.86, 0.87, 0.86, 0.82])
     """
     check_statistic(statistic, scorer=True)
-    _check_response_method(response_method)
+    check_response_method(response_method)
     return GroupAUCScorer(
         statistic,
         _checked_groups(groups),
@@ -220,7 +220,7 @@ def group_auc_scoring(
             f"each_group must be a list of group labels; got {each_group!r}. Use [{each_group!r}]."
         )
     checked, undefined = _checked_groups(groups), check_undefined(undefined)
-    _check_response_method(response_method)
+    check_response_method(response_method)
     named: list[tuple[str, str, Any]] = [
         (check_statistic(name, scorer=True), name, None) for name in statistics
     ]
@@ -262,7 +262,8 @@ def _check_each_group(labels: list[Any], groups: Any) -> None:
             )
 
 
-def _check_response_method(response_method: Any) -> None:
+def check_response_method(response_method: Any) -> None:
+    """Refuse what names no method that gives scores."""
     methods = ("decision_function", "predict_proba", "predict_log_proba", "predict")
     given = (response_method,) if isinstance(response_method, str) else response_method
     if not isinstance(given, tuple | list) or not given or not set(given) <= set(methods):

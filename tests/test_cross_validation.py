@@ -24,8 +24,8 @@ from oracles import (
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import ColumnTransformer
-from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.linear_model import LogisticRegression
+from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
+from sklearn.linear_model import LogisticRegression, Perceptron
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
     GridSearchCV,
@@ -37,18 +37,23 @@ from sklearn.model_selection import (
     StratifiedGroupKFold,
     StratifiedKFold,
     cross_val_predict,
+    cross_validate,
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from skfedauc import (
+    AUCPartial,
     GroupAUC,
     WithinGroupStratifiedKFold,
     cross_validate_group_auc,
+    group_auc_scoring,
     make_devices,
 )
+from skfedauc.model_selection import cross_validation
 
 MODEL = LogisticRegression()
 
@@ -849,14 +854,14 @@ def test_verbose_tells_how_many_folds_are_done(data, capsys):
     X, y, site = data
     cross_validate_group_auc(MODEL, X, y, groups=site)
     assert capsys.readouterr() == ("", "")
-    cross_validate_group_auc(MODEL, X, y, groups=site, verbose=11)
+    cross_validate_group_auc(MODEL, X, y, groups=site, verbose=1)
     told = capsys.readouterr()
     assert re.search(r"Done +[45] (out of|tasks)", told.err)
     assert told.out == ""
-    cross_validate_group_auc(MODEL, X, y, groups=site, verbose=51)
+    result = cross_validate_group_auc(MODEL, X, y, groups=site, verbose=3)
     told = capsys.readouterr()
-    assert re.search(r"Done +[45] (out of|tasks)", told.out)
-    assert told.err == ""
+    shown = re.findall(r"\[CV\] END .*score=(\d\.\d+)", told.out)
+    assert_allclose([float(value) for value in shown], result.by_fold["pooled"], atol=6e-4)
 
 
 # Errors ------------------------------------------------------------------------------------------
@@ -878,30 +883,209 @@ class FailsOn(LogisticRegression):
 @pytest.mark.parametrize(
     ("backend", "n_jobs"), [("threading", 1), ("threading", 2), ("loky", 2)], ids=str
 )
-def test_fold_that_fails_is_named_with_its_reason(backend, n_jobs):
+def test_fold_that_fails_raises_its_error(backend, n_jobs):
     X, y = np.arange(30.0)[:, None], np.arange(30) % 2
     splits = [(np.arange(10, 30), np.arange(10)), (np.arange(20), np.arange(20, 30))]
-    message = r"fold 1 of 2 failed: FloatingPointError: row 3 cannot be fitted"
-    with joblib.parallel_config(backend), pytest.raises(RuntimeError, match=message):
+    with (
+        joblib.parallel_config(backend),
+        pytest.raises(FloatingPointError, match="row 3 cannot be fitted"),
+    ):
         cross_validate_group_auc(
             FailsOn(3), X, y, groups=np.zeros(30, int), cv=splits, n_jobs=n_jobs
         )
 
 
-def test_failure_has_its_cause(data):
-    X, y, site = data
-    one_class = [(np.flatnonzero(y == 1), np.flatnonzero(y == 0))]
-    with pytest.raises(RuntimeError, match=r"fold 0 of 1 failed: ValueError: .*class") as failure:
-        cross_validate_group_auc(MODEL, X, y, groups=site, cv=one_class)
-    assert isinstance(failure.value.__cause__, ValueError)
+class ScoresNot(LogisticRegression):
+    """Fails where the first test row has this number."""
+
+    def __init__(self, row=0):
+        super().__init__()
+        self.row = row
+
+    def decision_function(self, X):
+        if X[0, 0] == self.row:
+            raise FloatingPointError(f"row {self.row} cannot be scored")
+        return super().decision_function(X)
 
 
-def test_fold_that_cannot_be_scored_is_named(data):
+@pytest.mark.parametrize(
+    ("model", "category", "message"),
+    [
+        (FailsOn(3), FitFailedWarning, r"(?s)1 fits failed out of a total of 3.*row 3 cannot be"),
+        (ScoresNot(10), UserWarning, r"(?s)Scoring failed.*row 10 cannot be scored"),
+    ],
+)
+def test_folds_that_fail_are_left_out_if_asked_for(model, category, message):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.arange(30.0), rng.normal(size=30)])
+    y, site = np.arange(30) % 2, np.arange(30) // 2 % 3
+    tests = np.array_split(np.arange(30), 3)
+    splits = [(np.setdiff1d(np.arange(30), test), test) for test in tests]
+    # Row 3 is a training row of one fold, and row 10 the first test row of it.
+    splits[0] = (np.arange(15, 30), tests[0])
+    splits[2] = (np.arange(10, 20), tests[2])
+    with pytest.warns(category, match=message):
+        result = cross_validate_group_auc(
+            model, X, y, groups=site, cv=splits, error_score=np.nan, return_estimator=True
+        )
+    assert result.n_folds == len(result.estimators) == 3
+    kept = [0, 2]
+    folds = [None if i == 1 else plain_loop(MODEL, X, y, [splits[i]])[0] for i in range(3)]
+    check_result(
+        cross_validate_group_auc(MODEL, X, y, groups=site, cv=[splits[i] for i in kept]),
+        cases_of([folds[i] for i in kept], y, site),
+    )
+    rows = np.concatenate([folds[i][0] for i in kept])
+    score = np.concatenate([folds[i][1] for i in kept])
+    assert result.over_folds.pooled == pytest.approx(roc_auc_score(y[rows], score), abs=1e-12)
+    assert result.by_fold.index.tolist() == [0, 1, 2]
+    assert result.by_fold.loc[1].isna().all()
+    for i in kept:
+        expected = roc_auc_score(y[folds[i][0]], folds[i][1])
+        assert result.by_fold.loc[i, "pooled"] == pytest.approx(expected, abs=1e-12)
+    assert result.confidence_intervals()["value"].isna().all()
+
+
+def test_all_folds_fail():
+    X, y = np.arange(30.0)[:, None], np.arange(30) % 2
+    arguments = {"X": X, "y": y, "groups": y, "error_score": np.nan}
+    with pytest.raises(ValueError, match=r"(?s)All the 5 fits failed.*row 3 cannot be fitted"):
+        cross_validate_group_auc(
+            FailsOn(3), cv=[(np.arange(20), np.arange(20, 30))] * 5, **arguments
+        )
+    with (
+        pytest.warns(UserWarning, match=r"(?s)Scoring failed.*needs a binary classifier"),
+        pytest.raises(ValueError, match=r"no fold could be scored; pass error_score='raise'"),
+    ):
+        cross_validate_group_auc(MODEL, **{**arguments, "y": np.arange(30) % 3})
+
+
+def test_fold_that_cannot_be_scored(data):
     X, y, site = data
     three = y + (np.arange(y.size) % 7 == 0)
-    message = r"fold 0 of 5 failed: ValueError: group AUC needs a binary classifier.* 3 classes"
-    with pytest.raises(RuntimeError, match=message):
+    with pytest.raises(ValueError, match=r"group AUC needs a binary classifier.* 3 classes"):
         cross_validate_group_auc(MODEL, X, three, groups=site)
+
+
+def test_estimator_that_decides_alone(data):
+    X, y, site = data
+    model = Perceptron(random_state=0).fit(X, y)
+
+    class Decides(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):
+            self.classes_ = np.unique(y)
+            return self
+
+        def predict(self, X):
+            return model.predict(X)
+
+    with pytest.raises(AttributeError, match="response_method='predict'"):
+        cross_validate_group_auc(Decides(), X, y, groups=site)
+    result = cross_validate_group_auc(
+        Decides(),
+        X,
+        y,
+        groups=site,
+        cv=[(np.arange(200), np.arange(200))],
+        response_method="predict",
+    )
+    assert result.folds[0].pooled == pytest.approx(roc_auc_score(y, model.predict(X)), abs=1e-12)
+
+
+@pytest.mark.parametrize("methods", ["predict_proba", ("predict_log_proba",), "predict"], ids=str)
+def test_method_that_scores(routing, data, methods):
+    X, y, site = data
+    splits = list(StratifiedKFold(3).split(X, y))
+    scorer = group_auc_scoring(STATISTICS_OF_ROWS, groups=None, response_method=methods)
+    result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=splits, response_method=methods)
+    expected = scored(MODEL, X, y, site, splits, scorer)
+    for name in scorer:
+        assert_allclose(result.by_fold[name], expected[f"test_{name}"], rtol=1e-12)
+
+
+STATISTICS_OF_ROWS = ["pooled", "macro", "positives", "negatives", "samples", "pairs", "worst"]
+
+
+@pytest.fixture
+def classes(data):
+    return np.array(["ill", "well"])[data[1]]
+
+
+@pytest.mark.parametrize("pos_label", [None, "well", "ill"])
+def test_positive_label(routing, data, classes, pos_label):
+    X, y, site = data
+    splits = list(StratifiedKFold(3).split(X, y))
+    result = cross_validate_group_auc(
+        MODEL, X, classes, groups=site, cv=splits, pos_label=pos_label
+    )
+    assert (
+        result.over_folds.by_group["n_positives"].sum() == (classes == (pos_label or "well")).sum()
+    )
+    scorer = group_auc_scoring(STATISTICS_OF_ROWS, groups=None, pos_label=pos_label)
+    expected = scored(MODEL, X, classes, site, splits, scorer)
+    for name in scorer:
+        assert_allclose(result.by_fold[name], expected[f"test_{name}"], rtol=1e-12)
+    if pos_label == "ill":
+        folds = plain_loop(MODEL, X, classes, splits)
+        cases = cases_of([(rows, -score) for rows, score in folds], 1 - y, site)
+        check_result(result, cases)
+
+
+def scored(model, X, y, site, splits, scorer):
+    """The same by scikit-learn's cross_validate and the scorers."""
+    return cross_validate(model, X, y, cv=splits, scoring=scorer, params={"groups": site})
+
+
+def test_positive_label_that_is_none(data):
+    X, y, site = data
+    with pytest.raises(ValueError, match=r"pos_label=2 is not among the classes .*\[0, 1\]"):
+        cross_validate_group_auc(MODEL, X, y, groups=site, pos_label=2)
+
+
+def test_row_numbers_are_kept_if_asked_for(data):
+    X, y, site = data
+    assert cross_validate_group_auc(MODEL, X, y, groups=site).indices is None
+    splits = list(StratifiedKFold(3).split(X, y))
+    expected = cross_validate(MODEL, X, y, cv=splits, return_indices=True)["indices"]
+    indices = cross_validate_group_auc(
+        MODEL, X, y, groups=site, cv=iter(splits), return_indices=True
+    ).indices
+    assert indices.keys() == expected.keys()
+    for key, rows in expected.items():
+        assert [part.tolist() for part in indices[key]] == [part.tolist() for part in rows]
+
+
+@pytest.mark.parametrize("pre_dispatch", [1, "all", "n_jobs"])
+def test_folds_are_dispatched_as_asked(data, pre_dispatch):
+    X, y, site = data
+    expected = cross_validate_group_auc(MODEL, X, y, groups=site)
+    result = cross_validate_group_auc(MODEL, X, y, groups=site, n_jobs=2, pre_dispatch=pre_dispatch)
+    assert result.partial == expected.partial
+
+
+def test_kernel_between_rows_is_cut_both_ways(data):
+    X, y, site = data
+    expected = cross_validate_group_auc(SVC(kernel="linear"), X, y, groups=site)
+    result = cross_validate_group_auc(SVC(kernel="precomputed"), X @ X.T, y, groups=site)
+    pd.testing.assert_frame_equal(result.by_fold, expected.by_fold, atol=1e-6)
+
+
+def test_workers_send_back_counts_alone(data, monkeypatch):
+    X, y, site = data
+    sent = []
+
+    def noted(*args, **kwargs):
+        done = cross_validate(*args, **kwargs)
+        sent.append(done)
+        return done
+
+    monkeypatch.setattr(cross_validation, "cross_validate", noted)
+    result = cross_validate_group_auc(MODEL, X, y, groups=site)
+    (done,) = sent
+    assert done.keys() == {"fit_time", "score_time", "test_score"}
+    assert [vars(counts).keys() for counts in done["test_score"]] == [{"partial"}] * 5
+    merged = AUCPartial.merge([counts.partial for counts in done["test_score"]])
+    assert GroupAUC(merged).partial == result.partial.regroup(lambda key: key[1])
 
 
 FRAME = pd.DataFrame({"x": np.arange(12.0), "site": np.repeat([1, 2], 6)})
@@ -928,7 +1112,11 @@ HOLES = FRAME["site"].where(FRAME.index != 4)
         ({"cv": 7}, ValueError, r"n_splits=7"),
         ({"cv": []}, ValueError, r"cv gave no folds"),
         ({"cv": "five"}, ValueError, r"Expected .?cv.?"),
-        ({"params": {"nonsense": 1}}, RuntimeError, r"fold 0 of 3 failed: TypeError: .*nonsense"),
+        ({"params": {"nonsense": 1}}, TypeError, r"unexpected keyword argument 'nonsense'"),
+        ({"error_score": 0.5}, ValueError, r"error_score must be 'raise' or numpy.nan; got 0.5"),
+        ({"error_score": "warn"}, ValueError, r"error_score must be .*; got 'warn'"),
+        ({"response_method": "transform"}, ValueError, r"response_method must be one or several"),
+        ({"pre_dispatch": 1.5}, ValueError, r"pre_dispatch"),
     ],
 )
 def test_arguments_that_cannot_be(changed, error, message):

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import check_cv, cross_validate
 
 from skfedauc import _sklearn
 from skfedauc import _validation as validation
 from skfedauc.inference import intervals
 from skfedauc.inference.variances import FoldVariances
+from skfedauc.model_selection.fold_counts import FittedOnRows, FoldCounts, Rows, count_rows
 from skfedauc.model_selection.splitter import WithinGroupStratifiedKFold
 from skfedauc.partials import AUCPartial
 from skfedauc.report import AVERAGES, Agreement, GroupAUC, Undefined, check_undefined
+from skfedauc.scoring import check_response_method
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,6 +67,8 @@ class GroupAUCCrossValidation:
         What averages and gaps do with groups that lack a class.
     estimators : list of estimators or None
         The fitted estimator of each fold, if asked for.
+    indices : dict of str to list of ndarray, or None
+        The numbers of the "train" and "test" rows of each fold, if asked for.
     """
 
     def __init__(
@@ -76,8 +78,10 @@ class GroupAUCCrossValidation:
         undefined: Undefined,
         estimators: list[Any] | None,
         rows_repeat: bool,
+        indices: dict[str, list[NDArray[np.intp]]] | None = None,
     ) -> None:
         self._rows_repeat = rows_repeat
+        self.indices = indices
         self.partial = partial
         self.n_folds = n_folds
         self.undefined = undefined
@@ -356,15 +360,20 @@ def cross_validate_group_auc(
     cv: Any = None,
     params: Mapping[str, Any] | None = None,
     sample_weight: Any = None,
+    pos_label: Any = None,
+    response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
     n_jobs: int | None = None,
     verbose: int = 0,
+    pre_dispatch: int | str = "2*n_jobs",
     undefined: Undefined = "skip",
     return_estimator: bool = False,
+    return_indices: bool = False,
+    error_score: float | Literal["raise"] = "raise",
 ) -> GroupAUCCrossValidation:
     """Cross-validate an estimator and report on group AUC over its folds.
 
-    A clone is fitted on each fold by joblib workers, which send back counts by group and
-    never rows.
+    The folds are run by scikit-learn's `cross_validate`; its workers send back counts by group
+    and never rows.
 
     Parameters
     ----------
@@ -373,7 +382,7 @@ def cross_validate_group_auc(
     X : array-like of shape (n_rows, n_features)
         Input of the estimator.
     y : array-like of shape (n_rows,)
-        True labels; the positive one is ``classes_[1]``.
+        True labels.
     groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
         Name or names of columns of X, or the labels themselves. A pandas Series is aligned
         with the index of X by label, if X has one.
@@ -388,15 +397,26 @@ def cross_validate_group_auc(
     sample_weight : array-like of shape (n_rows,), default=None
         Weights for fitting and for the AUC. In a Pipeline, while metadata routing is off,
         they go to the last step.
+    pos_label : int, float, bool or str, default=None
+        The positive label; ``estimator.classes_[1]`` if left out.
+    response_method : str or tuple of str, default=("decision_function", "predict_proba")
+        Methods of the estimator that give scores, the first that it has being used.
     n_jobs : int, default=None
         Workers; None means 1 unless in a `joblib.parallel_config` context, -1 all processors.
     verbose : int, default=0
-        From 1 up joblib prints how many folds are done, with the time taken; from 50 on to
-        stdout instead of stderr.
+        As in `cross_validate`: from 1 up joblib prints how many folds are done, from 2 up each
+        fold has its line, from 3 up with its pooled AUC.
+    pre_dispatch : int or str, default="2*n_jobs"
+        How many folds are given to the workers at a time; see `cross_validate`.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
         What averages and gaps do with groups that lack a class; see `GroupAUC`.
     return_estimator : bool, default=False
         Whether to keep the fitted estimators.
+    return_indices : bool, default=False
+        Whether to keep the row numbers of each fold.
+    error_score : "raise" or NaN, default="raise"
+        What to do if a fold cannot be fitted or scored: raise its error, or warn and go on without
+        its rows; the statistics of that fold are NaN then. If all fits fail, an error is raised.
 
     Returns
     -------
@@ -408,8 +428,8 @@ def cross_validate_group_auc(
     ------
     ValueError, TypeError
         If an argument is not as described; the message tells what to pass instead.
-    RuntimeError
-        If a fold fails; tells which fold and why.
+    Exception
+        What the estimator raises, if a fold fails and `error_score` is "raise".
 
     See Also
     --------
@@ -453,41 +473,53 @@ def cross_validate_group_auc(
             "sample_weight was given twice, by itself and in params. In params it weights the "
             "fit alone, by itself the fit and the AUC; give one of them."
         )
-    splits = _splits(cv, X, target, codes)
-    run = delayed(_fit_and_count)
-    jobs = (
-        run(
-            clone(estimator),
-            X,
-            target,
-            codes,
-            weights,
-            dict(params or {}),
-            split,
-            (number, len(splits)),
-            return_estimator,
+    check_response_method(response_method)
+    if error_score != "raise" and not (validation.is_number(error_score) and np.isnan(error_score)):
+        raise ValueError(
+            f"error_score must be 'raise' or numpy.nan; got {error_score!r}. No other number can "
+            "take the place of the counts of a fold."
         )
-        for number, split in enumerate(splits)
+    fit_params = dict(params or {})
+    rows = Rows(target, codes, weights, fit_params, pos_label, response_method)
+    splits = _splits(cv, X, target, codes)
+    done = cross_validate(
+        FittedOnRows(estimator, rows),
+        X,
+        np.arange(target.size),
+        scoring=count_rows,
+        cv=splits,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        pre_dispatch=pre_dispatch,
+        return_estimator=return_estimator,
+        error_score=error_score,
     )
-    done = Parallel(n_jobs=n_jobs, verbose=verbose)(jobs)
-    partials = [
-        part.regroup(lambda code, fold=fold: (fold, label_of[code]))
-        for fold, (part, _) in enumerate(done)
-    ]
+    counted: dict[int, AUCPartial] = {
+        fold: counts.partial
+        for fold, counts in enumerate(done["test_score"])
+        if isinstance(counts, FoldCounts)
+    }
+    if not counted:
+        raise ValueError("no fold could be scored; pass error_score='raise' to see why.")
+    partials = [_of_fold(partial, fold, label_of) for fold, partial in counted.items()]
+    train, test = ([split[i] for split in splits] for i in (0, 1))
     return GroupAUCCrossValidation(
         AUCPartial.merge(partials),
-        len(partials),
+        len(splits),
         undefined,
-        [fitted for _, fitted in done] if return_estimator else None,
-        rows_repeat=_is_any_row_tested_twice(splits, target.size),
+        [fitted.estimator for fitted in done["estimator"]] if return_estimator else None,
+        _is_any_row_tested_twice([test[fold] for fold in counted], target.size),
+        {"train": train, "test": test} if return_indices else None,
     )
 
 
-def _is_any_row_tested_twice(
-    splits: list[tuple[NDArray[np.intp], NDArray[np.intp]]], n_rows: int
-) -> bool:
+def _of_fold(partial: AUCPartial, fold: int, label_of: list[Any]) -> AUCPartial:
+    return partial.regroup(lambda code: (fold, label_of[code]))
+
+
+def _is_any_row_tested_twice(tests: list[NDArray[np.intp]], n_rows: int) -> bool:
     tested = np.zeros(n_rows, np.int64)
-    for _, test in splits:
+    for test in tests:
         np.add.at(tested, test, 1)
     return bool((tested > 1).any())
 
@@ -504,40 +536,3 @@ def _splits(
     if not splits:
         raise ValueError("cv gave no folds.")
     return splits
-
-
-def _fit_and_count(
-    estimator: Any,
-    X: Any,
-    y: NDArray[Any],
-    codes: NDArray[np.intp],
-    weights: NDArray[np.float64] | None,
-    params: dict[str, Any],
-    split: tuple[NDArray[np.intp], NDArray[np.intp]],
-    fold: tuple[int, int],
-    return_estimator: bool,
-) -> tuple[AUCPartial, Any]:
-    """Fit on the training rows of one fold, count its test rows."""
-    train, test = split
-    try:
-        fit_params = _sklearn.of_rows(X, params, train)
-        if weights is not None:
-            fit_params[_sklearn.weight_name(estimator)] = weights[train]
-        estimator.fit(_sklearn.rows_of(X, train), y[train], **fit_params)
-        positive, _ = _sklearn.positive_class(estimator, None)
-        scores = _sklearn.response_values(
-            estimator, _sklearn.rows_of(X, test), ("decision_function", "predict_proba")
-        )
-        rows = validation.check_rows(
-            y[test],
-            scores,
-            codes[test],
-            None if weights is None else weights[test],
-            positive,
-            warn_hard_labels=False,
-        )
-    except Exception as error:
-        raise RuntimeError(
-            f"fold {fold[0]} of {fold[1]} failed: {type(error).__name__}: {error}"
-        ) from error
-    return AUCPartial._of_rows(rows), estimator if return_estimator else None
