@@ -248,7 +248,7 @@ def _meaning(report: GroupAUC) -> list[str]:
     import textwrap
 
     by_group, parts = report.by_group, report.decomposition()
-    by_chance, pvalue = report.expected_difference, report.test_equal_groups().pvalue
+    by_chance, pvalue = report.expected_difference, report.test_difference().pvalue
     rows = by_group["n_positives"] + by_group["n_negatives"]
     return textwrap.wrap(
         f"What it means: {1 - parts.share_within:.0%} of the pairs behind the pooled AUC compare "
@@ -459,14 +459,15 @@ def _noise_lines(report: GroupAUC) -> list[str]:
     gap = _Gap.of(report)
     return [
         f"Test that all groups{left_out} have the same AUC: p = {test.pvalue:.2g}.",
-        f"Difference that chance alone would make if they had: {gap.by_chance:.4f}; 95% interval "
-        f"of the difference: {gap.low:.4f}..{gap.high:.4f}.",
+        f"Largest difference of two groups: {gap.difference:.4f}, 95% interval "
+        f"{gap.low:.4f}..{gap.high:.4f}, p = {gap.pvalue:.2g}.",
+        f"If all AUCs were equal, it would be {gap.by_chance:.4f} on average.",
         *_small_group_lines(report),
     ]
 
 
 class _Gap(NamedTuple):
-    """The difference of group AUCs and what is to be made of it."""
+    """The largest difference of group AUCs with its interval, p value and null mean."""
 
     difference: float
     low: float
@@ -476,13 +477,9 @@ class _Gap(NamedTuple):
 
     @classmethod
     def of(cls, report: GroupAUC) -> _Gap:
-        intervals = report.confidence_intervals(of="statistics")
+        test = report.test_difference()
         return cls(
-            report.difference,
-            intervals["ci_low"]["difference"],
-            intervals["ci_high"]["difference"],
-            report.expected_difference,
-            report.test_equal_groups().pvalue,
+            test.difference, test.ci_low, test.ci_high, report.expected_difference, test.pvalue
         )
 
 
@@ -502,8 +499,8 @@ def _small_group_lines(report: GroupAUC) -> list[str]:
     n_small, gap = found
     return [
         f"Without {counted(n_small, 'group')} of fewer than {SMALL} positives or negatives: "
-        f"difference {gap.difference:.4f}, 95% interval {gap.low:.4f}..{gap.high:.4f}, by chance "
-        f"{gap.by_chance:.4f}, p = {gap.pvalue:.2g}."
+        f"largest difference {gap.difference:.4f}, 95% interval {gap.low:.4f}..{gap.high:.4f}, "
+        f"p = {gap.pvalue:.2g}; on average {gap.by_chance:.4f} if all AUCs were equal."
     ]
 
 
@@ -596,7 +593,11 @@ def _entry(grouping: _Grouping) -> dict[str, Any]:
         "statistics": {str(k): _or_null(v) for k, v in report.statistics().items()},
         "decomposition": {k: _or_null(v) for k, v in report.decomposition()._asdict().items()},
         "expected_difference": _or_null(report.expected_difference),
-        "difference_interval": {"ci_low": _or_null(gap.low), "ci_high": _or_null(gap.high)},
+        "test_difference": {
+            "ci_low": _or_null(gap.low),
+            "ci_high": _or_null(gap.high),
+            "pvalue": _or_null(gap.pvalue),
+        },
         "without_small_groups": without,
         "test_equal_groups": {
             "statistic": _or_null(test.statistic),

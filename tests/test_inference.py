@@ -6,12 +6,12 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy import stats
+from scipy import optimize, stats
 from statsmodels.stats.nonparametric import rank_compare_2indep
 
 from skfedauc import AUCPartial, GroupAUC, make_devices
 from skfedauc._paircounts import places_in_all
-from skfedauc.inference import agreement, group_comparisons, heterogeneity, intervals
+from skfedauc.inference import agreement, group_comparisons, heterogeneity, intervals, pairwise
 
 # Reference values of pROC 1.18.0, metafor 3.8.1 and Obuchowski's (1997) formula, on 20 rows.
 Y = np.repeat([0, 1], [11, 9])
@@ -341,14 +341,213 @@ def test_the_average_of_perfect_groups_has_an_exact_limit():
     assert row["ci_low"] == pytest.approx((a + b + c)[likely].min() / 3, abs=0.01)
 
 
-def test_difference_is_between_limits_of_all_groups():
-    report = report_of(*simulated(3, n=600))
-    row = report.confidence_intervals(of="statistics").loc["difference"]
+def hull(auc, variance, m, n, deviate):
+    """Limits on the logit scale and by Newcombe's method 5, the further of both."""
+    if auc == 1.0:
+        return stats.norm.sf(deviate) ** (1 / min(m, n)), 1.0
+    reach = deviate * np.sqrt(variance) / (auc * (1 - auc))
+    odds = np.log(auc / (1 - auc))
+    low, high = 1 / (1 + np.exp(reach - odds)), 1 / (1 + np.exp(-reach - odds))
+
+    def excess(t):
+        of_one = ((m + n) / 2 - 1) * ((1 - t) / (2 - t) + t / (1 + t))
+        return abs(t - auc) - deviate * np.sqrt(t * (1 - t) * (1 + of_one) / (m * n))
+
+    near = optimize.brentq(excess, 0.0, auc, xtol=1e-15)
+    far = optimize.brentq(excess, auc, 1.0, xtol=1e-15)
+    return min(low, near), max(high, far)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.9999])
+def test_limits_are_the_hull_of_logit_and_newcombe(level):
+    rng, rows = np.random.default_rng(0), []
+    for g, (m, n, digits) in enumerate(
+        [(20, 500, 3), (10, 40, 1), (5, 5, 0), (200, 30, 2), (4, 9, 0)]
+    ):
+        positive = np.arange(m + n) < m
+        scores = np.round(
+            rng.normal(size=m + n) * (1 + 3 * positive * (g == 0))
+            + (1.8 + 30 * (g == 4)) * positive,
+            digits,
+        )
+        rows.append((positive, scores, np.full(m + n, g)))
+    y, scores, groups = map(np.concatenate, zip(*rows, strict=True))
+    report = report_of(y, scores, groups)
+    table, deviate = report.confidence_intervals(level), stats.norm.isf((1 - level) / 2)
     v = report._variances
-    low, high, _ = intervals.group_limits(v, 0.05 / (4 * 6), "logit", student=True)
-    assert row["ci_low"] == pytest.approx(max(low.max() - high.min(), 0.0))
-    low, high, _ = intervals.group_limits(v, 0.05 / 4, "logit", student=True)
-    assert row["ci_high"] == pytest.approx(high.max() - low.min())
+    widened = 0
+    for row, delong, m, n in zip(
+        table.itertuples(), v.delong, v.positives.n, v.negatives.n, strict=True
+    ):
+        low, high = hull(row.auc, delong, m, n, deviate)
+        assert row.ci_low == pytest.approx(low, abs=1e-12)
+        assert row.ci_high == pytest.approx(high, abs=1e-12)
+        plain, _ = intervals.limits(row.auc, delong, deviate, "logit")
+        widened += row.ci_low < plain - 1e-6
+    assert 0 < widened < len(table)
+
+
+def test_few_tied_positives_do_not_make_an_auc_certain():
+    """Twenty positives tied at the top: DeLong's variance holds of the negatives alone."""
+    y = np.arange(2020) < 20
+    scores = y | (np.arange(2020) >= 1970)
+    with pytest.warns(UserWarning, match="only 0 and 1"):
+        report = report_of(y, scores.astype(float))
+    row = report.confidence_intervals().iloc[0]
+    assert row.auc == pytest.approx(0.9875)
+    assert row.ci_low < 0.93
+    assert row.ci_low > 0.85
+    pooled = report.confidence_intervals(of="statistics").loc["pooled"]
+    assert (pooled.ci_low, pooled.ci_high) == (row.ci_low, row.ci_high)
+
+
+def test_newcombes_limits_are_found_anywhere():
+    rng, n = np.random.default_rng(0), 20_000
+    auc = np.r_[rng.random(n - 5), 0.0, 1.0, 1e-9, 1 - 1e-9, 0.5]
+    positives, negatives = np.exp(rng.uniform(0, 10, (2, n)))
+    deviate = np.exp(rng.uniform(-3, 3.6, n))
+    once = 1 / (positives * negatives)
+    often = once * ((positives + negatives) / 2 - 1)
+    spread = intervals.AUCSpread(auc, auc, np.full(n, np.inf), positives, once, often)
+    for end in (0.0, 1.0):
+        near, far = auc.copy(), np.full(n, end)
+        for _ in range(70):
+            middle = (near + far) / 2
+            variance = intervals.model_variance(middle, once, often)
+            inside = (middle - auc) ** 2 <= deviate**2 * variance
+            near, far = np.where(inside, middle, near), np.where(inside, far, middle)
+        assert_allclose(spread._newcombe(end, deviate), far, rtol=0, atol=1e-14)
+
+
+# The largest difference ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_groups", [2, 3, 10, 50, 500, 2000])
+def test_the_studentized_range_equals_scipy(n_groups):
+    values = np.array([0.0, 0.5, 2.0, 3.5, 5.0])
+    assert_allclose(
+        pairwise.studentized_range_tail(values, n_groups),
+        stats.studentized_range.sf(values, n_groups, np.inf),
+        rtol=1e-9,
+    )
+    # Far out the pairs are as if they were independent.
+    pairs = n_groups * (n_groups - 1)
+    assert pairwise.studentized_range_tail(40.0, n_groups) == pytest.approx(
+        pairs * stats.norm.sf(40 / np.sqrt(2)), rel=1e-9
+    )
+    quantile = pairwise.studentized_range_quantile(0.01, n_groups)
+    assert pairwise.studentized_range_tail(quantile, n_groups) == pytest.approx(0.01, rel=1e-11)
+
+
+def pair_deviate(v, first, second):
+    """Standard errors at which the interval of the difference of two groups ends at 0."""
+    if v.auc[first] < v.auc[second]:
+        first, second = second, first
+    rows = v.positives.n, v.negatives.n
+
+    def lower_limit(deviate):
+        (low, _), (_, high) = (
+            hull(v.auc[g], v.delong[g], rows[0][g], rows[1][g], deviate) for g in (first, second)
+        )
+        difference = v.auc[first] - v.auc[second]
+        return difference - np.hypot(v.auc[first] - low, high - v.auc[second])
+
+    return optimize.brentq(lower_limit, 0.0, 20.0, xtol=1e-13)
+
+
+@pytest.mark.parametrize("n_groups", [2, 3, 6])
+def test_interval_and_p_value_of_the_difference_compare_all_pairs(n_groups):
+    report = report_of(*simulated(3, n_groups=n_groups, n=100 * n_groups))
+    test, v = report.test_difference(), report._variances
+    quantile = stats.studentized_range.isf(0.05, n_groups, np.inf) / np.sqrt(2)
+    single, several = (
+        np.array(
+            [
+                hull(*values, deviate)
+                for values in zip(v.auc, v.delong, v.positives.n, v.negatives.n, strict=True)
+            ]
+        )
+        for deviate in (stats.norm.isf(0.025), quantile)
+    )
+    lows, highs = [], []
+    for g, h in itertools.permutations(range(n_groups), 2):
+        difference = v.auc[g] - v.auc[h]
+        lows.append(difference - np.hypot(v.auc[g] - several[g, 0], several[h, 1] - v.auc[h]))
+        highs.append(difference + np.hypot(single[g, 1] - v.auc[g], v.auc[h] - single[h, 0]))
+    assert test.ci_low == pytest.approx(max(*lows, 0.0), abs=1e-9)
+    assert test.ci_high == pytest.approx(max(highs), abs=1e-9)
+    deviates = [pair_deviate(v, g, h) for g, h in itertools.combinations(range(n_groups), 2)]
+    expected = stats.studentized_range.sf(np.sqrt(2) * max(deviates), n_groups, np.inf)
+    assert test.pvalue == pytest.approx(expected, rel=1e-9)
+    if n_groups == 2:
+        assert test.pvalue == pytest.approx(2 * stats.norm.sf(deviates[0]), rel=1e-9)
+    assert test.difference == np.ptp(v.auc)
+    assert (test.highest, test.lowest) == (v.auc.argmax(), v.auc.argmin())
+    row = report.confidence_intervals(of="statistics").loc["difference"]
+    assert (row["value"], row["ci_low"], row["ci_high"]) == (
+        test.difference,
+        test.ci_low,
+        test.ci_high,
+    )
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_interval_of_the_difference_leaves_out_0_exactly_where_p_is_small(weighted):
+    seen = set()
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        y, scores, groups, weights = simulated(
+            seed, n_groups=2 + seed % 5, n=400, weighted=weighted
+        )
+        scores = np.round(scores + 0.8 * y * rng.normal(size=7)[groups], seed % 3)
+        report = report_of(y, scores, groups, weights, undefined="ignore")
+        test = report.test_difference()
+        seen.add(test.pvalue < 0.05)
+        assert (test.ci_low > 0) == (test.pvalue < 0.05)
+        # At the level of its own p value the interval ends at 0.
+        if 1e-8 < test.pvalue < 0.999:
+            inside, outside = (
+                report.test_difference(level=1 - test.pvalue * factor)
+                for factor in (1 - 1e-6, 1 + 1e-6)
+            )
+            assert inside.ci_low == 0.0
+            assert outside.ci_low > 0.0
+        pairs = report.compare_groups()
+        if pairs["pvalue"].notna().all():
+            smallest = pairs["pvalue_adjusted"].min()
+            assert test.pvalue == pytest.approx(smallest, rel=1e-9, abs=1e-300)
+    assert seen == {True, False}
+
+
+def test_the_difference_of_groups_without_one():
+    test = report_of([0, 1, 0, 1], [1, 2, 3, 4], list("aaaa")).test_difference()
+    assert np.isnan([test.difference, test.ci_low, test.ci_high, test.pvalue]).all()
+    assert (test.highest, test.method) == (None, "needs two groups with both classes")
+    same = report_of([0, 1, 0, 1] * 2, [1, 2, 3, 1] * 2, list("aaaabbbb")).test_difference()
+    assert (same.difference, same.ci_low, same.pvalue) == (0.0, 0.0, 1.0)
+    assert same.ci_high > 0
+    with pytest.raises(ValueError, match=r"Pass 0.95 for 95 %"):
+        report_of(Y, S1, GROUPS).test_difference(level=95)
+    assert "'" in repr(report_of(Y, S1, GROUPS).test_difference())
+
+
+def test_the_difference_of_very_many_groups_compares_limits():
+    report = report_of(
+        *simulated(5, n_groups=pairwise.MOST_GROUPS + 1, n=80_000), undefined="ignore"
+    )
+    test, n_groups = report.test_difference(), report.n_groups - report.n_undefined
+    assert n_groups > pairwise.MOST_GROUPS
+    assert test.method == "Bonferroni limits of all groups"
+    table = report.confidence_intervals(1 - 0.05 / n_groups)
+    assert test.ci_low == max(table["ci_low"].max() - table["ci_high"].min(), 0.0)
+    assert (test.ci_low > 0) == (test.pvalue < 0.05)
+    inside, outside = (
+        (report.test_difference(level=1 - test.pvalue * factor) for factor in (1 - 1e-6, 1 + 1e-6))
+        if test.pvalue < 0.999
+        else (test, test)
+    )
+    assert inside.ci_low == 0.0
+    assert outside.ci_low >= 0.0
 
 
 def test_weights_that_are_all_the_same_change_nothing():
@@ -474,28 +673,40 @@ def test_degrees_of_freedom_equal_those_of_brunner_and_munzel(seed):
         assert found.freedom[g] == pytest.approx(theirs.df, rel=1e-9)
 
 
-def test_comparisons_are_on_the_logit_scale():
+def test_pairs_are_compared_by_the_limits_of_both_groups():
     report = report_of(*simulated(6, n=600))
-    table = report.compare_groups()
+    table, v = report.compare_groups(), report._variances
     assert len(table) == 15
-    v = report._variances
-    pairs = report.by_group["n_positives"] * report.by_group["n_negatives"]
-    drawn = ((pairs * v.auc + 0.5) / (pairs + 1)).to_numpy()
-    logit, error = np.log(drawn / (1 - drawn)), np.sqrt(v.delong) / drawn / (1 - drawn)
+    quantile = stats.studentized_range.isf(0.05, 6, np.inf) / np.sqrt(2)
     for (one, other), row in table.iterrows():
-        z = (logit[one] - logit[other]) / np.hypot(error[one], error[other])
-        assert row.statistic == pytest.approx(z, rel=1e-9)
-        freedom = satterthwaite(error[[one, other]] ** 2, v.freedom[[one, other]])
-        assert row.pvalue == pytest.approx(2 * stats.t.sf(abs(z), freedom), rel=1e-9)
-        assert row.difference == pytest.approx(v.auc[one] - v.auc[other], abs=1e-12)
-        reach = stats.t.isf((1 - 0.95 ** (1 / 15)) / 2, freedom) * np.hypot(
-            error[one], error[other]
+        deviate = pair_deviate(v, one, other)
+        assert row.difference == v.auc[one] - v.auc[other]
+        assert row.statistic == pytest.approx(np.sign(row.difference) * deviate, rel=1e-9)
+        assert row.pvalue == pytest.approx(2 * stats.norm.sf(deviate), rel=1e-9)
+        adjusted = stats.studentized_range.sf(np.sqrt(2) * deviate, 6, np.inf)
+        assert row.pvalue_adjusted == pytest.approx(adjusted, rel=1e-9)
+        (low, high), (other_low, other_high) = (
+            hull(v.auc[g], v.delong[g], v.positives.n[g], v.negatives.n[g], quantile)
+            for g in (one, other)
         )
-        assert row.logit_ci_high - row.logit_ci_low == pytest.approx(2 * reach, rel=1e-9)
-    assert table["pvalue_adjusted"].tolist() == group_comparisons.holm(table["pvalue"]).tolist()
+        assert row.ci_low == pytest.approx(
+            row.difference - np.hypot(v.auc[one] - low, other_high - v.auc[other]), abs=1e-9
+        )
+        assert row.ci_high == pytest.approx(
+            row.difference + np.hypot(high - v.auc[one], v.auc[other] - other_low), abs=1e-9
+        )
+        assert ((row.ci_low > 0) | (row.ci_high < 0)) == (row.pvalue_adjusted < 0.05)
+    assert table["adjustment"].unique().tolist() == ["Tukey"]
     with_one = report.compare_groups(3)
     assert with_one.index.tolist() == [0, 1, 2, 4, 5]
     assert with_one.loc[5, "statistic"] == pytest.approx(-table.loc[(3, 5), "statistic"], rel=1e-12)
+    assert_allclose(with_one["pvalue_adjusted"], 1 - (1 - with_one["pvalue"]) ** 5, rtol=1e-9)
+    assert with_one["adjustment"].unique().tolist() == ["Sidak"]
+    for level in (0.5, 0.9, 0.999):
+        for reference in (None, 3):
+            found = report.compare_groups(reference, level=level)
+            leaves_out = (found["ci_low"] > 0) | (found["ci_high"] < 0)
+            assert leaves_out.tolist() == (found["pvalue_adjusted"] < 1 - level).tolist()
 
 
 def shared_variances(y, scores, groups):
@@ -593,12 +804,12 @@ def test_two_groups_are_compared_once():
     rows = make_devices("different", [30, 50], [80, 60], shifts=(0, 1), random_state=4)
     report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
     table, pair = report.compare_groups("rest"), report.compare_groups().iloc[0]
-    assert table["pvalue_adjusted"].tolist() == table["pvalue"].tolist() == [pair["pvalue"]] * 2
+    assert table["pvalue_adjusted"].tolist() == table["pvalue"].tolist()
     assert table["reference_auc"].tolist() == table["auc"].tolist()[::-1]
-    for column in ("difference", "logit_difference", "statistic"):
-        assert table[column].tolist() == [pair[column], -pair[column]]
-    assert table["logit_ci_low"].tolist() == [pair["logit_ci_low"], -pair["logit_ci_high"]]
-    assert table["logit_ci_high"].tolist() == [pair["logit_ci_high"], -pair["logit_ci_low"]]
+    assert table["difference"].tolist() == [pair["difference"], -pair["difference"]]
+    for column in ("logit_difference", "statistic"):
+        assert table[column].sum() == 0.0
+    assert (table["logit_ci_low"] == -table["logit_ci_high"].to_numpy()[::-1]).all()
 
 
 def test_groups_that_cannot_be_tested_are_nan():

@@ -1,7 +1,8 @@
 """What is noise: everything is read from a partial, but for two models on the same rows.
 
 * `variances.py`: of group AUCs and the pooled AUC, from the placements of rows;
-* `intervals.py`: limits of AUCs, averages, the worst and the difference;
+* `intervals.py`: limits of AUCs, averages and the worst;
+* `pairwise.py`: two groups, all pairs of groups, and the largest difference;
 * `heterogeneity.py`: are all groups equal, how much do their true AUCs differ;
 * `group_comparisons.py`: groups two by two, or each with the rest;
 * `agreement.py`: how alike the groups' scores are;

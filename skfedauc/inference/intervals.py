@@ -7,6 +7,9 @@ References
    https://doi.org/10.1080/01621459.1963.10500830
 .. [2] McDiarmid, C. (1989). On the method of bounded differences. Surveys in Combinatorics.
    https://doi.org/10.1017/CBO9781107359949.008
+.. [3] Newcombe, R. G. (2006). Confidence intervals for an effect size measure based on the
+   Mann-Whitney statistic. Part 2: asymptotic methods and evaluation. Statistics in Medicine
+   25(4). https://doi.org/10.1002/sim.2324
 """
 
 from __future__ import annotations
@@ -142,21 +145,129 @@ def bounded_differences(squared_shares: float, tail: float) -> float:
 # Intervals of group AUCs -----------------------------------------------------------------
 
 
+class AUCSpread(NamedTuple):
+    """AUCs and what their limits are computed from; one element for each AUC.
+
+    Attributes
+    ----------
+    auc, variance : ndarray of float64
+        AUCs and their estimated variances.
+    freedom : ndarray of float64
+        Degrees of freedom of the estimated variances; infinite where they count as known.
+    fewest : ndarray of float64
+        Rows of the smaller class.
+    once, often : ndarray of float64
+        Coefficients of `model_variance`.
+    """
+
+    auc: Floats
+    variance: Floats
+    freedom: Floats
+    fewest: Floats
+    once: Floats
+    often: Floats
+
+    def take(self, which: NDArray[Any] | slice) -> AUCSpread:
+        """Return those of some AUCs."""
+        return AUCSpread(*(part[which] for part in self))
+
+    def limits(self, deviate: ArrayLike, method: Method) -> tuple[Floats, Floats]:
+        """Lower and upper limits, each missed as often as a normal variable exceeds `deviate`."""
+        return self.limit(0.0, deviate, method), self.limit(1.0, deviate, method)
+
+    def limit(self, end: float, deviate: ArrayLike, method: Method) -> Floats:
+        """Limits towards one end of the scale, 0 or 1.
+
+        By "logit" each limit is the one further out of two: that of the logit, from the estimated
+        variance, and that of Newcombe's method 5 [3]_, from the variance that a true AUC at the
+        limit would have. The estimated variance is much too small where the few rows
+        of a class have nearly the same placement, as with an AUC near 1 or with tied scores.
+        """
+        from scipy.special import ndtr
+
+        deviate = np.asarray(deviate, np.float64)
+        quantile, tail = deviate, ndtr(-deviate)
+        if np.isfinite(self.freedom).any():
+            student = t_quantile(tail, np.where(np.isfinite(self.freedom), self.freedom, 1.0))
+            quantile = np.where(np.isfinite(self.freedom), student, deviate)
+        found = limits(self.auc, self.variance, quantile, method)[int(end)]
+        if method == "logit":
+            further = np.maximum if end else np.minimum
+            found = further(found, self._newcombe(end, deviate))
+        # Perfect separation of k independent pairs has at most the probability AUC**k.
+        with np.errstate(divide="ignore"):
+            near = np.exp(np.log(tail) / np.maximum(self.fewest, 1.0))
+        perfect = self.auc == 1.0 - end
+        found = np.where(perfect, 1.0 - near if end else near, found)
+        return np.where((self.variance == 0.0) | (self.auc == end), self.auc, found)
+
+    def _newcombe(self, end: float, deviate: ArrayLike) -> Floats:
+        """AUC towards an end of the scale that is `deviate` of its own standard errors away.
+
+        The distance in standard errors grows from the estimate to either end, so that there is one.
+        Newton's method, with bisection where it leaves what is known to hold the limit.
+        """
+        near, far, squared = np.broadcast_arrays(self.auc, end, np.square(deviate))
+        found = (near + far) / 2.0
+        for _ in range(100):
+            u, slope = found * (1.0 - found), 1.0 - 2.0 * found
+            relative = (1.0 + 2.0 * u) / (2.0 + u)
+            excess = (found - self.auc) ** 2 - squared * u * (self.once + self.often * relative)
+            derivative = self.once + self.often * (relative + 3.0 * u / (2.0 + u) ** 2)
+            derivative = 2.0 * (found - self.auc) - squared * slope * derivative
+            inside = excess <= 0.0
+            near, far = np.where(inside, found, near), np.where(inside, far, found)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                step = found - excess / derivative
+            allowed = (np.minimum(near, far) <= step) & (step <= np.maximum(near, far))
+            step = np.where(allowed, step, (near + far) / 2.0)
+            # Each step of Newton's method squares the error. An undefined AUC does not move.
+            moved = np.abs(step - found) > 1e-10
+            found = step
+            if not moved.any():
+                break
+        return found
+
+
+def model_variance(auc: ArrayLike, once: ArrayLike, often: ArrayLike) -> Floats:
+    """Variance of an AUC whose true value is known, by Newcombe's method 5 [3]_.
+
+    Hanley and McNeil's variance under exponential distributions,
+    ``t (1 - t) (1 + N (1 - t) / (2 - t) + N t / (1 + t)) / (m n)``, in which N is the mean of
+    m - 1 and n - 1; here as ``u (once + often (1 + 2 u) / (2 + u))`` with ``u = t (1 - t)``.
+    """
+    auc = np.asarray(auc, np.float64)
+    u = auc * (1.0 - auc)
+    found: Floats = u * (once + often * (1.0 + 2.0 * u) / (2.0 + u))
+    return found
+
+
+def spread_of(variances: Variances) -> AUCSpread:
+    """What the limits of each group's AUC are computed from; NaN where it is not defined.
+
+    The quantiles are normal, and those of Student's t with the variance's degrees of freedom where
+    rows have unequal weights, since a few of them may then decide.
+    """
+    freedom = variances.freedom if variances.weighted else np.full(variances.auc.size, np.inf)
+    once, often = variances.model_coefficients
+    return AUCSpread(variances.auc, variances.safe, freedom, variances.fewest, once, often)
+
+
 def group_limits(
-    variances: Variances, tail: float, method: Method, *, student: bool = False
+    variances: Variances, tail: float, method: Method
 ) -> tuple[Floats, Floats, NDArray[np.str_]]:
     """Lower and upper limit of each group's AUC, each one missed with probability `tail`.
 
-    With `student` the quantiles are those of t with the degrees of freedom of each variance, which
-    matters far out. Returns also what is special about each group, or "".
+    Returns also what is special about each group, or "".
     """
-    auc, fewest = variances.auc, variances.fewest
+    auc = variances.auc
     note = np.full(auc.size, "", dtype=object)
     note[variances.positives.n == 0] = "no positives"
     note[variances.negatives.n == 0] = "no negatives"
     low, high = np.full((2, auc.size), np.nan)
     defined = variances.defined
     if method == "exact":
+        fewest = variances.fewest[defined]
         if variances.weighted:
             squares = 1 / variances.positives.effective[defined]
             squares += 1 / variances.negatives.effective[defined]
@@ -164,22 +275,16 @@ def group_limits(
             low[defined] = np.clip(auc[defined] - reach, 0.0, 1.0)
             high[defined] = np.clip(auc[defined] + reach, 0.0, 1.0)
         else:
-            low[defined], high[defined] = exact_limits(auc[defined], fewest[defined], tail)
+            low[defined], high[defined] = exact_limits(auc[defined], fewest, tail)
         return low, high, note
+    spread = spread_of(variances).take(defined)
+    low[defined], high[defined] = spread.limits(normal_quantile(tail), method)
     bounded = defined & ~(variances.delong > 0)
-    variance = variances.safe
-    # A bound on the variance goes with the AUC itself.
-    quantile = t_quantile(tail, variances.freedom[defined]) if student else normal_quantile(tail)
-    low[defined], high[defined] = limits(auc[defined], variance[defined], quantile, method)
     note[bounded] = "no variation seen: variance bounded"
     for rows, name in ((variances.positives, "positive"), (variances.negatives, "negative")):
         note[bounded & (rows.n == 1)] = f"one {name}: variance bounded"
-    # Perfect separation of k independent pairs has at most the probability AUC**k.
-    for extreme in (0.0, 1.0):
-        here = defined & (auc == extreme)
-        near = tail ** (1.0 / fewest[here])
-        low[here], high[here] = (near, 1.0) if extreme else (0.0, 1.0 - near)
-        note[here] = "perfect separation" if variances.weighted else "perfect separation: exact"
+    exact = "perfect separation" if variances.weighted else "perfect separation: exact"
+    note[defined & ((auc == 0.0) | (auc == 1.0))] = exact
     return low, high, note
 
 
@@ -210,6 +315,9 @@ def pooled_interval(
             low, high, note = group_limits(variances.pooled, tail, method)
             return Interval(auc, float(low[0]), float(high[0]), note[0])
     low, high = limits(auc, variance, quantile, method)
+    if method == "logit" and not new_groups:
+        least, most, _ = group_limits(variances.pooled, tail, method)
+        low, high = min(low, least[0]), max(high, most[0])
     return Interval(auc, float(low), float(high))
 
 
@@ -337,28 +445,11 @@ def worst_interval(
     return Interval(float(auc[used].min()), float(low.min()), float(high.min()))
 
 
-def difference_interval(
-    variances: Variances, auc: Floats, used: NDArray[np.bool_], level: float, method: Method
-) -> Interval:
-    """Of the largest less the smallest of the groups' true AUCs.
-
-    At the lower end both limits of all groups hold together, by Bonferroni's correction; at the
-    upper end only those of the two groups that are truly furthest apart have to.
-    """
-    alpha, n_groups = 1.0 - level, int(used.sum())
-    low, high = _limits_of_all(variances, auc, used, alpha / (4 * n_groups), method)
-    least = float(low.max() - high.min())
-    low, high = _limits_of_all(variances, auc, used, alpha / 4, method)
-    most = float(high.max() - low.min())
-    value = float(auc[used].max() - auc[used].min())
-    return Interval(value, max(least, 0.0), min(most, 1.0))
-
-
 def _limits_of_all(
     variances: Variances, auc: Floats, used: NDArray[np.bool_], tail: float, method: Method
 ) -> tuple[Floats, Floats]:
     """Limits of the groups in use; numbers that stand in for an AUC are certain."""
-    low, high, _ = group_limits(variances, tail, method, student=True)
+    low, high, _ = group_limits(variances, tail, method)
     low = np.where(variances.defined, low, auc)
     high = np.where(variances.defined, high, auc)
     return low[used], high[used]

@@ -228,6 +228,13 @@ class Variances:
         return np.maximum(variance, 0.0)
 
     @functools.cached_property
+    def model_coefficients(self) -> tuple[Floats, Floats]:
+        """Coefficients of `intervals.model_variance`: 1 / (m n), and that times (m + n) / 2 - 1."""
+        positives, negatives = self.positives.effective, self.negatives.effective
+        once = ratio(1.0, positives * negatives, 0.0)
+        return once, once * ((positives + negatives) / 2.0 - 1.0)
+
+    @functools.cached_property
     def placements_of_positives(self) -> tuple[Floats, Floats]:
         """Placement of the positives of each cell among their group's negatives; their weight."""
         columns, found = self._columns, np.empty(self._cells.scores.size)
@@ -501,6 +508,20 @@ class FoldVariances(Variances):
                 for of_fold, share in zip(of_folds, shares, strict=True)
             ]
         )
+
+    @functools.cached_property
+    def model_coefficients(self) -> tuple[Floats, Floats]:
+        """Coefficients of `intervals.model_variance`, those of the folds' variances added up."""
+        once, often = (
+            self._added(
+                [
+                    fold.model_coefficients[i] * share**2
+                    for fold, share in zip(self._folds, self._shares, strict=True)
+                ]
+            )
+            for i in (0, 1)
+        )
+        return once, often
 
     @functools.cached_property
     def pooled(self) -> FoldVariances:

@@ -13,7 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _validation as validation
-from skfedauc.inference import agreement, group_comparisons, heterogeneity, intervals
+from skfedauc.inference import (
+    agreement,
+    group_comparisons,
+    heterogeneity,
+    intervals,
+    pairwise,
+)
 from skfedauc.inference.variances import Variances
 from skfedauc.report.statistics import AVERAGES
 
@@ -101,9 +107,10 @@ class Uncertainty:
         level : float, default=0.95
             Share of the intervals that are to hold the true value.
         method : {"logit", "delong", "exact"}, default="logit"
-            "logit": DeLong's variance, and limits on the logit scale. "delong": limits on the
-            scale of the AUC, cut at 0 and 1. "exact": limits that hold for any distribution of
-            independent rows, wide with few rows.
+            "logit": DeLong's variance, and limits on the logit scale; for the AUC of a group and
+            the pooled AUC over rows, the limits of Newcombe's method 5 [1]_ where they are further
+            out. "delong": limits on the scale of the AUC, cut at 0 and 1. "exact": limits that hold
+            for any distribution of independent rows, wide with few rows.
         of : {"groups", "statistics"}, default="groups"
             "statistics" gives the pooled AUC, the averages, the worst and the difference.
         over : {"rows", "groups"} or None, default=None
@@ -126,11 +133,21 @@ class Uncertainty:
 
         Notes
         -----
-        Simulated coverage is told in the documentation: 93 to 97 % for 50 positives and 200
-        negatives up to an AUC of 0.9; less toward 0.99, and for equal AUCs of very unequal
-        spreads. An interval of each group does not say whether two groups differ: see
-        `test_equal_groups` and `compare_groups`. Formulas and sources are in
-        `skfedauc.inference`.
+        The documentation has the simulated coverage. DeLong's variance is too small with few
+        positives, an AUC near 1 or tied scores (20 positives and 2,000 negatives at AUC 0.99:
+        limits on the logit scale alone hold in 80 % of samples). Newcombe's method supposes a
+        variance for each possible AUC, so that the further one of both limits holds in 93 % and
+        more of the samples in almost all simulated cases.
+
+        The interval of the difference is that of `test_difference`. An interval of each group does
+        not say whether two groups differ: see `test_difference`, `compare_groups` and
+        `test_equal_groups`. Formulas and sources are in `skfedauc.inference`.
+
+        References
+        ----------
+        .. [1] Newcombe, R. G. (2006). Confidence intervals for an effect size measure based on the
+           Mann-Whitney statistic. Part 2: asymptotic methods and evaluation. Statistics in
+           Medicine 25(4). https://doi.org/10.1002/sim.2324
 
         Examples
         --------
@@ -184,7 +201,7 @@ class Uncertainty:
             found["worst"] = interval, False
             found["difference"] = lacking._replace(note="needs two groups with both classes"), False
         if used.sum() > 1:
-            interval = intervals.difference_interval(variances, auc, used, level, method)
+            interval = pairwise.difference_interval(variances, auc, used, level, method)
             found["difference"] = interval, False
         columns = ["value", "ci_low", "ci_high", "method", "estimand", "note"]
         rows = [
@@ -246,6 +263,86 @@ class Uncertainty:
         """
         return heterogeneity.equal_groups_test(self._variances)
 
+    def test_difference(self, *, level: float = 0.95) -> pairwise.DifferenceTest:
+        """Test that the largest difference between group AUCs is 0, and give its interval.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Confidence level of the interval.
+
+        Returns
+        -------
+        DifferenceTest
+            With `difference`, its limits `ci_low` and `ci_high`, the `pvalue`, the labels of the
+            groups with the `highest` and the `lowest` AUC, `n_groups` and `method`. NaN with fewer
+            than two groups that have an AUC.
+
+        Raises
+        ------
+        ValueError
+            If `level` is not between 0 and 1.
+
+        Notes
+        -----
+        All pairs of groups are compared at once: the limits of a pair's difference follow from the
+        two groups' own limits [1]_, with quantiles of the studentized range, which for two groups
+        are those of two samples. The p value is the smallest error rate at which the interval
+        leaves out 0. It is the smallest `pvalue_adjusted` of `compare_groups()` if all groups can
+        be compared there. Above 2,000 groups the largest lower limit of a group is compared with
+        the smallest upper one, with Bonferroni's correction.
+
+        `test_equal_groups` has the same null hypothesis and another statistic, the variance of all
+        group AUCs, with more power against many small differences.
+
+        References
+        ----------
+        .. [1] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect
+           measures: a general approach. Statistics in Medicine 27(10).
+           https://doi.org/10.1002/sim.3095
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC
+        >>> from skfedauc.simulation import make_devices
+        >>> devices = make_devices("identical", 50, 200, random_state=0)
+        >>> report = GroupAUC.from_predictions(
+        ...     devices.y_true, devices.y_score, groups=devices.groups
+        ... )
+        >>> test = report.test_difference()
+        >>> test.ci_low, test.pvalue > 0.05
+        (0.0, True)
+        """
+        level = intervals.check_level(level)
+        auc, used = self._usable
+        n_groups = int(used.sum())
+        if n_groups < 2:
+            reason = "needs two groups with both classes"
+            nan = float("nan")
+            return pairwise.DifferenceTest(nan, nan, nan, nan, level, None, None, n_groups, reason)
+        found = pairwise.difference_interval(self._variances, auc, used, level, "logit")
+        pvalue = pairwise.difference_pvalue(self._variances, auc, used)
+        labels = self._index().tolist()
+        highest = labels[int(np.where(used, auc, -np.inf).argmax())]
+        lowest = labels[int(np.where(used, auc, np.inf).argmin())]
+        if n_groups == 2:
+            method = "comparison of two groups"
+        elif n_groups > pairwise.MOST_GROUPS:
+            method = "Bonferroni limits of all groups"
+        else:
+            method = "comparison of all pairs"
+        return pairwise.DifferenceTest(
+            found.estimate,
+            found.low,
+            found.high,
+            pvalue,
+            level,
+            highest,
+            lowest,
+            n_groups,
+            method,
+        )
+
     def compare_groups(self, reference: Any = None, *, level: float = 0.95) -> pd.DataFrame:
         """Compare groups two by two, with one of them, or each with the rest.
 
@@ -261,11 +358,12 @@ class Uncertainty:
         Returns
         -------
         pandas.DataFrame
-            `auc`, `reference_auc` and their `difference`; `logit_difference`, that of their
-            logits, with simultaneous limits `logit_ci_low` and `logit_ci_high` (Sidak);
-            `statistic`, `pvalue` and `pvalue_adjusted`, and the `adjustment`: Holm's [1]_, or
-            Benjamini and Hochberg's [2]_ for more than 50 comparisons. NaN for groups with fewer
-            than two rows of a class, which are not tested, and for "rest" where there is none.
+            `auc`, `reference_auc` and their `difference`; `statistic`, `pvalue` and
+            `pvalue_adjusted`, and the `adjustment`. Of two groups `ci_low` and `ci_high`, limits of
+            the difference that hold for all comparisons together. With "rest"
+            `logit_difference`, the difference of the logits, with simultaneous limits
+            `logit_ci_low` and `logit_ci_high` (Sidak). NaN for groups with fewer than two rows of
+            a class, which are not tested, and for "rest" where there is none.
 
         Raises
         ------
@@ -274,9 +372,19 @@ class Uncertainty:
 
         Notes
         -----
-        AUCs are compared on the logit scale, since on their own scale a perfect group looks
+        The limits of the difference of two AUCs follow from each one's own limits [1]_, as
+        `confidence_intervals` has them. The p value is the smallest error rate at which
+        the interval leaves out 0, and `statistic` is its normal quantile. Every two groups are
+        compared by Tukey's and Kramer's method with quantiles of the studentized range [2]_, and
+        groups with a reference by Sidak's. So a simultaneous interval leaves out 0 exactly where
+        `pvalue_adjusted` is below ``1 - level``, and the smallest `pvalue_adjusted` of all pairs
+        is that of `test_difference`.
+
+        "rest" compares AUCs on the logit scale, since on their own scale a perfect group looks
         certain; each gets half a concordant and half a discordant pair, so that it has a logit.
         Of two groups each is the other's rest: that is one comparison, and needs no adjustment.
+        The p values are adjusted by Holm's method [3]_, or by Benjamini's and Hochberg's [4]_ for
+        more than 50 comparisons.
 
         In the average of the other groups ("rest") a group with m positives and n negatives has
         the weight ``m n / (m + n)``, which is that of inverse variances where the placement
@@ -290,9 +398,14 @@ class Uncertainty:
 
         References
         ----------
-        .. [1] Holm, S. (1979). A simple sequentially rejective multiple test procedure.
+        .. [1] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect
+           measures: a general approach. Statistics in Medicine 27(10).
+           https://doi.org/10.1002/sim.3095
+        .. [2] Kramer, C. Y. (1956). Extension of multiple range tests to group means with unequal
+           numbers of replications. Biometrics 12(3). https://doi.org/10.2307/3001469
+        .. [3] Holm, S. (1979). A simple sequentially rejective multiple test procedure.
            Scandinavian Journal of Statistics 6(2).
-        .. [2] Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate.
+        .. [4] Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate.
            Journal of the Royal Statistical Society B 57(1).
            https://doi.org/10.1111/j.2517-6161.1995.tb02031.x
 
@@ -331,9 +444,8 @@ class Uncertainty:
             first = np.delete(np.arange(n_groups), number)
             second = np.full_like(first, number)
             index = labels[first]
-        return _comparison_table(
-            group_comparisons.with_groups(self._variances, first, second, level), index
-        )
+        compare = pairwise.all_pairs if reference is None else pairwise.with_reference
+        return _pairs_table(compare(self._variances, first, second, level), index)
 
     def _number_of(self, label: Any) -> int:
         """Number of the group of this label."""
@@ -552,6 +664,16 @@ def is_over_groups(over: Any, n_groups: int) -> bool:
         "over must be 'rows' (new rows of these groups), 'groups' (new groups as well) or None "
         f"('rows' up to {intervals.FEW_GROUPS} groups); got {over!r}."
     )
+
+
+def _pairs_table(found: pairwise.Comparisons, index: Any) -> pd.DataFrame:
+    import pandas as pd
+
+    columns = {name: getattr(found, name) for name in found._fields}
+    columns["reference_auc"] = columns.pop("other")
+    columns["difference"] = found.auc - found.other
+    names = ["auc", "reference_auc", "difference", "ci_low", "ci_high", "statistic", "pvalue"]
+    return pd.DataFrame(columns, columns=[*names, "pvalue_adjusted", "adjustment"], index=index)
 
 
 def _comparison_table(found: group_comparisons.Comparisons, index: Any) -> pd.DataFrame:

@@ -1,0 +1,379 @@
+"""Differences between group AUCs: of two groups, of all pairs, and the largest of them.
+
+The limits of a difference follow from those of the two AUCs [1]_: with AUCs a and b, their limits
+(l, u) and (L, U), the lower limit of a - b is ``a - b - sqrt((a - l)**2 + (U - b)**2)``. All pairs
+are compared with quantiles of the studentized range [2]_ [3]_, which for two groups is the
+comparison of two samples. Each p value is the smallest error rate at which the interval leaves out
+0, so that the two agree.
+
+References
+----------
+.. [1] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a
+   general approach. Statistics in Medicine 27(10). https://doi.org/10.1002/sim.3095
+.. [2] Tukey, J. W. (1953). The problem of multiple comparisons. Princeton University.
+.. [3] Kramer, C. Y. (1956). Extension of multiple range tests to group means with unequal numbers
+   of replications. Biometrics 12(3). https://doi.org/10.2307/3001469
+.. [4] Chandrupatla, T. R. (1997). A new hybrid quadratic/bisection algorithm for finding the zero
+   of a nonlinear function without using derivatives. Advances in Engineering Software 28(3).
+   https://doi.org/10.1016/S0965-9978(96)00051-8
+.. [5] Sidak, Z. (1967). Rectangular confidence regions for the means of multivariate normal
+   distributions. Journal of the American Statistical Association 62(318).
+   https://doi.org/10.1080/01621459.1967.10482935
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skfedauc.inference.intervals import (
+    AUCSpread,
+    Interval,
+    Method,
+    group_limits,
+    normal_quantile,
+    spread_of,
+)
+from skfedauc.inference.variances import Variances
+
+Floats = NDArray[np.float64]
+
+# A normal variable exceeds this with a probability that is 0 in floating point.
+_FURTHEST = 38.0
+_AT_ONCE = 4096
+# Above this many groups their limits are compared instead of all pairs.
+MOST_GROUPS = 2_000
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class DifferenceTest:
+    """The largest difference between group AUCs, compared with no difference.
+
+    Attributes
+    ----------
+    difference : float
+        Largest minus smallest group AUC.
+    ci_low, ci_high : float
+        Confidence limits of the difference of the true AUCs.
+    pvalue : float
+        Of the null hypothesis that all true AUCs are equal: below ``1 - level`` exactly where
+        `ci_low` is above 0.
+    level : float
+        Confidence level of the interval.
+    highest, lowest : object
+        Labels of the groups with the largest and the smallest AUC, the first of equal ones.
+    n_groups : int
+        Groups with a defined AUC.
+    method : str
+        How the groups were compared, or why there is no result.
+    """
+
+    difference: float
+    ci_low: float
+    ci_high: float
+    pvalue: float
+    level: float
+    highest: Any
+    lowest: Any
+    n_groups: int
+    method: str
+
+    def __repr__(self) -> str:
+        return (
+            f"DifferenceTest(difference={self.difference:.4g}, pvalue={self.pvalue:.4g}, "
+            f"{self.level * 100:g} % interval {self.ci_low:.4g} to {self.ci_high:.4g}): "
+            f"{self.highest!r} minus {self.lowest!r}, {self.n_groups:,} groups, {self.method}"
+        )
+
+
+class Comparisons(NamedTuple):
+    """Differences of two AUCs each, one less the other.
+
+    Attributes
+    ----------
+    auc, other : ndarray of float64, shape (n_comparisons,)
+        The two AUCs.
+    ci_low, ci_high : ndarray of float64, shape (n_comparisons,)
+        Limits of their difference that hold for all comparisons together.
+    statistic : ndarray of float64, shape (n_comparisons,)
+        Normal quantile at which the interval of this comparison alone ends at 0, with the sign of
+        the difference.
+    pvalue, pvalue_adjusted : ndarray of float64, shape (n_comparisons,)
+    adjustment : str
+    """
+
+    auc: Floats
+    other: Floats
+    ci_low: Floats
+    ci_high: Floats
+    statistic: Floats
+    pvalue: Floats
+    pvalue_adjusted: Floats
+    adjustment: str
+
+
+# The largest difference ---------------------------------------------------------------------
+
+
+def _spread_in_use(variances: Variances, auc: Floats, used: NDArray[np.bool_]) -> AUCSpread:
+    """Groups in use; a number that stands in for an AUC does not vary."""
+    spread, defined = spread_of(variances), variances.defined
+    return spread._replace(
+        auc=auc,
+        variance=np.where(defined, spread.variance, 0.0),
+        freedom=np.where(defined, spread.freedom, np.inf),
+    ).take(used)
+
+
+def difference_interval(
+    variances: Variances, auc: Floats, used: NDArray[np.bool_], level: float, method: Method
+) -> Interval:
+    """Interval of the largest minus the smallest of the groups' true AUCs.
+
+    The lower limit is the largest lower limit of a pair's difference when all pairs hold together.
+    The upper limit needs to hold only for the two groups that truly are furthest apart, so that
+    it is the largest upper limit of a pair on its own. If all true AUCs are equal only the
+    lower limit can err; otherwise each end errs half as often.
+    """
+    value = float(auc[used].max() - auc[used].min())
+    alpha, n_groups = 1.0 - level, int(used.sum())
+    if method == "exact":
+        low, high = _exact_limits_in_use(variances, auc, used, alpha / (4 * n_groups))
+        least = float(low.max() - high.min())
+        low, high = _exact_limits_in_use(variances, auc, used, alpha / 4)
+        return Interval(value, max(least, 0.0), min(float(high.max() - low.min()), 1.0))
+    spread = _spread_in_use(variances, auc, used)
+    least = _lower_limit(spread, _deviate_of_all_pairs(alpha, n_groups), method)
+    if n_groups > MOST_GROUPS:
+        low, high = spread.limits(normal_quantile(alpha / 4), method)
+        most = float(high.max() - low.min())
+    else:
+        low, high = spread.limits(normal_quantile(alpha / 2), method)
+        most = _largest_of_pairs(spread.auc, high - spread.auc, spread.auc - low, 1.0)
+    return Interval(value, max(least, 0.0), min(most, 1.0))
+
+
+def difference_pvalue(variances: Variances, auc: Floats, used: NDArray[np.bool_]) -> float:
+    """P value of the largest difference: the smallest alpha whose lower limit is above 0."""
+    from scipy.optimize import brentq
+
+    spread, n_groups = _spread_in_use(variances, auc, used), int(used.sum())
+
+    def lower_limit(deviate: float) -> float:
+        return _lower_limit(spread, deviate, "logit")
+
+    if lower_limit(0.0) <= 0.0:
+        return 1.0
+    if lower_limit(_FURTHEST) > 0.0:
+        return 0.0
+    deviate = brentq(lower_limit, 0.0, _FURTHEST, xtol=1e-13, rtol=1e-13)
+    return _pvalue_of_all_pairs(deviate, n_groups)
+
+
+def _deviate_of_all_pairs(alpha: float, n_groups: int) -> float:
+    """Standard errors by which no difference of two groups errs with probability 1 - alpha."""
+    if n_groups > MOST_GROUPS:
+        return normal_quantile(alpha / (2 * n_groups))
+    return studentized_range_quantile(alpha, n_groups) / np.sqrt(2.0)
+
+
+def _pvalue_of_all_pairs(deviate: float, n_groups: int) -> float:
+    from scipy.special import ndtr
+
+    if n_groups > MOST_GROUPS:
+        return min(2.0 * n_groups * float(ndtr(-deviate)), 1.0)
+    return float(studentized_range_tail(deviate * np.sqrt(2.0), n_groups))
+
+
+def _lower_limit(spread: AUCSpread, deviate: float, method: Method) -> float:
+    low, high = spread.limits(deviate, method)
+    if spread.auc.size > MOST_GROUPS:
+        return float(low.max() - high.min())
+    return _largest_of_pairs(spread.auc, spread.auc - low, high - spread.auc, -1.0)
+
+
+def _largest_of_pairs(auc: Floats, of_first: Floats, of_second: Floats, sign: float) -> float:
+    """Largest difference of two groups plus or minus the reach of its interval."""
+    largest = -np.inf
+    for start in range(0, auc.size, 256):
+        here = slice(start, start + 256)
+        reach = np.hypot(of_first[here, None], of_second)
+        limit = auc[here, None] - auc + sign * reach
+        # A group is not compared with itself.
+        np.einsum("ii->i", limit[:, start : start + 256])[...] = -np.inf
+        largest = max(largest, float(limit.max()))
+    return largest
+
+
+def _exact_limits_in_use(
+    variances: Variances, auc: Floats, used: NDArray[np.bool_], tail: float
+) -> tuple[Floats, Floats]:
+    low, high, _ = group_limits(variances, tail, "exact")
+    low = np.where(variances.defined, low, auc)
+    high = np.where(variances.defined, high, auc)
+    return low[used], high[used]
+
+
+# Comparisons of two groups ------------------------------------------------------------------
+
+
+def all_pairs(
+    variances: Variances, first: NDArray[np.intp], second: NDArray[np.intp], level: float
+) -> Comparisons:
+    """Compare every two groups, the first of each pair with the second.
+
+    P values and intervals are simultaneous by the studentized range [2]_ [3]_.
+    """
+    n_groups = int(variances.estimable.sum())
+
+    def adjusted(deviate: Floats) -> Floats:
+        return studentized_range_tail(deviate * np.sqrt(2.0), n_groups)
+
+    deviate = _deviate_of_all_pairs(1.0 - level, n_groups) if n_groups > 1 else np.nan
+    return _compared(variances, first, second, deviate, adjusted, "Tukey")
+
+
+def with_reference(
+    variances: Variances, first: NDArray[np.intp], second: NDArray[np.intp], level: float
+) -> Comparisons:
+    """Compare groups with one of them; p values and intervals are simultaneous after Sidak [5]_."""
+    allowed = variances.estimable[first] & variances.estimable[second]
+    n_comparisons = max(int(allowed.sum()), 1)
+
+    def adjusted(deviate: Floats) -> Floats:
+        from scipy.special import ndtr
+
+        with np.errstate(divide="ignore"):  # a p value of 1
+            found: Floats = -np.expm1(n_comparisons * np.log1p(-2.0 * ndtr(-deviate)))
+        return found
+
+    tail = -np.expm1(np.log(level) / n_comparisons) / 2.0
+    return _compared(variances, first, second, normal_quantile(tail), adjusted, "Sidak")
+
+
+def _compared(
+    variances: Variances,
+    first: NDArray[np.intp],
+    second: NDArray[np.intp],
+    deviate: float,
+    adjusted: Callable[[Floats], Floats],
+    adjustment: str,
+) -> Comparisons:
+    from scipy.special import ndtr
+
+    auc, other = variances.auc[first], variances.auc[second]
+    tested = variances.estimable[first] & variances.estimable[second]
+    found = np.full((5, first.size), np.nan)
+    if tested.any():
+        spread = spread_of(variances)
+        one, rest = spread.take(first[tested]), spread.take(second[tested])
+        difference = one.auc - rest.auc
+        # Limits of the groups, once each
+        low, high = spread.limits(deviate, "logit")
+        below, above = spread.auc - low, high - spread.auc
+        found[0, tested] = difference - np.hypot(below[first[tested]], above[second[tested]])
+        found[1, tested] = difference + np.hypot(above[first[tested]], below[second[tested]])
+        ends = np.concatenate(
+            [
+                _deviates(one.take(here), rest.take(here))
+                for here in (slice(a, a + _AT_ONCE) for a in range(0, difference.size, _AT_ONCE))
+            ]
+        )
+        found[2, tested] = np.sign(difference) * ends
+        found[3, tested] = 2.0 * ndtr(-ends)
+        found[4, tested] = adjusted(ends)
+    return Comparisons(auc, other, *found, adjustment)
+
+
+def _deviates(one: AUCSpread, other: AUCSpread) -> Floats:
+    """Normal quantile at which the interval of each difference of two AUCs ends at 0."""
+    larger = one.auc >= other.auc
+    upper, lower = (
+        AUCSpread(*(np.where(which, a, b) for a, b in zip(one, other, strict=True)))
+        for which in (larger, ~larger)
+    )
+    difference = upper.auc - lower.auc
+
+    def lower_limit(deviate: Floats) -> Floats:
+        low, high = upper.limit(0.0, deviate, "logit"), lower.limit(1.0, deviate, "logit")
+        return difference - np.hypot(upper.auc - low, high - lower.auc)
+
+    return _roots(lower_limit, np.zeros_like(difference), np.full_like(difference, _FURTHEST))
+
+
+def _roots(function: Callable[[Floats], Floats], low: Floats, high: Floats) -> Floats:
+    """Zeros of decreasing functions, each between two limits, or the limit on that side [4]_."""
+    f_low, f_high = function(low), function(high)
+    ended = np.where(f_low <= 0.0, low, np.where(f_high >= 0.0, high, np.nan))
+    a, b, f_a, f_b = high.copy(), low.copy(), f_high, f_low
+    c, f_c = a.copy(), f_a.copy()
+    step = np.full_like(a, 0.5)
+    for _ in range(60):
+        x = a + step * (b - a)
+        f_x = function(x)
+        same = np.sign(f_x) == np.sign(f_a)
+        c, f_c = np.where(same, a, b), np.where(same, f_a, f_b)
+        b, f_b = np.where(same, b, a), np.where(same, f_b, f_a)
+        a, f_a = x, f_x
+        best = np.where(np.abs(f_a) < np.abs(f_b), a, b)
+        width = np.abs(b - a)
+        done = (f_a == 0.0) | (width <= 2e-14 * np.maximum(np.abs(best), 1.0)) | ~np.isnan(ended)
+        if done.all():
+            break
+        with np.errstate(divide="ignore", invalid="ignore"):
+            xi, phi = (a - b) / (c - b), (f_a - f_b) / (f_c - f_b)
+            quadratic = (phi**2 < xi) & ((1.0 - phi) ** 2 < 1.0 - xi)
+            alpha = (c - a) / (b - a)
+            inverse = f_a / (f_b - f_a) * f_c / (f_b - f_c)
+            inverse += alpha * f_a / (f_c - f_a) * f_b / (f_c - f_b)
+            least = np.minimum(1e-14 * np.maximum(np.abs(best), 1.0) / width, 0.5)
+            step = np.where(quadratic, inverse, 0.5)
+        step = np.where(np.isfinite(step), np.clip(step, least, 1.0 - least), 0.5)
+    return np.where(np.isnan(ended), best, ended)
+
+
+# The studentized range ------------------------------------------------------------------------
+
+
+def studentized_range_tail(value: ArrayLike, n_groups: int) -> Floats:
+    """Probability that the range of `n_groups` standard normal variables exceeds a value.
+
+    The integral, over the largest of them, of the probability that another is further below. No
+    term is a difference of two nearly equal numbers, so that small probabilities are accurate.
+    """
+    from scipy.special import log_ndtr
+
+    value = np.asarray(value, np.float64)
+    found = np.empty(value.size)
+    share = np.linspace(0.0, 1.0, 160)
+    for start in range(0, value.size, 512):
+        q = value.reshape(-1)[start : start + 512, None]
+        # Large values are reached with the largest near q / 2 and the smallest near -q / 2.
+        width = 17.0 + q / 2.0
+        x = -8.0 + share * width
+        below = log_ndtr(x)
+        density = np.log(n_groups) - x**2 / 2.0 - np.log(2.0 * np.pi) / 2.0
+        with np.errstate(divide="ignore"):  # a value of 0
+            inside = np.log1p(-np.exp(log_ndtr(x - q) - below))
+        reached = -np.expm1((n_groups - 1) * inside)
+        terms = np.exp(density + (n_groups - 1) * below) * reached
+        # The integrand vanishes at both ends: the trapezoidal rule is a sum.
+        found[start : start + 512] = terms.sum(axis=1) * (width / (share.size - 1))[:, 0]
+    return np.minimum(found, 1.0).reshape(value.shape)
+
+
+@functools.lru_cache(maxsize=256)
+def studentized_range_quantile(alpha: float, n_groups: int) -> float:
+    """Value that the range of `n_groups` standard normal variables exceeds this often."""
+    from scipy.optimize import brentq
+
+    def excess(value: float) -> float:
+        with np.errstate(divide="ignore"):
+            return float(np.log(studentized_range_tail(value, n_groups))) - np.log(alpha)
+
+    return float(brentq(excess, 0.0, 50.0, xtol=1e-13, rtol=1e-13))
