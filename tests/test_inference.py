@@ -413,7 +413,8 @@ def test_newcombes_limits_are_found_anywhere():
         near, far = auc.copy(), np.full(n, end)
         for _ in range(70):
             middle = (near + far) / 2
-            variance = intervals.model_variance(middle, once, often)
+            ratio = (1 - middle) / (2 - middle) + middle / (1 + middle)
+            variance = middle * (1 - middle) * (once + often * ratio)
             inside = (middle - auc) ** 2 <= deviate**2 * variance
             near, far = np.where(inside, middle, near), np.where(inside, far, middle)
         assert_allclose(spread._newcombe(end, deviate), far, rtol=0, atol=1e-14)

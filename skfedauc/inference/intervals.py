@@ -157,7 +157,7 @@ class AUCSpread(NamedTuple):
     fewest : ndarray of float64
         Rows of the smaller class.
     once, often : ndarray of float64
-        Coefficients of `model_variance`.
+        Coefficients of Newcombe's variance, see `_newcombe`.
     """
 
     auc: Floats
@@ -204,11 +204,15 @@ class AUCSpread(NamedTuple):
     def _newcombe(self, end: float, deviate: ArrayLike) -> Floats:
         """AUC towards an end of the scale that is `deviate` of its own standard errors away.
 
-        The distance in standard errors grows from the estimate to either end, so that there is one.
-        Newton's method, with bisection where it leaves what is known to hold the limit.
+        The variance of a true AUC t is Hanley and McNeil's of exponential distributions, with N,
+        the mean of m - 1 and n - 1, in the place of both [3]_:
+        ``t (1 - t) (1 + N (1 - t) / (2 - t) + N t / (1 + t)) / (m n)``. That is
+        ``u (once + often (1 + 2 u) / (2 + u))`` with ``u = t (1 - t)``. The distance in
+        standard errors grows from the estimate to either end, so that there is one solution. It is
+        found by Newton's method, and by bisection where a step leaves the bracket.
         """
         near, far, squared = np.broadcast_arrays(self.auc, end, np.square(deviate))
-        found = (near + far) / 2.0
+        found: Floats = (near + far) / 2.0
         for _ in range(100):
             u, slope = found * (1.0 - found), 1.0 - 2.0 * found
             relative = (1.0 + 2.0 * u) / (2.0 + u)
@@ -227,19 +231,6 @@ class AUCSpread(NamedTuple):
             if not moved.any():
                 break
         return found
-
-
-def model_variance(auc: ArrayLike, once: ArrayLike, often: ArrayLike) -> Floats:
-    """Variance of an AUC whose true value is known, by Newcombe's method 5 [3]_.
-
-    Hanley and McNeil's variance under exponential distributions,
-    ``t (1 - t) (1 + N (1 - t) / (2 - t) + N t / (1 + t)) / (m n)``, in which N is the mean of
-    m - 1 and n - 1; here as ``u (once + often (1 + 2 u) / (2 + u))`` with ``u = t (1 - t)``.
-    """
-    auc = np.asarray(auc, np.float64)
-    u = auc * (1.0 - auc)
-    found: Floats = u * (once + often * (1.0 + 2.0 * u) / (2.0 + u))
-    return found
 
 
 def spread_of(variances: Variances) -> AUCSpread:

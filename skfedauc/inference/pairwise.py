@@ -179,7 +179,7 @@ def _deviate_of_all_pairs(alpha: float, n_groups: int) -> float:
     """Standard errors by which no difference of two groups errs with probability 1 - alpha."""
     if n_groups > MOST_GROUPS:
         return normal_quantile(alpha / (2 * n_groups))
-    return studentized_range_quantile(alpha, n_groups) / np.sqrt(2.0)
+    return studentized_range_quantile(alpha, n_groups) / float(np.sqrt(2.0))
 
 
 def _pvalue_of_all_pairs(deviate: float, n_groups: int) -> float:
@@ -287,7 +287,7 @@ def _compared(
         found[2, tested] = np.sign(difference) * ends
         found[3, tested] = 2.0 * ndtr(-ends)
         found[4, tested] = adjusted(ends)
-    return Comparisons(auc, other, *found, adjustment)
+    return Comparisons(auc, other, *found, adjustment)  # type: ignore[call-arg]
 
 
 def _deviates(one: AUCSpread, other: AUCSpread) -> Floats:
@@ -374,6 +374,6 @@ def studentized_range_quantile(alpha: float, n_groups: int) -> float:
 
     def excess(value: float) -> float:
         with np.errstate(divide="ignore"):
-            return float(np.log(studentized_range_tail(value, n_groups))) - np.log(alpha)
+            return float(np.log(studentized_range_tail(value, n_groups) / alpha))
 
     return float(brentq(excess, 0.0, 50.0, xtol=1e-13, rtol=1e-13))

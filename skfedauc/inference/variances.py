@@ -229,7 +229,7 @@ class Variances:
 
     @functools.cached_property
     def model_coefficients(self) -> tuple[Floats, Floats]:
-        """Coefficients of `intervals.model_variance`: 1 / (m n), and that times (m + n) / 2 - 1."""
+        """Coefficients of Newcombe's variance: 1 / (m n), and that times (m + n) / 2 - 1."""
         positives, negatives = self.positives.effective, self.negatives.effective
         once = ratio(1.0, positives * negatives, 0.0)
         return once, once * ((positives + negatives) / 2.0 - 1.0)
@@ -511,7 +511,7 @@ class FoldVariances(Variances):
 
     @functools.cached_property
     def model_coefficients(self) -> tuple[Floats, Floats]:
-        """Coefficients of `intervals.model_variance`, those of the folds' variances added up."""
+        """Coefficients of Newcombe's variance, those of the folds added up."""
         once, often = (
             self._added(
                 [
