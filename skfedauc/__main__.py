@@ -32,7 +32,7 @@ from skfedauc._predictions_file import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from skfedauc import AUCPartial, GroupAUC
+    from skfedauc import AUCPartial, FairnessAudit, GroupAUC
 
 PROG = "skfedauc"
 # The command line shows this many of the lowest and of the highest groups.
@@ -140,9 +140,17 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "--threshold",
         metavar="T",
-        type=_finite,
-        help="score from which on rows are selected, for --html; 0.5 if left out, where all scores "
-        "are from 0 to 1",
+        type=_threshold,
+        default="auto",
+        help="with --html or --json, score from which on the positive class is predicted, or none "
+        "to audit the ranking alone; if left out, 0.5 where all scores are from 0 to 1, otherwise "
+        "none",
+    )
+    add(
+        "--favorable",
+        choices=["positive", "negative"],
+        help="class that is the favorable outcome for a person; with --html or --json, findings "
+        "then say which groups the model favours",
     )
     add(
         "--json",
@@ -153,13 +161,15 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _finite(text: str) -> float:
+def _threshold(text: str) -> float | str | None:
+    if text in ("none", "auto"):
+        return None if text == "none" else text
     try:
         number = float(text)
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise argparse.ArgumentTypeError(f"must be a finite number; got {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a finite number or none; got {text!r}")
     return number
 
 
@@ -295,10 +305,12 @@ def audit(arguments: argparse.Namespace) -> list[str]:
         )
         for names, partial in partials.items()
     ]
+    audits = _audits(arguments, groupings) if arguments.html or arguments.json else []
     if arguments.html is not None:
-        _write_page(arguments, rows, groupings)
+        _write_page(arguments, groupings, audits)
     if arguments.json:
-        return [json.dumps(_document(arguments, rows, groupings), indent=2, allow_nan=False)]
+        document = _document(arguments, rows, groupings, audits)
+        return [json.dumps(document, indent=2, allow_nan=False)]
     lines = [_headline(arguments, rows)]
     for names, report, n_dropped in groupings:
         lines += ["", *_report_lines(report, names, n_dropped)]
@@ -310,8 +322,9 @@ def audit(arguments: argparse.Namespace) -> list[str]:
 def _check_page(arguments: argparse.Namespace) -> None:
     """Refuse what can be told to be wrong before rows are read."""
     page, file = arguments.html, arguments.file
-    if page is None and arguments.threshold is not None:
-        raise CommandError("--threshold is for the page of --html; pass both or none")
+    for option, usual in (("threshold", "auto"), ("favorable", None)):
+        if page is None and not arguments.json and getattr(arguments, option) != usual:
+            raise CommandError(f"--{option} is for --html or --json; pass one of them as well")
     if page and os.path.exists(page) and os.path.exists(file) and os.path.samefile(page, file):
         raise CommandError(f"--html {page} would overwrite the predictions")
 
@@ -362,14 +375,25 @@ def _tell(messages: Iterable[str], arguments: argparse.Namespace) -> None:
         print(f"{PROG}: warning: {text}", file=sys.stderr)
 
 
-def _write_page(arguments: argparse.Namespace, rows: Rows, groupings: list[_Grouping]) -> None:
+def _audits(arguments: argparse.Namespace, groupings: list[_Grouping]) -> list[FairnessAudit]:
+    """Audit each grouping; claims are adjusted for all groupings together."""
     from skfedauc.fairness import FairnessAudit
+    from skfedauc.fairness.claims import Family
+
+    options = {"threshold": arguments.threshold, "favorable": arguments.favorable}
+    audits = [FairnessAudit(grouping.report, **options) for grouping in groupings]
+    Family.joined(audits)
+    return audits
+
+
+def _write_page(
+    arguments: argparse.Namespace, groupings: list[_Grouping], audits: list[FairnessAudit]
+) -> None:
     from skfedauc.fairness.page import Section, page_of
 
-    threshold = _threshold(arguments, rows)
     sections = [
-        Section(FairnessAudit(report, threshold=threshold), n_dropped)
-        for _, report, n_dropped in groupings
+        Section(audit, grouping.n_dropped)
+        for audit, grouping in zip(audits, groupings, strict=True)
     ]
     try:
         text = page_of(sections, subject=Path(name_of(arguments.file)).name)
@@ -379,18 +403,6 @@ def _write_page(arguments: argparse.Namespace, rows: Rows, groupings: list[_Grou
         Path(arguments.html).write_text(text, encoding="utf-8")
     except OSError as error:
         raise CommandError(f"{arguments.html}: cannot be written: {error.strerror}") from None
-
-
-def _threshold(arguments: argparse.Namespace, rows: Rows) -> float:
-    if arguments.threshold is not None:
-        return float(arguments.threshold)
-    low, high = rows.scores.min(), rows.scores.max()
-    if low < 0 or high > 1:
-        raise CommandError(
-            f"column {arguments.score!r} has scores from {low:g} to {high:g}, which are no "
-            "probabilities; pass --threshold, the score from which on rows are selected"
-        )
-    return 0.5
 
 
 # What is printed -------------------------------------------------------------------------
@@ -555,7 +567,10 @@ def _printable(label: str) -> str:
 
 
 def _document(
-    arguments: argparse.Namespace, rows: Rows, groupings: list[_Grouping]
+    arguments: argparse.Namespace,
+    rows: Rows,
+    groupings: list[_Grouping],
+    audits: list[FairnessAudit],
 ) -> dict[str, Any]:
     n_positives, n_negatives = rows.n_by_class()
     return {
@@ -565,7 +580,11 @@ def _document(
         "weight": arguments.weight,
         "n_positives": n_positives,
         "n_negatives": n_negatives,
-        "groupings": [_entry(grouping) for grouping in groupings],
+        "favorable": arguments.favorable,
+        "groupings": [
+            _entry(grouping) | {"findings": list(audit.findings), "n_claims": audit.n_claims}
+            for grouping, audit in zip(groupings, audits, strict=True)
+        ],
     }
 
 

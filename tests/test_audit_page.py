@@ -96,8 +96,13 @@ def people(n_groups=3, n=600, seed=0, labels=None, weighted=False):
     }
 
 
-def audit_of(*arguments, **options):
-    return FairnessAudit.from_predictions(**people(*arguments, **options))
+def audit_of(*arguments, threshold="auto", favorable=None, reference="rest", **options):
+    return FairnessAudit.from_predictions(
+        **people(*arguments, **options),
+        threshold=threshold,
+        favorable=favorable,
+        reference=reference,
+    )
 
 
 def two_columns(n=900):
@@ -117,6 +122,7 @@ AUDITS = {
     "weights": lambda: audit_of(5, weighted=True),
     "two columns": two_columns,
     "hostile labels": lambda: audit_of(len(HOSTILE), 1500, labels=HOSTILE),
+    "ranking only": lambda: audit_of(3, threshold=None),
     "one score": lambda: FairnessAudit.from_predictions(
         [0, 1] * 60, np.full(120, 0.5), groups=np.arange(120) // 40
     ),
@@ -191,6 +197,8 @@ def test_tables_have_the_numbers_of_the_audit(shown):
         n_labels = len(part.columns)
         assert headings[:n_labels] == list(part.columns)
         numbers = part.by_group.drop(columns="is_small")
+        if part.decisions is None:
+            numbers = numbers.iloc[:, :-3]
         assert len(headings) == n_labels + numbers.shape[1]
         assert len(set(headings)) == len(headings)
         places = [[int(c.get("data-value")) for c in row[:n_labels]] for row in rows_of(table)]
@@ -224,13 +232,17 @@ def test_gaps_are_those_of_the_audit(shown):
     audit, tree = shown
     tables = tables_of(tree, "gaps")
     for part, table in zip(of_sections(audit), tables, strict=True):
-        columns = ["value", "ci_low", "ci_high", "expected", "pvalue"]
-        for cells, gap in zip(rows_of(table), part.gaps.itertuples(), strict=True):
-            for cell, column in zip(cells[1:6], columns, strict=True):
+        columns = ["value", "ci_low", "ci_high", "expected", "pvalue", "pvalue_adjusted"]
+        gaps = part.gaps if part.decisions is not None else part.gaps.iloc[:6]
+        for cells, gap in zip(rows_of(table), gaps.itertuples(), strict=True):
+            for cell, column in zip(cells[1:7], columns, strict=True):
                 check_cell(cell, getattr(gap, column))
-            is_bold = cells[5].get("class") == "significant"
-            assert is_bold == (gap.pvalue < 0.05)
-            for cell, label in zip(cells[6:], (gap.lowest, gap.highest), strict=True):
+            assert cells[5].get("class") is None
+            is_bold = cells[6].get("class") == "significant"
+            assert is_bold == (gap.pvalue_adjusted < 0.05)
+            if isinstance(gap.rate, str):
+                assert f"that of the {gap.rate.replace('_', ' ')}s" in words_of(cells[0])
+            for cell, label in zip(cells[7:], (gap.lowest, gap.highest), strict=True):
                 assert (words_of(cell) == UNDEFINED) == (label not in part.report.partial.groups)
 
 
@@ -252,8 +264,24 @@ def test_facts(without_plots):
     assert facts["Groups"] == "12, 1 of them small"
     assert facts["Groups by"] == "group"
     assert facts["Weights"] == "yes"
-    assert facts["Threshold"] == "0.5"
+    assert facts["Decisions"] == "at the threshold 0.5"
+    assert "Favorable outcome" not in facts
     assert float(facts["Pooled AUC"]) == pytest.approx(audit.report.pooled, abs=0.0005)
+
+
+@pytest.mark.parametrize("favorable", [None, "positive", "negative"])
+def test_what_was_chosen_is_said(without_plots, favorable):
+    audit = audit_of(3, threshold=None, favorable=favorable, reference="site 1")
+    tree = tree_of(page(audit))
+    facts = {words_of(fact[0]): words_of(fact[1]) for fact in tree.find(".//dl[@class='facts']")}
+    assert facts["Decisions"] == "none"
+    assert facts["Reference"] == "site 1"
+    assert facts.get("Favorable outcome") == (f"the {favorable} class" if favorable else None)
+    text = words_of(tree)
+    assert ("favours" in text) == (favorable is not None)
+    assert f"all claims of this page, {audit.n_claims} in number" in text
+    headings = [words_of(heading) for heading in tree.iter("th")]
+    assert "selection rate" not in headings
 
 
 def test_each_column_alone_and_then_combined(without_plots):

@@ -1,5 +1,6 @@
 """Audits against fairlearn called on rows, and against their parts."""
 
+import datetime
 import warnings
 
 import numpy as np
@@ -12,23 +13,31 @@ from fairlearn.metrics import (
     equalized_odds_difference,
     equalized_odds_ratio,
     false_positive_rate,
+    false_positive_rate_difference,
     selection_rate,
     true_positive_rate,
+    true_positive_rate_difference,
 )
+from fairlearn.reductions import DemographicParity, ExponentiatedGradient
 from oracles import LABELS, random_case
-from scipy.stats import chi2_contingency
+from scipy.stats import chi2_contingency, hypergeom
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import FixedThresholdClassifier
+from sklearn.metrics import make_scorer, recall_score
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
+from statsmodels.stats.multitest import multipletests
 
 from skfedauc import (
     AUCPartial,
     FairnessAudit,
     GroupAUC,
+    MitigatedClassifier,
     cross_validate_group_auc,
     make_devices,
 )
 from skfedauc.fairness import decisions
+from skfedauc.fairness.claims import weighted_holm
+from skfedauc.fairness.findings import named
 
 FUNCTIONS = {
     "demographic_parity_difference": demographic_parity_difference,
@@ -107,8 +116,19 @@ def test_a_class_that_is_absent_has_no_rate():
     assert rates.loc["a"].tolist() == [0.5, 1.0, 0.0]
     assert rates.loc["b"].fillna(-1).tolist() == [0.5, -1.0, 0.5]
     assert audit.by_group["is_small"].tolist() == [False, True]
-    assert "no two groups that are large enough" in audit.findings[-1]
-    assert audit.gaps["value"].isna().all()
+    assert any("no two groups that are large enough" in text for text in audit.findings)
+    ranking = audit.gaps.index[:6]
+    assert audit.gaps.loc[ranking, "value"].isna().all()
+    # Both groups have rows and negatives; a true positive rate needs positives.
+    assert audit.left_out == {
+        "auc": ("b",),
+        "selection_rate": (),
+        "true_positive_rate": ("b",),
+        "false_positive_rate": (),
+    }
+    assert audit.gaps.loc["demographic_parity_difference", "value"] == 0
+    assert audit.gaps.loc["equalized_odds_difference", "rate"] == "false_positive_rate"
+    assert audit.gaps.loc["equalized_odds_difference", "value"] == 0.5
 
 
 def test_chance_of_parity_differences():
@@ -148,30 +168,105 @@ def test_chance_makes_no_difference_above_1(rate):
 
 
 def test_tests_of_rates_are_chi_squared():
-    y, score, group, _ = rows = people(n_groups=4)
+    y, score, group, _ = rows = people(4000, n_groups=4)
     audit, chosen, pvalues = audit_of(*rows, threshold=0.45), score >= 0.45, {}
-    for name, kept in (("selection", y >= 0), ("true", y == 1), ("false", y == 0)):
+    kinds = ("selection_rate", "true_positive_rate", "false_positive_rate")
+    for name, kept in zip(kinds, (y >= 0, y == 1, y == 0), strict=True):
         table = pd.crosstab(group[kept], chosen[kept])
         pvalues[name] = chi2_contingency(table, correction=False).pvalue
     gaps = audit.gaps["pvalue"]
     for kind in ("difference", "ratio"):
-        assert gaps[f"demographic_parity_{kind}"] == pytest.approx(pvalues["selection"], rel=1e-9)
-        smaller = min(pvalues["true"], pvalues["false"])
-        assert gaps[f"equalized_odds_{kind}"] == pytest.approx(min(2 * smaller, 1), rel=1e-9)
+        name = f"demographic_parity_{kind}"
+        assert gaps[name] == pytest.approx(pvalues["selection_rate"], rel=1e-9)
+        odds = audit.gaps.loc[f"equalized_odds_{kind}"]
+        assert odds["pvalue"] == pytest.approx(min(2 * pvalues[odds["rate"]], 1), rel=1e-9)
+    for rate in kinds[1:]:
+        assert gaps[f"{rate}_difference"] == pytest.approx(pvalues[rate], rel=1e-9)
     none = audit_of(*rows, threshold=9)
-    assert none.gaps["pvalue"][-4:].tolist() == [1.0] * 4
-    assert none.gaps["highest"][-4:].isna().all()
+    assert none.gaps["pvalue"][-6:].tolist() == [1.0] * 6
+    assert none.gaps["highest"][-6:].isna().all()
 
 
-def test_equalized_odds_name_the_groups_of_the_rate_that_makes_them():
+def test_rates_of_few_rows_are_tested_by_their_exact_distribution():
+    """Two groups: the sum over all tables of these margins that are no more likely to be equal."""
+    for n, k in (((12, 300), (3, 15)), ((11, 25), (0, 6)), ((10, 4000), (2, 40))):
+        sizes, shares = np.array(n, float), np.array(k) / n
+        draws = np.arange(0, min(n[0], sum(k)) + 1)
+        weights = hypergeom.pmf(draws, sum(n), sum(k), n[0])
+        distance = np.abs(draws - n[0] * sum(k) / sum(n))
+        expected = weights[distance >= abs(k[0] - n[0] * sum(k) / sum(n)) - 1e-9].sum()
+        found = decisions.test_equal_shares(shares, sizes)
+        error = np.sqrt(expected * (1 - expected) / 20_000)
+        assert found == pytest.approx(expected, abs=5 * error + 1e-4)
+
+
+def test_equalized_odds_name_the_rate_that_makes_them_with_its_groups_and_p():
     audit = audit_of(*people(n_groups=5), threshold=0.45)
     rates = audit.by_group[["true_positive_rate", "false_positive_rate"]]
     widest = np.ptp(rates, axis=0).argmax()
     smallest = (rates.min() / rates.max()).argmin()
     for kind, rate in (("difference", widest), ("ratio", smallest)):
         row = audit.gaps.loc[f"equalized_odds_{kind}"]
+        assert row["rate"] == rates.columns[rate]
         assert row["lowest"] == rates.iloc[:, rate].idxmin()
         assert row["highest"] == rates.iloc[:, rate].idxmax()
+
+
+def test_the_p_value_of_equalized_odds_is_that_of_the_rate_reported():
+    """A gap of .25 among 12 positives, and one of .05 among 100,000 negatives."""
+    rng = np.random.default_rng(0)
+    group = np.repeat(["a", "b"], [50_012, 50_012])
+    y = np.tile(np.r_[np.ones(12), np.zeros(50_000)], 2).astype(int)
+    decided = np.concatenate(
+        [np.arange(12) < 6, np.arange(50_000) < 10_000, np.arange(12) < 9, np.arange(50_000) < 7500]
+    )
+    audit = FairnessAudit.from_predictions(y, rng.random(y.size), groups=group, y_pred=decided)
+    row = audit.gaps.loc["equalized_odds_difference"]
+    assert row["value"] == equalized_odds_difference(y, decided, sensitive_features=group) == 0.25
+    assert (row["rate"], row["lowest"], row["highest"]) == ("true_positive_rate", "a", "b")
+    assert row["pvalue"] > 0.3
+    assert audit.gaps.loc["false_positive_rate_difference", "pvalue"] < 1e-10
+    said = [text for text in audit.findings if "positive rates" in text]
+    assert said[0].startswith("The difference of true positive rates, the equalized odds")
+    assert "No difference is established (p = 0." in said[0]
+    assert "The false positive rates differ (adjusted p < 0.001)." in said[1]
+
+
+def test_groups_are_small_by_the_rows_that_a_rate_needs():
+    """Half of a group of 10,000 rows is selected, of which 9 are positives."""
+    rng = np.random.default_rng(0)
+    group = np.repeat(["a", "b", "few", "none"], [10_000, 10_000, 10_000, 5])
+    y = (rng.random(group.size) < 0.3).astype(int)
+    y[group == "few"] = np.arange(10_000) < 9
+    share = pd.Series(group).map({"a": 0.19, "b": 0.2, "few": 0.507, "none": 1.0})
+    decided = (rng.random(group.size) < share).astype(int)
+    audit = FairnessAudit.from_predictions(y, rng.random(group.size), groups=group, y_pred=decided)
+    assert audit.left_out == {
+        "auc": ("few", "none"),
+        "selection_rate": ("none",),
+        "true_positive_rate": ("few", "none"),
+        "false_positive_rate": ("none",),
+    }
+    for name, function, kept in (
+        ("demographic_parity_difference", demographic_parity_difference, group != "none"),
+        ("demographic_parity_ratio", demographic_parity_ratio, group != "none"),
+        ("true_positive_rate_difference", true_positive_rate_difference, group < "few"),
+        ("false_positive_rate_difference", false_positive_rate_difference, group != "none"),
+    ):
+        expected = function(y[kept], decided[kept], sensitive_features=group[kept])
+        assert audit.gaps.loc[name, "value"] == pytest.approx(expected, abs=1e-12)
+    assert audit.gaps.loc["demographic_parity_difference", "highest"] == "few"
+    said = [text for text in audit.findings if "left out" in text]
+    assert said == [
+        "2 of 4 groups have fewer than 10 positives or negatives ('few'; 'none'): shown, but left "
+        "out of comparisons of AUCs.",
+        "1 of 4 groups has fewer than 10 rows ('none'): shown, but left out of comparisons of "
+        "selection rates.",
+        "2 of 4 groups have fewer than 10 positives ('few'; 'none'): shown, but left out of "
+        "comparisons of true positive rates.",
+        "1 of 4 groups has fewer than 10 negatives ('none'): shown, but left out of comparisons of "
+        "false positive rates.",
+    ]
 
 
 # The ranking side -------------------------------------------------------------------------
@@ -186,10 +281,11 @@ def test_tables_are_made_of_the_report():
     bias = report.bias_by_group
     pd.testing.assert_frame_equal(table[bias.columns], bias)
     with_rest = report.compare_groups("rest")
-    assert table["pvalue_adjusted"].tolist() == with_rest["pvalue_adjusted"].tolist()
+    assert table["pvalue"].tolist() == with_rest["pvalue"].tolist()
+    assert table["reference_auc"].tolist() == with_rest["reference_auc"].tolist()
     assert gaps.loc["difference", "value"] == report.difference
     assert gaps.loc["difference", "expected"] == report.expected_difference
-    assert gaps.loc["difference", "pvalue"] == report.test_equal_groups().pvalue
+    assert gaps.loc["tau", "pvalue"] == report.test_equal_groups().pvalue
     assert gaps.loc["difference", "lowest"] == report.by_group["auc"].idxmin()
     assert gaps.loc["ratio", "value"] == report.ratio
     assert gaps.loc["tau", "value"] == report.tau
@@ -221,13 +317,17 @@ def test_small_groups_are_shown_but_not_compared():
     assert audit.by_group.loc[7, ["auc", "selection_rate"]].tolist() == [0.0, 9 / 29]
     assert np.isnan(audit.by_group.loc[7, "pvalue_adjusted"])
     without = audit_of(y[group < 7], score[group < 7], group[group < 7], None)
-    pd.testing.assert_frame_equal(audit.gaps, without.gaps)
-    pd.testing.assert_frame_equal(
-        audit.by_group.drop(columns="is_small").loc[[0, 1, 2]],
-        without.by_group.drop(columns="is_small"),
-    )
-    assert not {7} & {*audit.gaps["lowest"], *audit.gaps["highest"]}
-    assert audit.findings[0].startswith("1 of 4 groups has fewer than 10")
+    own = [name for name in audit.gaps if name != "pvalue_adjusted"]
+    ranking = audit.gaps.index[:6]
+    pd.testing.assert_frame_equal(audit.gaps.loc[ranking, own], without.gaps.loc[ranking, own])
+    own = [name for name in audit.by_group if not name.endswith(("is_small", "adjusted"))]
+    pd.testing.assert_frame_equal(audit.by_group[own].loc[[0, 1, 2]], without.by_group[own])
+    assert not {7} & {*audit.gaps.loc[ranking, "lowest"], *audit.gaps.loc[ranking, "highest"]}
+    assert audit.findings[1].startswith("1 of 4 groups has fewer than 10")
+    # It has 29 rows and 20 positives, so that its selection and true positive rates count.
+    assert audit.gaps.loc["demographic_parity_difference", "lowest"] == 7
+    assert audit.gaps.loc["true_positive_rate_difference", "lowest"] == 7
+    assert audit.gaps.loc["false_positive_rate_difference", "highest"] != 7
     everyone = audit_of(y, score, group, None, min_per_class=9)
     assert everyone.gaps.loc["difference", "lowest"] == 7
 
@@ -239,26 +339,164 @@ def test_findings_tell_a_gap_across_from_one_within():
     devices = make_devices("different", 400, 600, shifts=(0, 1), random_state=0)
     arguments = devices.y_true, devices.y_score
     audit = FairnessAudit.from_predictions(*arguments, groups=devices.groups, threshold=0.5)
-    within, across, decided, odds = audit.findings
-    assert "cannot be told apart" in within
-    assert "favours 'device 2':" in across
-    assert "p < 0.001" in across
-    assert "selects 45.2% of 'device 1' and 77.8% of 'device 2'" in decided
-    assert odds.startswith("The equalized odds difference is 0.")
+    model, within, across, decided, *_ = audit.findings
+    assert model.startswith("The AUC of all rows together (pooled) is 0.")
+    assert "No difference is established (p = " in within
+    assert "the model scores 'device 2' higher:" in across
+    assert "adjusted p < 0.001" in across
+    assert "predicts the positive class for 45.2% of 'device 1' and 77.8% of 'device 2'" in decided
+    assert audit.findings[-2].startswith("5 claims are tested.")
     assert repr(audit).splitlines()[0] == (
         "FairnessAudit of 2 groups by group, decisions at the threshold 0.5"
     )
     apart = make_devices("same_negatives", 400, 600, shifts=(-1, 0, 0), random_state=0)
     arguments = apart.y_true, apart.y_score
     audit = FairnessAudit.from_predictions(*arguments, groups=apart.groups, threshold=0.5)
-    assert "The groups differ (p < 0.001)." in audit.findings[0]
-    assert audit.findings[1] == (
-        "The AUC is below the average of the other groups' AUCs in 'device 1'."
+    assert "These two groups differ (adjusted p < 0.001)." in audit.findings[1]
+    assert audit.findings[2] == (
+        "Test that all group AUCs are equal: they are not (adjusted p < 0.001)."
     )
+    assert audit.findings[3] == "The AUC is lower than that of the other groups in 'device 1'."
     same = make_devices("identical", 400, 600, shifts=(0, 0, 0), random_state=1)
     arguments = same.y_true, same.y_score
     audit = FairnessAudit.from_predictions(*arguments, groups=same.groups, threshold=0.5)
-    assert audit.findings[1].startswith("Between groups no favour is seen")
+    assert audit.findings[3].startswith("Between groups no difference is established.")
+    assert audit.findings[-1].startswith("Where no difference is established there may still be")
+
+
+@pytest.mark.parametrize(
+    ("favorable", "north", "south"),
+    [
+        (None, "scores 'north' lower", "scores 'south' higher"),
+        ("positive", "disfavours 'north'", "favours 'south'"),
+        ("negative", "favours 'north'", "disfavours 'south'"),
+    ],
+)
+def test_favour_depends_on_the_favorable_outcome(favorable, north, south):
+    rng = np.random.default_rng(0)
+    group = np.repeat(["north", "south", "west"], 1000)
+    y = rng.integers(0, 2, group.size)
+    score = y + rng.normal(size=group.size) + 0.7 * (group == "south") - 0.7 * (group == "north")
+    audit = audit_of(y, score, group, None, threshold=None, favorable=favorable)
+    said = " ".join(audit.findings)
+    assert f" {north}" in said
+    assert f" {south}" in said
+    assert ("favours" in said) == (favorable is not None)
+    predicted = audit_of(y, score, group, None, threshold=0.5, favorable=favorable).findings
+    outcome = {None: "class for", "positive": "(the favorable", "negative": "(the adverse"}
+    assert any(outcome[favorable] in text for text in predicted)
+    gap = audit.gaps.loc["xauc_disparity"]
+    assert (gap["highest"] == "south") != (gap["lowest"] == "north")
+
+
+def test_findings_begin_with_how_good_the_model_is():
+    rng = np.random.default_rng(0)
+    group = np.repeat(["a", "b", "c"], 1000)
+    y = (rng.random(3000) < np.repeat([0.1, 0.3, 0.8], 1000)).astype(int)
+    skilled = y + rng.normal(size=3000)
+    audit = audit_of(y, skilled, group, None, threshold=None)
+    quality = audit.quality
+    report = audit.report
+    expected = [report.pooled, report.average("pairs"), report.worst]
+    np.testing.assert_allclose(quality["auc"], expected, rtol=1e-12)
+    assert quality.loc["worst", "group"] == report.by_group["auc"].idxmin()
+    assert "pos_label" not in " ".join(audit.findings)
+    # Reversed: all of it, and one group
+    said = audit_of(y, -skilled, group, None, threshold=None).findings
+    assert said[1].startswith("The pooled AUC is below 0.5: check pos_label")
+    one = audit_of(y, np.where(group == "a", -skilled, skilled), group, None, threshold=None)
+    assert one.reversed_groups == ("a",)
+    assert one.findings[1].startswith("The AUC is below 0.5 in 'a': check pos_label")
+    # The group is all that the score knows.
+    useless = np.repeat([0.0, 1, 2], 1000) + rng.normal(size=3000) / 5
+    audit = audit_of(y, useless, group, None, threshold=None)
+    assert audit.quality.loc["pooled", "auc"] > 0.75
+    assert "Within groups the ranking is no better than chance" in audit.findings[1]
+    assert "the pooled AUC comes from differences between groups" in audit.findings[1]
+    # The score knows nothing.
+    aimless = audit_of(y, np.arange(3000) % 7, group, None, threshold=None)
+    low, high = aimless.quality.loc["pooled", ["ci_low", "ci_high"]]
+    assert low < 0.5 < high
+    said = " ".join(aimless.findings)
+    assert ("do not show that the model ranks better" in said) or ("is below 0.5" in said)
+
+
+def test_a_single_class_is_said():
+    audit = audit_of([1] * 30, np.arange(30) / 30, [0, 1] * 15, None)
+    assert audit.findings[0].startswith("The model cannot be judged: there are no positives")
+
+
+def test_groups_are_compared_with_a_named_one():
+    y, score, group, _ = people(n=1500, n_groups=4)
+    labels = np.array(["w", "x", "y", "rest"])[group]
+    audit = audit_of(y, score, labels, None, reference="x")
+    expected = audit.report.compare_groups("x")
+    found = audit.by_group
+    assert np.isnan(found.loc["x", "pvalue"])
+    assert np.isnan(found.loc["x", "pvalue_adjusted"])
+    assert (found["reference_auc"] == found.loc["x", "auc"]).all()
+    for name in ("w", "y", "rest"):
+        assert found.loc[name, "pvalue"] == expected.loc[name, "pvalue"]
+    assert audit_of(y, score, labels, None, reference=["rest"])._reference == "rest"
+    assert audit_of(y, score, labels, None)._reference is None
+    better = np.where(labels == "w", score, y + 2 * score)
+    audit = audit_of(y, better, labels, None, reference="x", threshold=None)
+    assert audit.by_group.loc["w", "pvalue_adjusted"] < 0.05
+    assert "The AUC is lower than that of 'x' in 'w'." in audit.findings
+    pairs = list(zip(labels, group % 2, strict=True))
+    audit = audit_of(y, score, pairs, None, reference=("x", 1))
+    assert audit.of("column 1")._reference == "x"
+    assert audit.of("column 2")._reference == 1
+    with pytest.raises(ValueError, match="reference must be 'rest' or a group's label; got 'z'"):
+        audit_of(y, score, labels, None, reference="z")
+    small = np.where(np.arange(1500) < 5, "tiny", labels)
+    with pytest.raises(ValueError, match=r"the reference group 'tiny' is too small .* it has"):
+        audit_of(y, score, small, None, reference="tiny")
+
+
+# Claims ---------------------------------------------------------------------------------------
+
+
+def test_p_values_are_adjusted_by_weighted_holm():
+    rng = np.random.default_rng(0)
+    p, ones = rng.random(20) ** 4, np.ones(20)
+    expected = multipletests(p, method="holm")[1]
+    np.testing.assert_allclose(weighted_holm(p, ones), expected)
+    # The definition, claim by claim: reject while p_i <= alpha w_i / (weights not yet rejected)
+    weights = rng.uniform(0.1, 3, 20)
+    for alpha in (0.01, 0.05, 0.3):
+        left = set(range(20))
+        while left:
+            least = min(left, key=lambda i: p[i] / weights[i])
+            if p[least] > alpha * weights[least] / sum(weights[i] for i in left):
+                break
+            left.remove(least)
+        rejected = weighted_holm(p, weights) <= alpha
+        assert set(np.flatnonzero(~rejected)) == left
+    some = weighted_holm(np.array([0.01, np.nan, 0.02]), np.ones(3))
+    np.testing.assert_allclose(some, [0.02, np.nan, 0.02])
+
+
+def test_claims_are_counted_and_adjusted_together():
+    y, score, group, _ = people(n=1500, n_groups=4)
+    audit = audit_of(y, score, group, None)
+    # difference, equality, 4 groups, 4 disparities, 3 rates
+    assert audit.n_claims == 13
+    assert audit_of(y, score, group, None, threshold=None).n_claims == 10
+    assert audit_of(y, score, group % 2, None).n_claims == 5
+    by_two = FairnessAudit.from_predictions(
+        y, score, groups=pd.DataFrame({"a": group, "b": group % 3 > 0})
+    )
+    assert by_two.n_claims == 13 + 5 + 13
+    assert by_two.of("a").n_claims == by_two.of("b").n_claims == by_two.n_claims
+    assert any("31 claims are tested by a, b and a" in text for text in by_two.findings)
+    for own in (audit, by_two, by_two.of("a")):
+        for table in (own.gaps, own.by_group):
+            for name in ("pvalue", "xauc_pvalue"):
+                if name in table:
+                    adjusted = table[f"{name}_adjusted"]
+                    assert (adjusted.isna() == table[name].isna()).all()
+        assert (own.by_group["pvalue_adjusted"] >= own.by_group["pvalue"]).all()
 
 
 def test_integers_stay_integers_and_long_labels_are_cut():
@@ -278,7 +516,7 @@ def test_a_tiny_group_does_not_hide_a_favour():
     audit = audit_of(y, score, group, None, threshold=0.5)
     assert abs(audit.by_group["xauc_disparity"]).idxmax() == "tiny"
     assert audit.gaps.loc["xauc_disparity", "pvalue"] < 0.001
-    favoured = audit.findings[1:-2]
+    favoured = [text for text in audit.findings if "the model scores" in text or "also" in text]
     assert "most clearly" in favoured[0]
     named = audit.by_group.index[audit.by_group["xauc_pvalue_adjusted"] < 0.05]
     assert len(named) >= 2
@@ -295,25 +533,35 @@ def test_tiny_groups_make_no_favour_of_others():
     score[is_tiny] += np.where(y[is_tiny], 0, 3)
     audit = audit_of(y, score, group, None, threshold=0.5)
     assert audit.gaps.loc["xauc_disparity", "pvalue"] > 0.05
-    assert "no favour is seen" in audit.findings[-3]
+    assert any("Between groups no difference is established" in text for text in audit.findings)
 
 
 def test_what_is_the_same_in_all_groups_is_said_once():
     group = np.repeat(["a", "b"], 30)
     y = np.tile([0, 1, 1], 20)
     audit = audit_of(y, y * 0.8 + 0.1, group, None)
-    assert audit.findings[0] == "The AUC within groups is 1.000 in each of them."
-    assert "no favour is seen" in audit.findings[1]
-    assert audit.findings[2] == "At the threshold 0.5 it selects 66.7% of every group."
-    assert audit.findings[1].endswith("all xAUC disparities are 0.")
+    _, within, between, decided, *_ = audit.findings
+    assert within == "The AUC within groups is 1.000 in each of them."
+    assert between == "Between groups no difference is seen: all xAUC disparities are 0."
+    whom = "the model predicts the positive class for"
+    assert decided == f"At the threshold 0.5 {whom} 66.7% of every group."
     assert audit.gaps[["lowest", "highest"]].isna().all(axis=None)
     for threshold, said in ((2, "no row of any group"), (-1, "every row")):
         found = audit_of(y, y * 0.8 + 0.1, group, None, threshold=threshold).findings
-        assert found[-1] == f"At the threshold {threshold} it selects {said}."
+        assert f"At the threshold {threshold} {whom} {said}." in found
     alone = audit_of(y, y * 0.8 + 0.1, ["a"] * 60, None)
     assert repr(alone).startswith("FairnessAudit of 1 group by group")
     lacking = audit_of([0, 1, 0], [0.1, 0.9, 0.2], list("aab"), None, min_per_class=0)
-    assert "1 of 2 groups has no positives or negatives" in lacking.findings[0]
+    said = " ".join(lacking.findings)
+    assert "1 of 2 groups has no positives or negatives ('b')" in said
+
+
+def test_labels_of_several_columns_stand_side_by_side():
+    assert named(("va", 1.0, pd.Interval(55, 65))) == "va · 1.0 · (55, 65]"
+    assert named(("", "x\ny")) == "'' · 'x\\ny'"
+    assert named("va") == "'va'"
+    assert named(7) == "7"
+    assert named(datetime.datetime(2024, 1, 31)) == "2024-01-31"
 
 
 # How it is made ----------------------------------------------------------------------------
@@ -340,15 +588,149 @@ def test_auto_threshold_decides_as_the_estimator(fitted, method, pos_label):
     assert audit.columns == ("sex",)
 
 
-def test_an_estimator_that_decides_otherwise_is_told_of(fitted):
+@pytest.mark.parametrize("pos_label", [None, "yes", "no"])
+def test_rates_are_those_of_predict_and_aucs_those_of_scores(fitted, pos_label):
+    """Of a tuned threshold, and of decisions that are drawn."""
     model, X, y = fitted
-    other = FixedThresholdClassifier(FrozenEstimator(model), threshold=0.8).fit(X, y)
-    with pytest.warns(UserWarning, match=r"predict differs from predict_proba >= 0\.5 in .*%"):
-        FairnessAudit.from_estimator(other, X, y, groups="sex")
-    expected = pd.Series(other.predict(X) == "yes").groupby(X["sex"]).mean()
-    for options in ({"threshold": 0.8}, {"response_method": "predict"}):
-        audit = FairnessAudit.from_estimator(other, X, y, groups="sex", **options)
+    recall = make_scorer(recall_score, pos_label="yes")
+    tuned = TunedThresholdClassifierCV(FrozenEstimator(model), scoring=recall, cv=2).fit(X, y)
+    assert abs(tuned.best_threshold_ - 0.5) > 0.1
+    fixed = FixedThresholdClassifier(FrozenEstimator(model), threshold=0.8).fit(X, y)
+    reduction = ExponentiatedGradient(LogisticRegression(), DemographicParity())
+    drawn = MitigatedClassifier(reduction, sensitive_features="sex", random_state=0).fit(X, y)
+    for estimator in (tuned, fixed, drawn):
+        audit = FairnessAudit.from_estimator(estimator, X, y, groups="sex", pos_label=pos_label)
+        positive = pos_label or "yes"
+        chosen = estimator.predict(X) == positive
+        frame = MetricFrame(
+            metrics=RATES,
+            y_true=y == positive,
+            y_pred=chosen,
+            sensitive_features=X["sex"],
+        )
+        np.testing.assert_allclose(audit.by_group[list(RATES)], frame.by_group)
+        report = GroupAUC.from_estimator(
+            estimator,
+            X,
+            y,
+            groups="sex",
+            pos_label=pos_label,
+            response_method="predict_proba",
+        )
+        assert audit.by_group["auc"].tolist() == report.by_group["auc"].tolist()
+        assert audit.threshold is None
+        assert repr(audit).splitlines()[0].endswith("by sex, decisions of the model")
+        # A threshold that is asked for overrides them.
+        audit = FairnessAudit.from_estimator(
+            estimator, X, y, groups="sex", pos_label=pos_label, threshold=0.3
+        )
+        column = list(estimator.classes_).index(positive)
+        chosen = estimator.predict_proba(X)[:, column] >= 0.3
+        expected = pd.Series(chosen).groupby(X["sex"]).mean()
         np.testing.assert_allclose(audit.by_group["selection_rate"], expected)
+        ranking = FairnessAudit.from_estimator(
+            estimator, X, y, groups="sex", pos_label=pos_label, threshold=None
+        )
+        assert ranking.decisions is None
+
+
+def test_decisions_are_drawn_once():
+    class Drawn(LogisticRegression):
+        n_calls = 0
+
+        def predict(self, X):
+            Drawn.n_calls += 1
+            return super().predict(X)
+
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"x": rng.normal(size=60), "sex": np.arange(60) % 2})
+    model = Drawn().fit(X, np.arange(60) % 3 == 0)
+    FairnessAudit.from_estimator(model, X, np.arange(60) % 3 == 0, groups="sex")
+    assert Drawn.n_calls == 1
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_decisions_are_passed_as_predicted_labels(weighted):
+    y, score, group, weight = people(weighted=weighted)
+    if weighted:
+        weight[::7] = 0
+    drawn = np.random.default_rng(1).random(y.size) < score
+    names = np.array(["no", "yes"])
+    direct = {"sensitive_features": group, "sample_weight": weight}
+    expected = {name: function(y, drawn, **direct) for name, function in FUNCTIONS.items()}
+    for labels, y_pred, pos_label in (
+        (y, drawn.astype(int), None),
+        (y, drawn, None),
+        (pd.Series(y), pd.Series(drawn.astype(int)), 1),
+        (names[y], names[drawn.astype(int)], "yes"),
+        (y.tolist(), drawn.astype(float).tolist(), None),
+    ):
+        audit = audit_of(labels, score, group, weight, y_pred=y_pred, pos_label=pos_label)
+        for name, value in expected.items():
+            assert audit.gaps.loc[name, "value"] == pytest.approx(value, abs=1e-12)
+        assert audit.by_group["auc"].tolist() == audit.report.by_group["auc"].tolist()
+    np.testing.assert_allclose(
+        audit.metric_frame.overall["selection_rate"], selection_rate(y, drawn, sample_weight=weight)
+    )
+
+
+def test_decisions_merge_as_scores_do():
+    y, score, group, _ = people()
+    drawn = (np.random.default_rng(1).random(y.size) < score).astype(int)
+    whole = audit_of(y, score, group, None, y_pred=drawn)
+    parts = [audit_of(y[i::2], score[i::2], group[i::2], None, y_pred=drawn[i::2]) for i in (0, 1)]
+    merged = FairnessAudit(
+        GroupAUC(parts[0].report.partial + parts[1].report.partial),
+        decisions=parts[1].decisions + parts[0].decisions,
+    )
+    pd.testing.assert_frame_equal(merged.by_group, whole.by_group, check_exact=True)
+    pd.testing.assert_frame_equal(merged.gaps, whole.gaps, check_exact=True)
+    counts = whole.decisions.to_counts()
+    assert counts[["n_negatives", "n_positives"]].to_numpy().sum() == y.size
+    assert set(counts["score"]) == {0.0, 1.0}
+    report = whole.report
+    with pytest.raises(ValueError, match="decisions must be of the same rows as the report"):
+        FairnessAudit(report, decisions=parts[0].decisions)
+    with pytest.raises(ValueError, match="decisions must have the scores 0 and 1 only"):
+        FairnessAudit(report, decisions=report.partial)
+    with pytest.raises(TypeError, match=r"decisions must be an AUCPartial .* got ndarray"):
+        FairnessAudit(report, decisions=drawn)
+    for threshold in (0.5, None):
+        with pytest.raises(ValueError, match="pass them or a threshold, not both"):
+            audit_of(y, score, group, None, y_pred=drawn, threshold=threshold)
+
+
+def test_predicted_labels_that_are_none():
+    y, score, group, _ = people(60)
+    for y_pred, said in (
+        (score, r"y_pred must hold the labels of y_true, \[0, 1\]; got 0\."),
+        (y + 1, r"y_pred must hold the labels of y_true, \[0, 1\]; got 2\."),
+        (np.where(y, "yes", "no"), "y_pred must hold the labels of y_true"),
+        (np.where(np.arange(60) < 2, np.nan, y), "y_pred has 2 missing labels of 60"),
+        (y[1:], "y_pred"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            audit_of(y, score, group, None, y_pred=y_pred)
+
+
+@pytest.mark.parametrize("threshold", ["auto", None])
+def test_scores_that_are_no_probabilities_are_audited_by_their_ranking(threshold):
+    y, score, group, _ = people()
+    audit = audit_of(y, np.log(score + 0.1), group, None, threshold=threshold)
+    assert audit.decisions is None
+    assert audit.threshold is None
+    assert audit.by_group[list(RATES)].isna().all(axis=None)
+    assert audit.gaps.loc[audit.gaps.index[6:], "value"].isna().all()
+    said = [text for text in audit.findings if "Decisions are not audited" in text]
+    assert len(said) == (threshold == "auto")
+    assert repr(audit).startswith("FairnessAudit of 3 groups by group, ranking only\n")
+    with pytest.raises(ValueError, match=r"no decisions .* pass threshold= or y_pred="):
+        _ = audit.metric_frame
+    # Its ranking is that of the probabilities.
+    ranking = audit.gaps.index[:6]
+    own = ["value", "ci_low", "ci_high", "pvalue"]
+    of_probabilities = audit_of(y, score, group, None).gaps
+    pd.testing.assert_frame_equal(audit.gaps.loc[ranking, own], of_probabilities.loc[ranking, own])
 
 
 def test_a_threshold_of_the_other_class_is_on_its_scale(fitted):
@@ -375,12 +757,13 @@ def test_one_audit_by_several_columns(make):
         alone = FairnessAudit.from_predictions(
             y, score, groups=pd.Series(column, name=name), threshold=0.4
         )
-        pd.testing.assert_frame_equal(audit.of(name).by_group, alone.by_group)
-        assert audit.of(name).findings == alone.findings
+        own = [column for column in alone.by_group if not column.endswith("adjusted")]
+        pd.testing.assert_frame_equal(audit.of(name).by_group[own], alone.by_group[own])
+        own = [column for column in alone.gaps if not column.endswith("adjusted")]
+        pd.testing.assert_frame_equal(audit.of(name).gaps[own], alone.gaps[own])
         assert audit.of(name).of(name).columns == (name,)
-    pd.testing.assert_frame_equal(
-        audit.of(["band", "sex"]).by_group.swaplevel().sort_index(), audit.by_group
-    )
+    turned = audit.of(["band", "sex"]).by_group.swaplevel().sort_index()
+    pd.testing.assert_frame_equal(turned, audit.by_group)
     for unknown in ("age", [], ["sex", "sex"]):
         with pytest.raises(ValueError, match=r"columns must be one or some of \['sex', 'band'\]"):
             audit.of(unknown)
@@ -424,12 +807,12 @@ def test_perfect_and_reversed_groups():
 def test_what_cannot_be_audited_is_said():
     y, score, group, _ = people(50)
     report = GroupAUC.from_predictions(y, score * 3, groups=group)
-    with pytest.raises(ValueError, match=r"the scores are from .* Pass the score from which"):
-        FairnessAudit(report)
-    with pytest.raises(ValueError, match="threshold must be 'auto' or a finite number; got nan"):
-        FairnessAudit(report, threshold=np.nan)
-    with pytest.raises(ValueError, match="threshold must be 'auto' or a finite number; got 'x'"):
-        FairnessAudit(report, threshold="x")
+    for threshold in (np.nan, "x", [0.5]):
+        with pytest.raises(ValueError, match="threshold must be 'auto', None or a finite number"):
+            FairnessAudit(report, threshold=threshold)
+    for favorable in ("good", 1, True):
+        with pytest.raises(ValueError, match="favorable must be 'positive', 'negative' or None"):
+            FairnessAudit(report, favorable=favorable)
     with pytest.raises(ValueError, match="min_per_class must be a whole number"):
         FairnessAudit(report, threshold=1, min_per_class=0.5)
     with pytest.raises(TypeError, match=r"reads a GroupAUC; got ndarray\. Use"):

@@ -17,6 +17,7 @@ from skfedauc import FairnessAudit, GroupAUC
 from skfedauc import __main__ as command_line
 from skfedauc.__main__ import main
 from skfedauc.fairness import page
+from skfedauc.fairness.claims import Family
 from skfedauc.report import STATISTICS
 from skfedauc.report.group_auc import MATRIX_GROUPS
 
@@ -575,6 +576,8 @@ def test_a_page_has_the_rows_of_each_grouping(
         page.Section(audit_of(frame, by, weight=weight), frame[by].isna().any(axis=1).sum())
         for by in (["g"], ["sex"], ["g", "sex"])
     ]
+    # One page is one family of claims.
+    Family.joined([section.audit for section in sections])
     assert path.read_text(encoding="utf-8") == page.page_of(sections, "probabilities.csv")
 
 
@@ -601,9 +604,11 @@ def test_a_page_beside_json(probabilities, tmp_path, audit, without_plots):
         (["--html", "{folder}"], "{folder}: cannot be written: Is a directory"),
         (["--html", "{folder}/absent/report.html"], "cannot be written: No such file"),
         (["--html", "{file}"], "--html {file} would overwrite the predictions"),
-        (["--threshold", "0.5"], "--threshold is for the page of --html"),
-        (["--html", "{folder}/r.html", "--threshold", "half"], "finite number; got 'half'"),
-        (["--html", "{folder}/r.html", "--threshold", "nan"], "finite number; got 'nan'"),
+        (["--threshold", "0.5"], "--threshold is for --html or --json"),
+        (["--favorable", "negative"], "--favorable is for --html or --json"),
+        (["--html", "{folder}/r.html", "--favorable", "good"], "invalid choice: 'good'"),
+        (["--html", "{folder}/r.html", "--threshold", "half"], "number or none; got 'half'"),
+        (["--html", "{folder}/r.html", "--threshold", "nan"], "number or none; got 'nan'"),
     ],
 )
 def test_what_is_wrong_with_a_page(
@@ -618,13 +623,32 @@ def test_what_is_wrong_with_a_page(
     assert not (tmp_path / "r.html").exists()
 
 
-def test_a_page_of_scores_that_are_no_probabilities_needs_a_threshold(
-    frame, written, tmp_path, error_of
+@pytest.mark.parametrize("threshold", [[], ["--threshold", "none"]])
+def test_a_page_of_scores_that_are_no_probabilities_is_about_the_ranking(
+    frame, written, tmp_path, without_plots, threshold
 ):
-    message = error_of(["audit", written, *COLUMNS, "--html", tmp_path / "report.html"])
-    low, high = frame["s"].min(), frame["s"].max()
-    assert f"column 's' has scores from {low:g} to {high:g}, which are no" in message
-    assert "pass --threshold" in message
+    path = tmp_path / "report.html"
+    assert main(["audit", written, *COLUMNS, "--html", str(path), *threshold]) == 0
+    text = path.read_text(encoding="utf-8")
+    assert ("Decisions are not audited" in text) == (not threshold)
+    options = {"threshold": None if threshold else "auto"}
+    expected = page.page_of([page.Section(audit_of(frame, ["g"], **options))], "predictions.csv")
+    assert text == expected
+
+
+@pytest.mark.parametrize("favorable", ["positive", "negative"])
+def test_the_favorable_outcome_is_that_of_page_and_json(
+    frame, probabilities, tmp_path, audit, without_plots, favorable
+):
+    path = tmp_path / "report.html"
+    arguments = [*COLUMNS, "--missing", "drop", "--favorable", favorable]
+    document = audit(probabilities, *arguments, "--html", str(path))
+    expected = audit_of(frame, ["g"], favorable=favorable)
+    text = path.read_text(encoding="utf-8")
+    assert text == page.page_of([page.Section(expected, 40)], "probabilities.csv")
+    assert document["favorable"] == favorable
+    assert document["groupings"][0]["findings"] == list(expected.findings)
+    assert document["groupings"][0]["n_claims"] == expected.n_claims
 
 
 @pytest.mark.parametrize("module", ["jinja2", "matplotlib"])

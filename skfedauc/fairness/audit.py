@@ -1,11 +1,11 @@
-"""`FairnessAudit`: how a model ranks and decides in each group, and which gaps are real."""
+"""`FairnessAudit`: how a model ranks and decides in each group, and which gaps are established."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -14,9 +14,11 @@ from sklearn.base import is_classifier
 
 from skfedauc import _sklearn
 from skfedauc import _validation as validation
-from skfedauc.fairness import decisions
-from skfedauc.fairness.findings import findings
+from skfedauc.fairness import decisions as deciding
+from skfedauc.fairness.claims import Family
+from skfedauc.fairness.findings import findings, named
 from skfedauc.inference.cross_gap import CrossGaps, cross_gaps
+from skfedauc.partials import AUCPartial
 from skfedauc.report import GroupAUC
 from skfedauc.report.group_auc import MATRIX_GROUPS
 
@@ -28,45 +30,65 @@ if TYPE_CHECKING:
 # The area between ROC curves is left out where more cells than this would be passed over.
 _MOST_PASSED = 10_000_000
 LEVEL = 0.95
-# Share of rows on which predict may differ from the threshold, for ties and rounding.
-_MOST_DIFFERENT = 0.01
+Favorable = Literal["positive", "negative"]
+_SELECTION, *_ODDS = deciding.RATES
 
 
 class FairnessAudit:
-    """How a model ranks and decides in each group, and which gaps are more than noise.
+    """How a model ranks and decides in each group, and which gaps are established.
 
     The ranking side is that of `GroupAUC`: group AUCs with intervals and tests, and how the
     groups' rows rank against each other. The decision side is that of fairlearn: rates of
-    predictions at a threshold. All is read from one state, which may be merged.
+    positive predictions. Scores and decisions are counted by group and class, and both counts may
+    be merged.
 
     Parameters
     ----------
     report : GroupAUC
         The groups are those of the report. Groups that lack a class are small, whatever its
         `undefined`.
-    threshold : float or "auto", default="auto"
-        Rows that score at least as high are selected. "auto" takes 0.5, if all scores are
-        from 0 to 1.
+    decisions : AUCPartial, default=None
+        Counts of decisions on the same rows: the scores are 1 where the positive class is
+        predicted and 0 elsewhere. None takes decisions at the `threshold`.
+    threshold : float, "auto" or None, default="auto"
+        Rows that score at least as high are predicted positive. "auto" takes the `decisions`; if
+        there are none, 0.5 where all scores are from 0 to 1; otherwise it takes no threshold. None
+        takes no threshold: the audit is about the ranking only.
     min_per_class : int, default=10
-        Groups with fewer positives or fewer negatives are small: they are shown, but not
-        compared, since their gaps are noise.
+        Groups with fewer rows of those that a rate or an AUC is computed from are small: they are
+        shown, but not compared. A selection rate needs as many rows, a true positive rate as many
+        positives, a false positive rate as many negatives, an AUC both.
+    reference : "rest" or a group's label, default="rest"
+        What the AUC of each group is compared with: the AUCs of the other groups, or that of one
+        group; see `GroupAUC.compare_groups`. Where a group is called "rest", pass its label in a
+        list.
+    favorable : {"positive", "negative"} or None, default=None
+        Which class is the favorable outcome for a person: "positive" for a loan that is
+        approved, "negative" for a default or a relapse. None leaves it open, and findings say that
+        the model scores a group higher or lower, not that it favours or disfavours the group.
 
     Attributes
     ----------
     report : GroupAUC
         Of all groups.
     compared : GroupAUC
-        Of the groups that are not small, with all others left out.
-    threshold : float
+        Of the groups whose AUC is not small, with all others left out.
+    decisions : AUCPartial or None
+        Counts of decisions by group and class; None if only the ranking is audited.
+    threshold : float or None
+        None if the decisions were given, or if there are none.
     min_per_class : int
+    reference : object
+    favorable : str or None
 
     Raises
     ------
     TypeError
-        If `report` is no GroupAUC.
+        If `report` is no GroupAUC, or `decisions` is no AUCPartial.
     ValueError
-        If the report is about rows without groups, or of several folds; if "auto" finds scores
-        that are no probabilities; or if `threshold` or `min_per_class` is not as described.
+        If the report is about rows without groups, or of several folds; if `decisions` are of other
+        rows; if decisions are given and a threshold, too; if the reference is no group, or a small
+        one; or if another argument is not as described.
 
     See Also
     --------
@@ -86,12 +108,19 @@ class FairnessAudit:
     group
     device 1  0.75           -0.41            0.45
     device 2  0.74            0.41            0.78
-    >>> round(float(audit.gaps.loc["difference", "pvalue"]), 2)
-    0.7
+    >>> bool(audit.gaps.loc["difference", "pvalue"] > 0.05)
+    True
     """
 
     def __init__(
-        self, report: GroupAUC, *, threshold: float | str = "auto", min_per_class: int = 10
+        self,
+        report: GroupAUC,
+        *,
+        decisions: AUCPartial | None = None,
+        threshold: float | Literal["auto"] | None = "auto",
+        min_per_class: int = 10,
+        reference: Any = "rest",
+        favorable: Favorable | None = None,
     ) -> None:
         if not isinstance(report, GroupAUC):
             raise TypeError(
@@ -110,10 +139,22 @@ class FairnessAudit:
                 "times. Pass the report of one fold (folds[0]), or predictions."
             )
         self.report = report
-        self.threshold = _check_threshold(threshold, report)
         self.min_per_class = validation.check_whole_number(min_per_class, "min_per_class", 0)
-        # What the scores of the report are below those that the threshold is about
-        self._below = 0.0
+        self.favorable = _check_favorable(favorable)
+        self.reference = reference
+        self._reference = self._check_reference(reference)
+        self.threshold = _check_threshold(threshold)
+        if decisions is not None:
+            if threshold != "auto":
+                raise ValueError("decisions are made already: pass them or a threshold, not both.")
+            decisions = deciding.check_decisions(decisions, report.partial)
+        elif threshold == "auto" and _are_probabilities(report.partial):
+            self.threshold = 0.5
+        if self.threshold is not None:
+            decisions = deciding.at_threshold(report.partial, self.threshold)
+        self.decisions = decisions
+        # Whether the user asked for the ranking alone, of which nothing needs to be said
+        self._ranking_was_chosen = threshold is None
 
     @classmethod
     def from_predictions(
@@ -122,10 +163,13 @@ class FairnessAudit:
         y_score: Any,
         *,
         groups: Any,
-        threshold: float | str = "auto",
+        y_pred: Any = None,
+        threshold: float | Literal["auto"] | None = "auto",
         sample_weight: Any = None,
         pos_label: Any = None,
         min_per_class: int = 10,
+        reference: Any = "rest",
+        favorable: Favorable | None = None,
         n_jobs: int | None = None,
     ) -> FairnessAudit:
         """Audit predictions.
@@ -138,14 +182,23 @@ class FairnessAudit:
             Finite scores; the higher, the more positive.
         groups : array-like of shape (n_rows,) or (n_rows, n_columns)
             Sensitive features; with several columns each combination is a group.
-        threshold : float or "auto", default="auto"
-            Rows that score at least as high are selected; see the class.
+        y_pred : array-like of shape (n_rows,), default=None
+            Predicted labels, where decisions are not made by one threshold for all rows: those of
+            randomised classifiers, or of thresholds by group. AUCs are those of `y_score`.
+        threshold : float, "auto" or None, default="auto"
+            Rows that score at least as high are predicted positive; None audits the ranking
+            alone; see the class. Leave it out where `y_pred` is passed.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
             The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
         min_per_class : int, default=10
-            Groups with fewer positives or negatives are shown, but not compared.
+            Groups with fewer rows, positives or negatives are shown, but not compared where
+            these rows are needed; see the class.
+        reference : "rest" or a group's label, default="rest"
+            What the AUC of each group is compared with; see the class.
+        favorable : {"positive", "negative"} or None, default=None
+            Which class is the favorable outcome; see the class.
         n_jobs : int, default=None
             Threads to use; None means 1 unless in a `joblib.parallel_config` context, -1 all
             processors.
@@ -177,7 +230,26 @@ class FairnessAudit:
             undefined="ignore",
             n_jobs=n_jobs,
         )
-        return cls(report, threshold=threshold, min_per_class=min_per_class)
+        decisions = None
+        if y_pred is not None:
+            rows = validation.check_rows(
+                y_true,
+                deciding.predicted_positive(y_pred, y_true, pos_label),
+                groups,
+                sample_weight,
+                pos_label,
+                name="y_pred",
+                warn_hard_labels=False,
+            )
+            decisions = AUCPartial._of_rows(rows, n_jobs)
+        return cls(
+            report,
+            decisions=decisions,
+            threshold=threshold,
+            min_per_class=min_per_class,
+            reference=reference,
+            favorable=favorable,
+        )
 
     @classmethod
     def from_estimator(
@@ -187,14 +259,16 @@ class FairnessAudit:
         y: Any,
         *,
         groups: Any,
-        threshold: float | str = "auto",
+        threshold: float | Literal["auto"] | None = "auto",
         sample_weight: Any = None,
         pos_label: Any = None,
         response_method: str | tuple[str, ...] = ("predict_proba", "decision_function"),
         min_per_class: int = 10,
+        reference: Any = "rest",
+        favorable: Favorable | None = None,
         n_jobs: int | None = None,
     ) -> FairnessAudit:
-        """Audit a fitted estimator.
+        """Audit a fitted estimator: AUCs of its scores, rates of its decisions.
 
         Parameters
         ----------
@@ -207,11 +281,11 @@ class FairnessAudit:
         groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
             Name or names of columns of X, or the labels themselves. A pandas Series is
             aligned with the index of X by label, if X has one.
-        threshold : float or "auto", default="auto"
-            Scores of `pos_label` at least as high are selected. "auto" takes 0.5 for
-            ``predict_proba`` and 0 for ``decision_function``, as scikit-learn's classifiers
-            do, or up to ties, with a warning if this one does not. Pass
-            ``estimator.best_threshold_`` of a tuned one.
+        threshold : float, "auto" or None, default="auto"
+            "auto" takes the decisions of ``estimator.predict``, which is called once: those of a
+            tuned threshold, or of a randomised classifier. A number takes rows that score at
+            least as high, whatever the estimator predicts; None audits the ranking alone.
+            Estimators that are no classifiers are audited as in the class.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
@@ -219,7 +293,12 @@ class FairnessAudit:
         response_method : str or tuple of str, default=("predict_proba", "decision_function")
             Methods of the estimator that give scores, the first that it has being used.
         min_per_class : int, default=10
-            Groups with fewer positives or negatives are shown, but not compared.
+            Groups with fewer rows, positives or negatives are shown, but not compared where
+            these rows are needed; see the class.
+        reference : "rest" or a group's label, default="rest"
+            What the AUC of each group is compared with; see the class.
+        favorable : {"positive", "negative"} or None, default=None
+            Which class is the favorable outcome; see the class.
         n_jobs : int, default=None
             Threads to count with, once there are scores; None means 1 unless in a
             `joblib.parallel_config` context, -1 all processors.
@@ -241,30 +320,43 @@ class FairnessAudit:
         >>> X = pd.DataFrame({"age": [30, 60, 40, 70], "site": [1, 1, 2, 2]})
         >>> model = LogisticRegression().fit(X, [0, 1, 0, 1])
         >>> audit = FairnessAudit.from_estimator(model, X, [0, 1, 0, 1], groups="site")
-        >>> audit.threshold
-        0.5
+        >>> audit.by_group["selection_rate"].to_dict()
+        {1: 0.5, 2: 0.5}
         """
-        report = GroupAUC.from_estimator(
-            estimator,
-            X,
-            y,
-            groups=groups,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            response_method=response_method,
-            undefined="ignore",
-            n_jobs=n_jobs,
-        )
-        method = _sklearn.response_method_name(estimator, response_method)
-        known = {"predict_proba": 0.5, "decision_function": 0.0}
-        if threshold == "auto" and method in known:
-            threshold = known[method]
-            _check_decisions(estimator, X, method, known[method])
-        audit = cls(report, threshold=threshold, min_per_class=min_per_class)
+
+        def counted(method: str | tuple[str, ...]) -> GroupAUC:
+            return GroupAUC.from_estimator(
+                estimator,
+                X,
+                y,
+                groups=groups,
+                sample_weight=sample_weight,
+                pos_label=pos_label,
+                response_method=method,
+                undefined="ignore",
+                n_jobs=n_jobs,
+            )
+
+        report, decisions = counted(response_method), None
         _, is_other = _sklearn.positive_class(estimator, pos_label)
-        if is_other and method == "predict_proba":
-            # The report has the other class' probabilities with the sign changed.
-            audit._below = 1.0
+        if isinstance(threshold, str) and threshold == "auto" and is_classifier(estimator):
+            # The report on the other class has -1 for the default class and 0 for itself.
+            predicted = counted("predict").partial
+            decisions = deciding.at_threshold(predicted, 0.0 if is_other else 0.5)
+        number = _check_threshold(threshold)
+        method = _sklearn.response_method_name(estimator, response_method)
+        if number is not None and is_other and method in ("predict_proba", "predict"):
+            # The report has minus the probabilities, or minus the decisions, of the default class.
+            decisions = deciding.at_threshold(report.partial, number - 1.0)
+        audit = cls(
+            report,
+            decisions=decisions,
+            threshold=threshold if decisions is None else "auto",
+            min_per_class=min_per_class,
+            reference=reference,
+            favorable=favorable,
+        )
+        audit.threshold = number if number is not None else audit.threshold
         return audit
 
     def of(self, columns: str | Sequence[str]) -> FairnessAudit:
@@ -278,7 +370,8 @@ class FairnessAudit:
         Returns
         -------
         FairnessAudit
-            With the same threshold; groups that agree in these columns are one.
+            With the same decisions; groups that agree in these columns are one. The claims of
+            audits by one column are adjusted together with those of the audit by all columns.
 
         Raises
         ------
@@ -302,6 +395,11 @@ class FairnessAudit:
             )
         if chosen == list(self.columns):
             return self
+        if len(chosen) == 1:
+            return next(a for a in self._family.audits if list(a.columns) == chosen)
+        return self._regrouped(chosen)
+
+    def _regrouped(self, chosen: list[str]) -> FairnessAudit:
         places = [self.columns.index(name) for name in chosen]
 
         def parts(label: tuple[Any, ...]) -> Any:
@@ -310,8 +408,16 @@ class FairnessAudit:
         report = GroupAUC(
             self.report.partial.regroup(parts), undefined="ignore", group_names=chosen
         )
-        audit = FairnessAudit(report, threshold=self.threshold, min_per_class=self.min_per_class)
-        audit._below = self._below
+        reference = "rest" if self._reference is None else [parts(self._reference)]
+        audit = FairnessAudit(
+            report,
+            decisions=None if self.decisions is None else self.decisions.regroup(parts),
+            threshold=None if self.decisions is None else "auto",
+            min_per_class=self.min_per_class,
+            reference=reference,
+            favorable=self.favorable,
+        )
+        audit.threshold, audit._ranking_was_chosen = self.threshold, self._ranking_was_chosen
         return audit
 
     @property
@@ -328,15 +434,23 @@ class FairnessAudit:
     def by_group(self) -> pd.DataFrame:
         """One row per group: counts, ranking and decisions.
 
-        A DataFrame with the columns `n_positives`, `n_negatives` and `is_small`; `auc` with the
-        limits `ci_low` and `ci_high` of its 95 % interval, and `pvalue_adjusted` of the test that
-        it equals the average of the other groups' AUCs, adjusted for the number of groups (see
-        `GroupAUC.compare_groups`; NaN for small groups); `bpsn_auc`, `bnsp_auc`,
-        `xauc_disparity`, `positive_aeg` and `negative_aeg` (see `GroupAUC.bias_by_group`), and
-        `xauc_pvalue_adjusted` of the test that the disparity is 0, adjusted for the number of
-        groups (Holm; NaN for small groups): small groups are compared with all others, the
-        other groups with each other; `selection_rate`, `true_positive_rate` and
-        `false_positive_rate` at the threshold.
+        A DataFrame with these columns:
+
+        ``n_positives``, ``n_negatives``, ``is_small``: the last says that the group has too few
+        rows of either class for its AUC to be compared; see `left_out` for the rates.
+
+        ``auc`` with the limits ``ci_low`` and ``ci_high`` of its 95 % interval, and
+        ``reference_auc``, what the AUC is compared with (see `GroupAUC.compare_groups`), with the
+        ``pvalue`` of the test that both are equal.
+
+        ``bpsn_auc``, ``bnsp_auc``, ``xauc_disparity``, ``positive_aeg`` and ``negative_aeg`` (see
+        `GroupAUC.bias_by_group`), and ``xauc_pvalue`` of the test that the disparity is 0. Small
+        groups are compared with all others, the other groups with each other.
+
+        ``selection_rate``, ``true_positive_rate`` and ``false_positive_rate`` of the decisions.
+
+        ``pvalue_adjusted`` and ``xauc_pvalue_adjusted`` are adjusted for all claims of the audit
+        (see `n_claims`). NaN where there is no such number or no test.
         """
         is_compared = ~self._is_small
         intervals = self.report.confidence_intervals(LEVEL)
@@ -348,35 +462,55 @@ class FairnessAudit:
                 "auc": intervals["auc"].to_numpy(),
                 "ci_low": intervals["ci_low"].to_numpy(),
                 "ci_high": intervals["ci_high"].to_numpy(),
-                "pvalue_adjusted": np.nan,
             },
             index=self._index,
         )
-        with_rest = self.compared.compare_groups("rest", level=LEVEL)
-        table.loc[is_compared, "pvalue_adjusted"] = with_rest["pvalue_adjusted"].to_numpy()
+        with_reference = self._with_reference
+        of_claims = self._family.adjusted(self)
+        of_groups = of_claims["difference" if self.compared.n_groups == 2 else "group_auc"]
+        own_pvalue = with_reference["pvalue"].to_numpy()
+        if self.compared.n_groups == 2:
+            # One comparison, seen from either side
+            own_pvalue = np.repeat(self._pvalues["difference"], 2)
+            if self._reference is not None:
+                own_pvalue[with_reference["pvalue"].isna()] = np.nan
         bias = self.report.bias_by_group.drop(columns="auc")
         bias.loc[is_compared] = self.compared.bias_by_group.drop(columns="auc").to_numpy()
-        bias.insert(3, "xauc_pvalue_adjusted", np.nan)
-        bias.loc[is_compared, "xauc_pvalue_adjusted"] = self._cross_gaps.pvalue_adjusted
-        for part in (bias, self._rates):
-            table[part.columns] = part.to_numpy()
+        for name, values in (
+            ("reference_auc", with_reference["reference_auc"].to_numpy()),
+            ("pvalue", own_pvalue),
+            ("pvalue_adjusted", np.where(np.isnan(own_pvalue), np.nan, of_groups)),
+            *((column, bias[column].to_numpy()) for column in bias.columns[:3]),
+            ("xauc_pvalue", self._cross_gaps.pvalue),
+            ("xauc_pvalue_adjusted", of_claims["cross_ranking"]),
+            *((column, bias[column].to_numpy()) for column in bias.columns[3:]),
+            *((rate, self._rates[rate].to_numpy()) for rate in deciding.RATES),
+        ):
+            if len(values) == len(table):
+                table[name] = values
+            else:
+                table[name] = np.nan
+                table.loc[is_compared, name] = np.broadcast_to(values, int(is_compared.sum()))
         return table
 
     @functools.cached_property
     def gaps(self) -> pd.DataFrame:
         """One row per gap between the groups that are not small.
 
-        Columns: `value`; the limits `ci_low` and `ci_high` of its 95 % interval; `expected`, what
-        chance alone would make of it on average if there were none; the `pvalue` of the test that
-        there is none; and the groups that are `lowest` and `highest`. NaN where there is no such
-        thing. Rows:
+        Columns: `value`; the limits `ci_low` and `ci_high` of its 95 % interval; `expected`, its
+        mean if all groups were equal; the `pvalue` of the test that there is no gap;
+        `pvalue_adjusted`, adjusted for all claims of the audit (see `n_claims`); the groups that
+        are `lowest` and `highest`; and the `rate` that equalized odds are about. NaN where there is
+        no such thing. Rows:
 
-        ``difference``, ``ratio``, ``tau``: of the group AUCs, with the test that all are equal.
+        ``difference``, ``ratio``: of the group AUCs, with the test of the largest difference.
+
+        ``tau``: the standard deviation of the true AUCs, with the test that all are equal.
 
         ``xauc_disparity``: of the group with all others, where it is clearest: largest in standard
         errors, so that a tiny group does not hide a large one. `highest` is the group if the model
-        favours it, `lowest` if it disfavours it. Limits and p value are adjusted for the number of
-        groups (Bonferroni).
+        scores it higher than the others, `lowest` if lower. Limits (Bonferroni) and p value (Holm)
+        are adjusted for the number of groups.
 
         ``cross_difference``: the largest xAUC disparity of two groups, up to 500 groups; without a
         test.
@@ -385,32 +519,108 @@ class FairnessAudit:
         AUC) and that of all others, where that does not take long; `GroupAUC.abroca` tests it.
 
         ``demographic_parity_difference``, ``demographic_parity_ratio``,
-        ``equalized_odds_difference``, ``equalized_odds_ratio``: fairlearn's, at the threshold, with
-        the chi-squared test that all groups have the same rate; of the two rates of equalized odds,
-        with the smaller p value twice. Groups are those of the rate that makes the gap. Of rows
-        with weights, the effective number (Kish) is counted.
+        ``true_positive_rate_difference``, ``false_positive_rate_difference``,
+        ``equalized_odds_difference``, ``equalized_odds_ratio``: fairlearn's, of the decisions, with
+        the chi-squared test that all groups have the same rate. Equalized odds are the larger of
+        the gaps of true and of false positive rates: `rate` names it, groups and p value are
+        those of this rate, and the p value is doubled where it was chosen out of two. Groups are
+        those that have enough rows for the rate, see `left_out`. Of rows with weights, the
+        effective number (Kish) is counted.
         """
         rows = {**self._auc_gaps(), **self._ranking_gaps(), **self._decision_gaps()}
-        columns = ["value", "ci_low", "ci_high", "expected", "pvalue", "lowest", "highest"]
+        numbers = ["value", "ci_low", "ci_high", "expected", "pvalue", "pvalue_adjusted"]
+        columns = [*numbers, "lowest", "highest", "rate"]
         # As objects, or else integers beside what is missing would become floats.
         cells = [[row.get(column, np.nan) for column in columns] for row in rows.values()]
         table = pd.DataFrame(cells, index=list(rows), columns=columns, dtype=object)
-        return table.astype(dict.fromkeys(columns[:-2], np.float64)).rename_axis("gap")
+        return table.astype(dict.fromkeys(numbers, np.float64)).rename_axis("gap")
+
+    @functools.cached_property
+    def left_out(self) -> dict[str, tuple[Any, ...]]:
+        """Groups that are not compared, for want of rows: of the AUC and of each rate.
+
+        Keys are "auc", "selection_rate", "true_positive_rate" and "false_positive_rate".
+        """
+        groups = self.report.partial.groups or ()
+        too_few = {"auc": self._is_small} | {
+            rate: ~has_enough for rate, has_enough in self._has_enough.items()
+        }
+        return {
+            name: tuple(groups[g] for g in np.flatnonzero(small)) for name, small in too_few.items()
+        }
+
+    @property
+    def n_claims(self) -> int:
+        """Number of claims that are tested, for which p values are adjusted.
+
+        Of an audit by several columns, also the claims by each of its columns alone. The method is
+        Holm's [1]_ with weights: each grouping counts the same, within a grouping each question
+        (the largest difference of AUCs, the equality of all AUCs, the AUC of each group, the xAUC
+        disparities, and the three rates), and within a question each group. At most 5 % of audits
+        of groups without any gap make a claim.
+
+        References
+        ----------
+        .. [1] Holm, S. (1979). A simple sequentially rejective multiple test procedure.
+           Scandinavian Journal of Statistics 6(2).
+        """
+        return self._family.n_claims
+
+    @functools.cached_property
+    def quality(self) -> pd.DataFrame:
+        """How good the model is, overall and within groups.
+
+        A DataFrame with the rows ``pooled``, the AUC of all rows together; ``within``, the average
+        of the group AUCs by their numbers of pairs; and ``worst``, the smallest AUC of the groups
+        that are not small. Columns: `auc`, the limits `ci_low` and `ci_high` of its 95 % interval
+        over new rows of these groups, and `group`, that of the worst.
+        """
+        everyone = GroupAUC(self.report.partial, undefined="ignore")
+        table = everyone.confidence_intervals(LEVEL, of="statistics", over="rows")
+        found = table.loc[["pooled", "pairs"], ["value", "ci_low", "ci_high"]]
+        compared = self.compared
+        worst = compared.confidence_intervals(LEVEL, of="statistics", over="rows").loc["worst"]
+        found.loc["worst"] = worst[["value", "ci_low", "ci_high"]]
+        found = found.astype(np.float64).set_axis(["auc", "ci_low", "ci_high"], axis=1)
+        found = found.set_axis(["pooled", "within", "worst"], axis=0)
+        lowest: Any = np.nan
+        if compared.n_groups:
+            lowest = (compared.partial.groups or ())[int(np.nanargmin(compared._auc))]
+        return found.assign(group=pd.Series({"worst": lowest}, dtype=object))
+
+    @functools.cached_property
+    def reversed_groups(self) -> tuple[Any, ...]:
+        """Groups whose AUC is below 0.5, the lowest first.
+
+        The upper limits of their intervals are, at a level that holds for all groups together
+        (Bonferroni). Small groups are left out.
+        """
+        compared = self.compared
+        n_groups = max(compared.n_groups, 1)
+        limits = compared.confidence_intervals(1.0 - (1.0 - LEVEL) / n_groups)
+        is_reversed = np.flatnonzero(limits["ci_high"].to_numpy() < 0.5)
+        order = is_reversed[np.argsort(compared._auc[is_reversed], kind="stable")]
+        return tuple((compared.partial.groups or ())[g] for g in order)
 
     @functools.cached_property
     def metric_frame(self) -> MetricFrame:
-        """Fairlearn's `MetricFrame` of the rates at the threshold, of all groups.
+        """Fairlearn's `MetricFrame` of the rates of the decisions, of all groups.
 
-        Rows were counted before: its `overall`, `by_group`, `difference()` and `ratio()` are those
-        of the rows, but groups without positives have no true positive rate, and those without
-        negatives no false positive rate, where fairlearn's functions of these names say 0.
+        It is computed from counts: its `overall`, `by_group`, `difference()` and `ratio()` are
+        those of the rows, except that groups without positives have no true positive rate, and
+        groups without negatives no false positive rate, where fairlearn's functions of these names
+        return 0. A ValueError where only the ranking is audited.
         """
+        if self.decisions is None:
+            raise ValueError(
+                "there are no decisions to make a MetricFrame of; pass threshold= or y_pred=."
+            )
         features = self._index.to_frame(index=False).set_axis(list(self.columns), axis=1)
-        return decisions.metric_frame(self.report.partial, features, self.threshold - self._below)
+        return deciding.metric_frame(self.decisions, features)
 
     @functools.cached_property
     def compared(self) -> GroupAUC:
-        """Report on the groups that are not small, the others left out."""
+        """Report on the groups whose AUC is not small, the others left out."""
         report = GroupAUC(
             self.report.partial, undefined="ignore", group_names=self.report._group_names
         )
@@ -464,9 +674,53 @@ class FairnessAudit:
         return max(self.min_per_class, 1)
 
     @functools.cached_property
+    def _family(self) -> Family:
+        """Audits by each column alone and by all of them: claims are adjusted for all."""
+        alone = [self._regrouped([name]) for name in self.columns] if len(self.columns) > 1 else []
+        return Family.joined([*alone, self])
+
+    @functools.cached_property
     def _rates(self) -> pd.DataFrame:
-        rates = decisions.rates(self.report.partial, self.threshold - self._below)
-        return pd.DataFrame(rates, index=self._index)
+        if self.decisions is None:
+            return pd.DataFrame(np.nan, index=self._index, columns=list(deciding.RATES))
+        return pd.DataFrame(deciding.rates(self.decisions), index=self._index)
+
+    @functools.cached_property
+    def _has_enough(self) -> dict[str, NDArray[np.bool_]]:
+        """By rate, whether each group has enough rows of those that the rate is a share of."""
+        n_rows = deciding.n_rows_of_rates(self.report.partial)
+        return {rate: n >= self._least for rate, n in n_rows.items()}
+
+    @functools.cached_property
+    def _with_reference(self) -> pd.DataFrame:
+        """Comparisons of the groups that are not small, in their order."""
+        compared = self.compared
+        if self._reference is None:
+            return compared.compare_groups("rest", level=LEVEL)
+        table = compared.compare_groups([self._reference], level=LEVEL)
+        # The reference group is not compared with itself.
+        number = (compared.partial.groups or ()).index(self._reference)
+        rows = np.insert(np.arange(len(table)), number, -1)
+        padded = table.reset_index(drop=True).reindex(rows)
+        padded["reference_auc"] = compared._auc[number]
+        return padded
+
+    @functools.cached_property
+    def _pvalues(self) -> dict[str, NDArray[np.float64]]:
+        """P values of the claims that findings may make, by question."""
+        compared, none = self.compared, np.full(1, np.nan)
+        pvalues = {"difference": none, "equal_aucs": none, "group_auc": none}
+        pvalues["cross_ranking"] = self._cross_gaps.pvalue
+        if compared.n_groups == 2:
+            pvalues["difference"] = np.array([self._largest_difference["pvalue"]])
+            pvalues["cross_ranking"] = pvalues["cross_ranking"][:1]
+        elif compared.n_groups > 2:
+            pvalues["difference"] = np.array([self._largest_difference["pvalue"]])
+            pvalues["equal_aucs"] = np.array([compared.test_equal_groups().pvalue])
+            pvalues["group_auc"] = self._with_reference["pvalue"].to_numpy()
+        for rate in deciding.RATES:
+            pvalues[rate] = np.array([self._rate_gaps[rate].get("pvalue", np.nan)])
+        return pvalues
 
     @functools.cached_property
     def _cross_gaps(self) -> CrossGaps:
@@ -475,9 +729,11 @@ class FairnessAudit:
         # The same numbers, to the last bit, as in the table
         return cross_gaps(self.compared.partial)._replace(disparity=disparity)
 
-    def _extremes(self, of_group: NDArray[np.float64]) -> dict[str, Any]:
-        """The groups that are lowest and highest, of those that are not small; none if equal."""
-        values = np.where(self._is_small, np.nan, of_group)
+    def _extremes(
+        self, of_group: NDArray[np.float64], is_compared: NDArray[np.bool_]
+    ) -> dict[str, Any]:
+        """The groups that are lowest and highest, of those that are compared; none if equal."""
+        values = np.where(is_compared, of_group, np.nan)
         if np.isnan(values).all() or np.nanmin(values) == np.nanmax(values):
             return {}
         groups = self.report.partial.groups or ()
@@ -486,28 +742,41 @@ class FairnessAudit:
             "highest": groups[int(np.nanargmax(values))],
         }
 
+    @functools.cached_property
+    def _largest_difference(self) -> dict[str, float]:
+        """Interval and p value of the largest difference of AUCs."""
+        compared = self.compared
+        table = compared.confidence_intervals(LEVEL, of="statistics")
+        return {
+            "ci_low": float(table["ci_low"]["difference"]),
+            "ci_high": float(table["ci_high"]["difference"]),
+            "pvalue": compared.test_equal_groups().pvalue,
+        }
+
     def _auc_gaps(self) -> dict[str, dict[str, Any]]:
         compared = self.compared
         if compared.n_groups < 2:
             return {"difference": {}, "ratio": {}, "tau": {}}
-        test = compared.test_equal_groups()
-        interval = compared.confidence_intervals(LEVEL, of="statistics").loc["difference"]
+        found, adjusted = self._largest_difference, self._family.adjusted(self)
         spread = compared.heterogeneity(LEVEL).loc["moments"]
-        extremes = {"pvalue": test.pvalue, **self._extremes(self.report._auc)}
+        tested = {"pvalue": found["pvalue"], "pvalue_adjusted": adjusted["difference"][0]}
+        extremes = self._extremes(self.report._auc, ~self._is_small)
+        question = "difference" if compared.n_groups == 2 else "equal_aucs"
         return {
             "difference": {
                 "value": compared.difference,
-                "ci_low": interval["ci_low"],
-                "ci_high": interval["ci_high"],
                 "expected": compared.expected_difference,
+                **found,
+                **tested,
                 **extremes,
             },
-            "ratio": {"value": compared.ratio, **extremes},
+            "ratio": {"value": compared.ratio, **tested, **extremes},
             "tau": {
                 "value": spread["tau"],
                 "ci_low": spread["ci_low"],
                 "ci_high": spread["ci_high"],
-                "pvalue": test.pvalue,
+                "pvalue": self._pvalues[question][0],
+                "pvalue_adjusted": adjusted[question][0],
             },
         }
 
@@ -519,16 +788,19 @@ class FairnessAudit:
         # Where nothing can be tested the largest will do.
         errors = 1.0 if np.isnan(found.error).all() else found.error
         clearness = np.abs(found.disparity) / errors
-        # Of two groups, whose disparities are the same but for the sign, the favoured one
+        # Of two groups, whose disparities differ in sign only, the one that is scored higher
         clearness *= np.where(found.disparity > 0, 1 + 1e-9, 1.0)
         clearest = int(np.nanargmax(clearness))
         low, high = found.limits(LEVEL)
+        of_claims = self._family.adjusted(self)["cross_ranking"]
         rows: dict[str, dict[str, Any]] = {
             "xauc_disparity": {
                 "value": found.disparity[clearest],
                 "ci_low": low[clearest],
                 "ci_high": high[clearest],
                 "pvalue": found.pvalue_adjusted[clearest],
+                # Of two groups there is one claim.
+                "pvalue_adjusted": of_claims[min(clearest, of_claims.size - 1)],
             }
         }
         if found.disparity[clearest]:
@@ -550,38 +822,78 @@ class FairnessAudit:
                 rows["abroca"]["highest" if is_better else "lowest"] = groups[largest]
         return rows
 
+    @functools.cached_property
+    def _rate_gaps(self) -> dict[str, dict[str, Any]]:
+        """By rate, its gap between the groups with enough rows; empty with fewer than two."""
+        gaps: dict[str, dict[str, Any]] = {rate: {} for rate in deciding.RATES}
+        if self.decisions is None:
+            return gaps
+        n_rows = deciding.effective_rows(self.decisions)
+        for rate, has_enough in self._has_enough.items():
+            if has_enough.sum() < 2:
+                continue
+            values = self._rates[rate].to_numpy()
+            shares, n_of_rate = values[has_enough], n_rows[rate][has_enough]
+            low, high = float(shares.min()), float(shares.max())
+            gaps[rate] = {
+                "value": high - low,
+                "ratio": low / high if high > 0 else np.nan,
+                "expected": deciding.expected_difference(shares, n_of_rate),
+                "pvalue": deciding.test_equal_shares(shares, n_of_rate),
+                **self._extremes(values, has_enough),
+            }
+        return gaps
+
     def _decision_gaps(self) -> dict[str, dict[str, Any]]:
-        rates = self._rates[~self._is_small]
-        if len(rates) < 2:
-            names = ("demographic_parity", "equalized_odds")
-            return {f"{name}_{kind}": {} for name in names for kind in ("difference", "ratio")}
-        lowest, highest = rates.min(), rates.max()
-        difference, ratio = highest - lowest, lowest / highest
-        extremes = {name: self._extremes(self._rates[name].to_numpy()) for name in decisions.RATES}
-        n_rows = decisions.effective_rows(self.compared.partial)
-        pvalues = {
-            name: decisions.test_equal_shares(rates[name].to_numpy(), n_rows[name])
-            for name in decisions.RATES
+        adjusted = self._family.adjusted(self)
+        found = {
+            rate: gap | {"pvalue_adjusted": adjusted[rate][0], "rate": rate}
+            for rate, gap in self._rate_gaps.items()
+            if gap
         }
-        selection, *odds = decisions.RATES
-        expected = decisions.expected_difference(rates[selection].to_numpy(), n_rows[selection])
-        of_selection = {"pvalue": pvalues[selection], **extremes[selection]}
-        of_odds = {"pvalue": min(2.0 * min(pvalues[name] for name in odds), 1.0)}
-        widest, smallest = str(difference[odds].idxmax()), str(ratio[odds].fillna(1.0).idxmin())
-        return {
-            "demographic_parity_difference": {
-                "value": difference[selection],
-                "expected": expected,
-                **of_selection,
-            },
-            "demographic_parity_ratio": {"value": ratio[selection], **of_selection},
-            "equalized_odds_difference": {
-                "value": difference[widest],
-                **of_odds,
-                **extremes[widest],
-            },
-            "equalized_odds_ratio": {"value": ratio[odds].min(), **of_odds, **extremes[smallest]},
-        }
+        rows: dict[str, dict[str, Any]] = {}
+        for name, rates in (("demographic_parity", [_SELECTION]), ("equalized_odds", _ODDS)):
+            of_rates = [found[rate] for rate in rates if rate in found]
+            if rates == _ODDS:
+                for rate in rates:
+                    own = found.get(rate, {})
+                    rows[f"{rate}_difference"] = {k: v for k, v in own.items() if k != "rate"}
+                doubled = min(len(of_rates), 2)
+                of_rates = [gap | {"pvalue": min(doubled * gap["pvalue"], 1.0)} for gap in of_rates]
+            else:
+                of_rates = [{k: v for k, v in g.items() if k != "rate"} for g in of_rates]
+            widest = max(of_rates, key=lambda gap: gap["value"], default={})
+            # Where nothing is selected the ratio is not defined.
+            defined = [gap for gap in of_rates if gap["ratio"] == gap["ratio"]] or of_rates
+            smallest = min(defined, key=lambda gap: gap["ratio"], default={})
+            rows[f"{name}_difference"] = widest
+            rows[f"{name}_ratio"] = smallest | (
+                {"value": smallest["ratio"], "expected": np.nan} if smallest else {}
+            )
+        return rows
+
+    def _check_reference(self, reference: Any) -> Any:
+        """The label of the reference group; None for the rest."""
+        if isinstance(reference, str) and reference == "rest":
+            return None
+        label = reference[0] if isinstance(reference, list) and len(reference) == 1 else reference
+        groups, label = self.report.partial.groups or (), validation.as_label(label)
+        if label not in groups:
+            raise ValueError(
+                f"reference must be 'rest' or a group's label; got {reference!r}, and the groups "
+                f"are {', '.join(map(named, groups[:5]))}{', ...' * (len(groups) > 5)}."
+            )
+        place = groups.index(label)
+        if self._is_small[place]:
+            partial = self.report.partial
+            raise ValueError(
+                f"the reference group {named(label)} is too small to be compared with: it has "
+                f"{validation.counted(int(partial.n_positives[place]), 'positive')} and "
+                f"{validation.counted(int(partial.n_negatives[place]), 'negative')}, and "
+                f"min_per_class is {self.min_per_class}. Pass another one, or a smaller "
+                "min_per_class."
+            )
+        return groups[place]
 
     def __repr__(self) -> str:
         return "\n".join([self._headline(), *(f"- {finding}" for finding in self.findings)])
@@ -589,36 +901,35 @@ class FairnessAudit:
     def _headline(self) -> str:
         return (
             f"FairnessAudit of {validation.counted(self.report.n_groups, 'group')} by "
-            f"{', '.join(self.columns)}, "
-            f"decisions at the threshold {self.threshold:g}"
+            f"{', '.join(self.columns)}, {self._decided}"
         )
 
-
-def _check_decisions(estimator: Any, X: Any, method: str, threshold: float) -> None:
-    """Tell of an estimator that does not decide by this threshold."""
-    if not is_classifier(estimator):
-        return
-    selected = np.asarray(_sklearn.response_values(estimator, X, method)) >= threshold
-    share = float(np.mean(selected != _sklearn.response_values(estimator, X, "predict")))
-    if share > _MOST_DIFFERENT:
-        validation.warn(
-            f"predict differs from {method} >= {threshold:g} in {share:.1%} of the rows: the "
-            "estimator decides by lot or at a threshold of its own, and the rates of this audit "
-            "are not those of its decisions. Pass its threshold, or response_method='predict' to "
-            "audit the decisions themselves.",
-            UserWarning,
-        )
+    @property
+    def _decided(self) -> str:
+        """How rows are decided on, in words."""
+        if self.decisions is None:
+            return "ranking only"
+        if self.threshold is None:
+            return "decisions of the model"
+        return f"decisions at the threshold {self.threshold:g}"
 
 
-def _check_threshold(threshold: Any, report: GroupAUC) -> float:
-    if isinstance(threshold, str) and threshold == "auto":
-        scores = report.partial._cells.scores
-        if scores.size and (scores.min() < 0 or scores.max() > 1):
-            raise ValueError(
-                f"threshold='auto' is 0.5 for probabilities; the scores are from {scores.min():g} "
-                f"to {scores.max():g}. Pass the score from which on rows are selected."
-            )
-        return 0.5
+def _are_probabilities(partial: AUCPartial) -> bool:
+    """Whether all scores are from 0 to 1."""
+    scores = partial._cells.scores
+    return not scores.size or bool(scores.min() >= 0 and scores.max() <= 1)
+
+
+def _check_favorable(favorable: Any) -> Favorable | None:
+    if favorable is None or (isinstance(favorable, str) and favorable in ("positive", "negative")):
+        return favorable  # type: ignore[return-value]
+    raise ValueError(f"favorable must be 'positive', 'negative' or None; got {favorable!r}.")
+
+
+def _check_threshold(threshold: Any) -> float | None:
+    """The threshold as a number, if it is one."""
+    if threshold is None or (isinstance(threshold, str) and threshold == "auto"):
+        return None
     if not validation.is_number(threshold) or not np.isfinite(threshold):
-        raise ValueError(f"threshold must be 'auto' or a finite number; got {threshold!r}.")
+        raise ValueError(f"threshold must be 'auto', None or a finite number; got {threshold!r}.")
     return float(threshold)

@@ -1,4 +1,7 @@
-"""Decisions at a threshold, by group, from counts instead of rows.
+"""Decisions by group, from counts instead of rows.
+
+Decisions are an `AUCPartial` whose scores are 1 for rows that are predicted positive and 0 for
+the others: counts by group of decision and class, which add up as those of scores do.
 
 References
 ----------
@@ -6,16 +9,20 @@ References
    the case of a correlated system of variables is such that it can be reasonably supposed to have
    arisen from random sampling. Philosophical Magazine 50(302).
    https://doi.org/10.1080/14786440009463897
+.. [2] Cochran, W. G. (1954). Some methods for strengthening the common chi-squared tests.
+   Biometrics 10(4). https://doi.org/10.2307/3001616
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from skfedauc import _validation as validation
+from skfedauc._paircounts import group_of_cell
 from skfedauc.inference.variances import ClassRows, Variances
 from skfedauc.partials import AUCPartial
 
@@ -25,18 +32,90 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 RATES = ("selection_rate", "true_positive_rate", "false_positive_rate")
-# Shares at which the chance of the largest and of the smallest one is looked up.
+# Cochran's rule for the chi-squared distribution, and draws where it does not hold.
+_LEAST_EXPECTED, _MOST_DRAWS, _MOST_DRAWN = 5.0, 19_999, 10_000_000
+# Shares at which the distribution of the largest and of the smallest one is evaluated.
 _N_SHARES = 2_000
-# Beyond so many different sizes of groups they are rounded.
+# Above this number of different group sizes, sizes are rounded.
 _MOST_SIZES = 300
 
 
-def rates(partial: AUCPartial, threshold: float) -> dict[str, Floats]:
-    """Share of selected rows by group: of all, of the positives and of the negatives.
+def at_threshold(partial: AUCPartial, threshold: float) -> AUCPartial:
+    """Return the decisions that select rows whose score is at least the threshold."""
+    cells = partial._cells
+    selected = (cells.scores >= threshold).astype(np.float64)
+    codes = None if partial._labels is None else group_of_cell(cells.starts)
+    return AUCPartial._added(cells._replace(scores=selected), codes, partial._labels)
+
+
+def check_decisions(decisions: Any, partial: AUCPartial) -> AUCPartial:
+    """Check that decisions are those of the rows of a partial.
+
+    Raises
+    ------
+    TypeError
+        If they are no partial.
+    ValueError
+        If they hold anything but 0 and 1, or are of other groups or other numbers of rows.
+    """
+    if not isinstance(decisions, AUCPartial):
+        raise TypeError(
+            f"decisions must be an AUCPartial whose scores are 0 and 1; got "
+            f"{type(decisions).__name__}. Pass predicted labels as y_pred= to "
+            "FairnessAudit.from_predictions."
+        )
+    scores = decisions._cells.scores
+    if not ((scores == 0) | (scores == 1)).all():
+        raise ValueError(
+            f"decisions must have the scores 0 and 1 only; got scores from {scores.min():g} to "
+            f"{scores.max():g}."
+        )
+    same_groups = decisions.groups == partial.groups
+    if not same_groups or not all(
+        np.array_equal(getattr(decisions, name), getattr(partial, name))
+        for name in ("n_positives", "n_negatives")
+    ):
+        raise ValueError(
+            "decisions must be of the same rows as the report: the same groups, with as many "
+            f"positives and negatives. The decisions are {decisions!r}, the report is about "
+            f"{partial!r}."
+        )
+    return decisions
+
+
+def predicted_positive(y_pred: Any, y_true: Any, pos_label: Any) -> Any:
+    """Return 1 where the positive label is predicted and 0 elsewhere, as scores.
+
+    A pandas Series stays one, so that its index is still known.
+    """
+    predicted = validation.column_of(y_pred, "y_pred")
+    missing = validation.count_missing(predicted)
+    if missing:
+        raise ValueError(
+            f"y_pred has {missing} missing labels of {predicted.size}; drop these rows first."
+        )
+    known = validation.classes_of(validation.column_of(y_true, "y_true"))
+    found = list(dict.fromkeys(predicted.tolist()))
+    positive = 1 if pos_label is None else pos_label
+    allowed = known if len(known) > 1 else list(dict.fromkeys([*known, positive]))
+    unknown = [label for label in found if label not in allowed]
+    if unknown and len(set(allowed) | set(found)) > 2:
+        raise ValueError(
+            f"y_pred must hold the labels of y_true, {known}; got {unknown[0]!r}. Scores and "
+            "probabilities are passed as y_score."
+        )
+    selected = np.asarray(predicted == positive).astype(np.float64)
+    if isinstance(y_pred, pd.Series):
+        return pd.Series(selected, index=y_pred.index)
+    return selected
+
+
+def rates(decisions: AUCPartial) -> dict[str, Floats]:
+    """Return the share of selected rows by group: of all, of the positives, of the negatives.
 
     NaN where there are none.
     """
-    negatives, positives = _weight_by_decision(partial, threshold)
+    negatives, positives = _weight_by_decision(decisions)
     shares = {}
     for name, (kept, selected) in zip(
         RATES, (negatives + positives, positives, negatives), strict=True
@@ -46,11 +125,11 @@ def rates(partial: AUCPartial, threshold: float) -> dict[str, Floats]:
     return shares
 
 
-def _weight_by_decision(partial: AUCPartial, threshold: float) -> NDArray[np.float64]:
+def _weight_by_decision(decisions: AUCPartial) -> NDArray[np.float64]:
     """Weight of rows by label, decision and group, shape (2, 2, n_groups)."""
-    starts, scores, *columns, weights = partial._cells
+    starts, scores, *columns, weights = decisions._cells
     amounts = columns if weights is None else weights[:2]
-    selected = scores >= threshold
+    selected = scores > 0.5
     return np.array(
         [
             [np.add.reduceat(amount * chosen, starts[:-1], dtype=float) for chosen in sides]
@@ -60,8 +139,14 @@ def _weight_by_decision(partial: AUCPartial, threshold: float) -> NDArray[np.flo
     )
 
 
-def metric_frame(partial: AUCPartial, features: pd.DataFrame, threshold: float) -> MetricFrame:
-    """Fairlearn's frame of the rates, the groups' labels being the rows of `features`.
+def n_rows_of_rates(partial: AUCPartial) -> dict[str, NDArray[np.int64]]:
+    """Return the number of rows by group that each rate is a share of."""
+    positives, negatives = partial.n_positives, partial.n_negatives
+    return dict(zip(RATES, (positives + negatives, positives, negatives), strict=True))
+
+
+def metric_frame(decisions: AUCPartial, features: pd.DataFrame) -> MetricFrame:
+    """Return fairlearn's frame of the rates; the groups' labels are the rows of `features`.
 
     Rows of one group, label and decision are one row with their weight. All three rates are
     shares of selected rows, so that a group without positives has no true positive rate, where
@@ -69,7 +154,7 @@ def metric_frame(partial: AUCPartial, features: pd.DataFrame, threshold: float) 
     """
     from fairlearn.metrics import MetricFrame, selection_rate
 
-    weight = _weight_by_decision(partial, threshold)
+    weight = _weight_by_decision(decisions)
     label, decision, group = np.indices(weight.shape).reshape(3, -1)
     weight = weight.ravel()
     of_label = [weight, weight * label, weight * (1 - label)]
@@ -86,7 +171,10 @@ def metric_frame(partial: AUCPartial, features: pd.DataFrame, threshold: float) 
 
 
 def effective_rows(partial: AUCPartial) -> dict[str, Floats]:
-    """Rows by group that each rate is a share of; of weighted rows, the effective number."""
+    """Return the effective number of rows by group that each rate is a share of.
+
+    Without weights it is the number of rows.
+    """
     variances = Variances(partial)
     negatives, positives = variances.negatives, variances.positives
     both = ClassRows(
@@ -99,36 +187,54 @@ def effective_rows(partial: AUCPartial) -> dict[str, Floats]:
 
 
 def test_equal_shares(shares: Floats, n_rows: Floats) -> float:
-    """P value of Pearson's chi-squared test that all groups select the same share [1]_."""
+    """Return the p value of Pearson's test that all groups select the same share [1]_.
+
+    The statistic is compared with the chi-squared distribution where at least five rows of either
+    decision are expected in each group [2]_; otherwise with its distribution, given the number of
+    rows of each group and of selected rows, from random draws with a fixed seed.
+    """
     from scipy.stats import chi2_contingency
 
     decided = np.column_stack([n_rows * shares, n_rows * (1.0 - shares)])
     if not decided.any(axis=0).all():
         return 1.0  # all rows are decided alike
-    return float(chi2_contingency(decided, correction=False).pvalue)
+    found = chi2_contingency(decided, correction=False)
+    if found.expected_freq.min() >= _LEAST_EXPECTED:
+        return float(found.pvalue)
+    whole = np.maximum(np.rint(n_rows), 1.0).astype(np.int64)
+    n_selected = int(np.clip(np.rint(decided[:, 0].sum()), 0, whole.sum()))
+    n_draws = max(min(_MOST_DRAWS, _MOST_DRAWN // whole.size), 99)
+    rng = np.random.default_rng(0)
+    drawn = rng.multivariate_hypergeometric(whole, n_selected, n_draws, method="marginals")
+    overall = n_selected / whole.sum()
+    variance = whole * max(overall * (1.0 - overall), 1e-300)
+    statistics = ((drawn - whole * overall) ** 2 / variance).sum(axis=1)
+    # Statistics of the same table may differ in rounding.
+    as_large = (statistics >= found.statistic * (1.0 - 1e-9)).sum()
+    return float((1 + as_large) / (1 + n_draws))
 
 
 def expected_difference(shares: Floats, n_rows: Floats) -> float:
-    """Mean of the largest less the smallest share of selected rows, were all groups alike.
+    """Return the mean of the largest minus the smallest share under the null hypothesis.
 
-    The number of selected rows of each group is binomial then.
+    All groups have the same probability of selection then, and the number of selected rows of each
+    group is binomial.
     """
     from scipy.special import bdtr
 
     overall = float(np.average(shares, weights=n_rows))
     whole = np.maximum(np.rint(n_rows), 1.0).astype(np.int64)
     if np.unique(whole).size > _MOST_SIZES:
-        # Two digits of each will do.
+        # Two digits of each are precise enough.
         digit = 10 ** np.maximum(np.log10(whole).astype(np.int64) - 1, 0)
         whole = whole // digit * digit
     sizes, counts = np.unique(whole, return_counts=True)
-    # Where the smallest group has nearly all of its chance, all others have.
+    # Outside of this range the share of the smallest group has next to no probability.
     reach = 10.0 * np.sqrt(overall * (1.0 - overall) / sizes[0]) + 10.0 / sizes[0]
     low, high = max(overall - reach, 0.0), min(overall + reach, 1.0)
-    expected = 0.0
-    for share in low + (high - low) * (np.arange(_N_SHARES) + 0.5) / _N_SHARES:
-        # The largest is at most this share if all are.
-        at_most = bdtr(np.floor(share * sizes), sizes, overall)
-        largest, smallest = np.prod(at_most**counts), np.prod((1.0 - at_most) ** counts)
-        expected += float(1.0 - largest - smallest)
-    return float(expected * (high - low) / _N_SHARES)
+    shares_of_all = low + (high - low) * (np.arange(_N_SHARES) + 0.5) / _N_SHARES
+    # The largest is at most a share if all are, and the smallest above it if all are.
+    at_most = bdtr(np.floor(shares_of_all[:, None] * sizes), sizes, overall)
+    largest = np.prod(at_most**counts, axis=1)
+    smallest = np.prod((1.0 - at_most) ** counts, axis=1)
+    return float((1.0 - largest - smallest).mean() * (high - low))

@@ -80,7 +80,7 @@ def _plots(report: GroupAUC) -> Iterator[_Plot]:
         MARGINS + 0.6 + 1.1 * LINE * min(max(n_groups, 4), _MOST_AUCS + 1),
         f"Group AUCs with 95 % intervals{_span(report)}",
         "Each group's AUC with its 95 % interval. That two intervals overlap does not show that "
-        "the groups are alike; whether groups differ is tested in the tables.",
+        "the groups are equal; whether groups differ is tested in the tables.",
     )
     yield _Plot(
         "ROC curves",
@@ -95,8 +95,8 @@ def _plots(report: GroupAUC) -> Iterator[_Plot]:
         partial(plotting.GroupScoreDisplay.from_report, max_groups=_MOST_SCORES),
         MARGINS + 0.5 + _SCORES * (max(min(n_groups, _MOST_SCORES + 1), 2) + 1),
         "Histograms of the scores of positives and of negatives",
-        "Histograms of the scores, of the same area for each class and group. A group is "
-        "favoured if both of its histograms lie further to the right than the others'.",
+        "Histograms of the scores, of the same area for each class and group. A group is scored "
+        "higher if both of its histograms lie further to the right than the others'.",
     )
     if 2 <= n_groups <= MATRIX_GROUPS:
         yield _Plot(
@@ -105,8 +105,8 @@ def _plots(report: GroupAUC) -> Iterator[_Plot]:
             3.6 if n_groups <= 4 else 6.2,
             "Matrix of the AUCs of each group's positives against each group's negatives",
             "How often positives of the row's group outrank negatives of the column's group; on "
-            "the diagonal are the group AUCs. Of two groups neither is favoured if the two cells "
-            "that mirror each other at the diagonal are alike.",
+            "the diagonal are the group AUCs. Of two groups neither is scored higher if the two "
+            "cells that mirror each other at the diagonal are equal.",
         )
 
 

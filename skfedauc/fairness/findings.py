@@ -1,165 +1,331 @@
-"""What an audit found, in sentences."""
+"""What an audit found, in sentences.
+
+A sentence claims a gap only where the p value that is adjusted for all claims of the audit is
+below 5 %; see `skfedauc.fairness.claims`.
+"""
 
 from __future__ import annotations
 
-import datetime
 import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
+from skfedauc import _validation as validation
 from skfedauc._validation import counted
 
 if TYPE_CHECKING:
     from skfedauc.fairness.audit import FairnessAudit
 
-# P values below this count as a difference.
+# Adjusted p values below this make a claim.
 SIGNIFICANT = 0.05
 # Groups that a sentence names.
 _MOST_NAMED = 5
 # Characters of a label that a sentence shows.
 _MOST_CHARACTERS = 60
+_NOTHING = "no difference is established"
+# What a rate is a share of, and what groups lack that are too small for it
+_RATES = {
+    "selection_rate": ("selection rate", "rows"),
+    "true_positive_rate": ("true positive rate", "positives"),
+    "false_positive_rate": ("false positive rate", "negatives"),
+}
 
 
 def findings(audit: FairnessAudit) -> tuple[str, ...]:
-    """One sentence or two on each question that the audit asks."""
-    if audit.compared.n_groups < 2:
-        too_few = "There are no two groups that are large enough to be compared."
-        return (*_on_small_groups(audit), too_few)
-    return (
+    """Return one sentence or two on each question that the audit asks."""
+    found = (
+        *_on_the_model(audit),
         *_on_small_groups(audit),
         *_on_group_aucs(audit),
         *_on_single_groups(audit),
-        *_on_favour(audit),
+        *_on_ranking_between_groups(audit),
         *_on_decisions(audit),
     )
+    return (*found, *_on_claims(audit, any(_NOTHING in sentence.lower() for sentence in found)))
+
+
+# How good the model is ---------------------------------------------------------------------
+
+
+def _on_the_model(audit: FairnessAudit) -> Iterator[str]:
+    quality = audit.quality
+    pooled, within = (_row(quality, name) for name in ("pooled", "within"))
+    if math.isnan(pooled["auc"]):
+        yield "The model cannot be judged: there are no positives, or no negatives."
+        return
+    said = f"The AUC of all rows together (pooled) is {_with_interval(pooled)}"
+    if not math.isnan(within["auc"]):
+        said += f"; within groups it is {_with_interval(within)} on average over pairs"
+    worst = _row(quality, "worst")
+    if not math.isnan(worst["auc"]) and audit.compared.n_groups > 1:
+        said += f", and {worst['auc']:.3f} in the worst group ({named(worst['group'])})"
+    yield f"{said}."
+    check = "check pos_label, and whether higher scores mean the positive class"
+    if pooled["auc"] < 0.5:
+        yield f"The pooled AUC is below 0.5: {check}."
+    elif pooled["ci_low"] <= 0.5:
+        yield (
+            "The interval of the pooled AUC holds 0.5: these rows do not show that the model ranks "
+            "better than at random."
+        )
+    elif within["ci_low"] <= 0.5:
+        yield (
+            "Within groups the ranking is no better than chance as far as these rows show (the "
+            f"interval of {within['auc']:.3f} does not lie above 0.5): the pooled AUC comes from "
+            "differences between groups."
+        )
+    reversed_groups = audit.reversed_groups
+    if reversed_groups and pooled["auc"] >= 0.5:
+        yield f"The AUC is below 0.5 in {_listed(reversed_groups)}: {check} in these rows."
+
+
+def _with_interval(row: dict[str, Any]) -> str:
+    if math.isnan(row["ci_low"]):
+        return f"{row['auc']:.3f}"
+    return f"{row['auc']:.3f} (95 % interval {row['ci_low']:.3f} to {row['ci_high']:.3f})"
+
+
+# Which groups take part --------------------------------------------------------------------
 
 
 def _on_small_groups(audit: FairnessAudit) -> Iterator[str]:
-    n_small = audit.report.n_groups - audit.compared.n_groups
-    if n_small:
-        verb, they_are = ("has", "it is") if n_small == 1 else ("have", "they are")
-        least = audit.min_per_class
-        lacking = "no" if least <= 1 else f"fewer than {least:,}"
+    """Name the groups that are left out, once for all rates that leave out the same ones."""
+    least = max(audit.min_per_class, 1)
+    few = "no" if least == 1 else f"fewer than {least:,}"
+    lacking = {"auc": "positives or negatives"} | {k: rows for k, (_, rows) in _RATES.items()}
+    called = {"auc": "AUCs"} | {k: f"{name}s" for k, (name, _) in _RATES.items()}
+    n_groups = audit.report.n_groups
+    for rate, left_out in audit.left_out.items():
+        if not left_out or (rate != "auc" and audit.decisions is None):
+            continue
+        verb = "has" if len(left_out) == 1 else "have"
         yield (
-            f"{n_small:,} of {counted(audit.report.n_groups, 'group')} {verb} {lacking} positives "
-            f"or negatives: {they_are} shown, but not compared."
+            f"{len(left_out):,} of {counted(n_groups, 'group')} {verb} {few} {lacking[rate]} "
+            f"({_listed(left_out)}): shown, but left out of comparisons of {called[rate]}."
         )
+    if audit.compared.n_groups < 2:
+        yield "There are no two groups that are large enough for their AUCs to be compared."
+
+
+# Ranking within groups ---------------------------------------------------------------------
 
 
 def _on_group_aucs(audit: FairnessAudit) -> Iterator[str]:
-    gap = _gap(audit, "difference")
+    if audit.compared.n_groups < 2:
+        return
+    gap = _row(audit.gaps, "difference")
     lowest = audit.compared.worst
     if gap["value"] == 0:
         yield f"The AUC within groups is {lowest:.3f} in each of them."
-        return
-    span = (
-        f"The AUC within groups goes from {lowest:.3f} ({named(gap['lowest'])}) to "
-        f"{lowest + gap['value']:.3f} ({named(gap['highest'])}), a difference of "
-        f"{gap['value']:.3f}; chance alone would make {gap['expected']:.3f} on average"
-    )
-    if math.isnan(gap["pvalue"]):
-        yield f"{span}. Whether it is more than chance cannot be tested."
-    elif gap["pvalue"] < SIGNIFICANT:
-        yield f"{span}. The groups differ ({_shown(gap['pvalue'])})."
     else:
+        interval = ""
+        if not math.isnan(gap["ci_low"]):
+            interval = f" (95 % interval {gap['ci_low']:.3f} to {gap['ci_high']:.3f})"
         yield (
-            f"{span}. The groups cannot be told apart ({_shown(gap['pvalue'])}), which does not "
-            "show that they are alike."
+            f"The AUC within groups goes from {lowest:.3f} ({named(gap['lowest'])}) to "
+            f"{lowest + gap['value']:.3f} ({named(gap['highest'])}), a difference of "
+            f"{gap['value']:.3f}{interval}. {_judged(gap, 'These two groups differ')}"
         )
+    if audit.compared.n_groups == 2:
+        return  # the test of equality is that of the difference
+    test = _row(audit.gaps, "tau")
+    if math.isnan(test["pvalue"]):
+        return
+    yield f"Test that all group AUCs are equal: {_verdict(test, 'they are not')}."
 
 
 def _on_single_groups(audit: FairnessAudit) -> Iterator[str]:
-    if audit.compared.n_groups == 2:  # the test of all groups has said it
+    if audit.compared.n_groups <= 2:  # the sentence on the difference has said it
         return
     found = audit.by_group[audit.by_group["pvalue_adjusted"] < SIGNIFICANT]
-    middle = audit.compared.average("macro")
-    below, above = found[found["auc"] < middle], found[found["auc"] >= middle]
+    reference = audit._reference
+    than = "that of the other groups" if reference is None else f"that of {named(reference)}"
+    is_below = found["auc"] < found["reference_auc"]
+    below, above = found[is_below], found[~is_below]
     if len(below):
         labels = below.sort_values("auc").index
-        yield f"The AUC is below the average of the other groups' AUCs in {_listed(labels)}."
+        yield f"The AUC is lower than {than} in {_listed(labels)}."
     if len(above):
         labels = above.sort_values("auc", ascending=False).index
-        yield f"The AUC is above the average of the other groups' AUCs in {_listed(labels)}."
+        yield f"The AUC is higher than {than} in {_listed(labels)}."
+    differ = _row(audit.gaps, "tau")["pvalue_adjusted"] < SIGNIFICANT
+    if differ and not len(found):
+        yield "No single group stands out: its AUC is not shown to differ from " + (
+            f"{than}." if reference is not None else "that of the others."
+        )
 
 
-def _on_favour(audit: FairnessAudit) -> Iterator[str]:
-    gap = _gap(audit, "xauc_disparity")
+# Ranking between groups --------------------------------------------------------------------
+
+
+def _on_ranking_between_groups(audit: FairnessAudit) -> Iterator[str]:
+    if audit.compared.n_groups < 2:
+        return
+    gap = _row(audit.gaps, "xauc_disparity")
     if gap["value"] == 0:
-        yield "Between groups no favour is seen: all xAUC disparities are 0."
+        yield "Between groups no difference is seen: all xAUC disparities are 0."
         return
     group = gap["highest"] if gap["value"] > 0 else gap["lowest"]
     row = _of_group(audit, group)
     numbers = (
         f"its positives outrank the others' negatives with a probability of "
-        f"{row['bnsp_auc']:.3f} (BNSP AUC), the others' positives its negatives with "
-        f"{row['bpsn_auc']:.3f} (BPSN AUC)"
+        f"{row['bnsp_auc']:.3f} (BNSP AUC), the others' positives outrank its negatives with "
+        f"{row['bpsn_auc']:.3f} (BPSN AUC); the disparity is {_signed(gap['value'])}"
     )
-    if not gap["pvalue"] < SIGNIFICANT:
-        tested = "cannot be tested" if math.isnan(gap["pvalue"]) else _shown(gap["pvalue"])
+    if not gap["pvalue_adjusted"] < SIGNIFICANT:
+        if math.isnan(gap["pvalue"]):
+            yield f"Between groups no test is possible. Of {named(group)}, {numbers}."
+            return
         yield (
-            f"Between groups no favour is seen: of {named(group)}, {numbers}; the disparity is "
-            f"{_signed(gap['value'])} ({tested})."
+            f"Between groups no difference is established. It is clearest for {named(group)}: "
+            f"{numbers} (adjusted {_shown(gap['pvalue_adjusted'])})."
         )
         return
-    verb = "favours" if gap["value"] > 0 else "disfavours"
-    others = audit.by_group[audit.by_group["xauc_pvalue_adjusted"] < SIGNIFICANT].drop(group)
-    most = " most clearly" if audit.compared.n_groups > 2 else ""
+    is_one_of_many = audit.compared.n_groups > 2
+    most = " most clearly" if is_one_of_many else ""
     yield (
-        f"Between groups the model {verb} {named(group)}{most}: {numbers}; the disparity is "
-        f"{_signed(gap['value'])} ({_shown(gap['pvalue'])})."
+        f"Between groups the model {_scored(audit, [group], gap['value'])}{most}: {numbers} "
+        f"(adjusted {_shown(gap['pvalue_adjusted'])})."
     )
-    if audit.compared.n_groups == 2:  # the other one is the other side of it
+    if not is_one_of_many:  # the other one is the other side of it
         return
+    others = audit.by_group[audit.by_group["xauc_pvalue_adjusted"] < SIGNIFICANT].drop(group)
     by_disparity = others["xauc_disparity"].sort_values()
-    favoured, disfavoured = by_disparity[by_disparity > 0], by_disparity[by_disparity < 0]
+    higher, lower = by_disparity[by_disparity > 0], by_disparity[by_disparity < 0]
     compared = f"Compared with all others, {named(group)} among them, it also"
-    if len(favoured):
-        yield f"{compared} favours {_listed(favoured.index[::-1])}."
-    if len(disfavoured):
-        yield f"{compared} disfavours {_listed(disfavoured.index)}."
+    if len(higher):
+        yield f"{compared} {_scored(audit, higher.index[::-1], 1.0)}."
+    if len(lower):
+        yield f"{compared} {_scored(audit, lower.index, -1.0)}."
+
+
+def _scored(audit: FairnessAudit, groups: Iterable[Any], disparity: float) -> str:
+    """Say how the model ranks groups, in words that fit the favorable outcome."""
+    listed = _listed(groups)
+    if audit.favorable is None:
+        return f"scores {listed} {'higher' if disparity > 0 else 'lower'}"
+    is_favored = (disparity > 0) == (audit.favorable == "positive")
+    return f"{'favours' if is_favored else 'disfavours'} {listed}"
+
+
+# Decisions ---------------------------------------------------------------------------------
 
 
 def _on_decisions(audit: FairnessAudit) -> Iterator[str]:
-    parity, odds = (
-        _gap(audit, f"{name}_difference") for name in ("demographic_parity", "equalized_odds")
-    )
-    decided = f"At the threshold {audit.threshold:g} it selects"
+    if audit.decisions is None:
+        if not audit._ranking_was_chosen:
+            scores = audit.report.partial._cells.scores
+            yield (
+                f"Decisions are not audited: the scores, from {scores.min():g} to "
+                f"{scores.max():g}, are no probabilities, and neither a threshold nor decisions "
+                "are given."
+            )
+        return
+    where = "" if audit.threshold is None else f"At the threshold {audit.threshold:g} "
+    model = "The model" if audit.threshold is None else "the model"
+    outcome = {"positive": " (the favorable outcome)", "negative": " (the adverse outcome)"}
+    predicts = f"{where}{model} predicts the positive class{outcome.get(audit.favorable or '', '')}"
+    parity = _row(audit.gaps, "demographic_parity_difference")
+    if math.isnan(parity["value"]):
+        yield "There are no two groups that are large enough for their rates to be compared."
+        return
     if parity["value"] == 0:
-        rate = audit.by_group.loc[~audit.by_group["is_small"], "selection_rate"].iloc[0]
+        is_compared = audit._has_enough["selection_rate"]
+        rate = float(audit.by_group.loc[is_compared, "selection_rate"].iloc[0])
         whom = {0.0: "no row of any group", 1.0: "every row"}
-        yield f"{decided} {whom.get(rate, f'{rate:.1%} of every group')}."
+        yield f"{predicts} for {whom.get(rate, f'{rate:.1%} of every group')}."
         if rate in whom:
             return
     else:
-        low, high = (
-            f"{_of_group(audit, parity[side])['selection_rate']:.1%} of {named(parity[side])}"
-            for side in ("lowest", "highest")
-        )
         yield (
-            f"{decided} {low} and {high}: a demographic parity difference of "
-            f"{parity['value']:.3f} where chance alone would make {parity['expected']:.3f} "
-            f"({_shown(parity['pvalue'])})."
+            f"{predicts} for {_two_shares(audit, parity, 'selection_rate')}: a demographic parity "
+            f"difference of {parity['value']:.3f}. "
+            f"{_judged(parity, 'The selection rates differ')}"
         )
-    yield f"The equalized odds difference is {odds['value']:.3f} ({_shown(odds['pvalue'])})."
+    odds = _row(audit.gaps, "equalized_odds_difference")
+    if isinstance(odds["rate"], float):  # no rate has two groups
+        return
+    for rate in (odds["rate"], *({*_RATES} - {"selection_rate", odds["rate"]})):
+        gap = _row(audit.gaps, f"{rate}_difference")
+        if math.isnan(gap["value"]):
+            continue
+        name = _RATES[rate][0]
+        whole = f", the equalized odds difference, is {gap['value']:.3f}"
+        said = f"The difference of {name}s"
+        said += whole if rate == odds["rate"] else f" is {gap['value']:.3f}"
+        if gap["value"] > 0:
+            said += f": {_two_shares(audit, gap, rate)}"
+        yield f"{said}. {_judged(gap, f'The {name}s differ') if gap['value'] > 0 else ''}".strip()
+
+
+def _two_shares(audit: FairnessAudit, gap: dict[str, Any], rate: str) -> str:
+    return " and ".join(
+        f"{_of_group(audit, gap[side])[rate]:.1%} of {named(gap[side])}"
+        for side in ("lowest", "highest")
+    )
+
+
+# What the p values are adjusted for ---------------------------------------------------------
+
+
+def _on_claims(audit: FairnessAudit, nothing_in_some: bool) -> Iterator[str]:
+    n_claims = audit.n_claims
+    if n_claims > 1:
+        by = [" \N{MULTIPLICATION SIGN} ".join(own.columns) for own in audit._family.audits]
+        of = f" by {_enumerated(by)}" if len(by) > 1 else ""
+        yield (
+            f"{n_claims:,} claims are tested{of}. Adjusted p values are adjusted for all of them "
+            "(Holm), so that at most 5 % of audits of groups without any gap make a claim."
+        )
+    if nothing_in_some:
+        yield "Where no difference is established there may still be one: read its interval."
+
+
+# Words -------------------------------------------------------------------------------------
+
+
+def _judged(gap: dict[str, Any], claim: str) -> str:
+    """Say whether a gap is established."""
+    if math.isnan(gap["pvalue"]):
+        return "Whether it is more than sampling error cannot be tested."
+    return f"{_sentence(_verdict(gap, claim))}."
+
+
+def _verdict(gap: dict[str, Any], claim: str) -> str:
+    adjusted = gap["pvalue_adjusted"]
+    if adjusted < SIGNIFICANT:
+        return f"{claim} (adjusted {_shown(adjusted)})"
+    if gap["pvalue"] < SIGNIFICANT:
+        return (
+            f"{_NOTHING}: the test by itself has {_shown(gap['pvalue'])}, adjusted for all claims "
+            f"of the audit {_shown(adjusted)}"
+        )
+    return f"{_NOTHING} ({_shown(gap['pvalue'])})"
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _of_group(audit: FairnessAudit, group: Any) -> dict[str, float]:
-    """A row of `by_group`."""
+    """Return a row of `by_group`."""
     place = (audit.report.partial.groups or ()).index(group)
     return {str(name): value for name, value in audit.by_group.iloc[place].to_dict().items()}
 
 
-def _gap(audit: FairnessAudit, name: str) -> dict[str, Any]:
-    return {str(key): value for key, value in audit.gaps.loc[name].to_dict().items()}
+def _row(table: pd.DataFrame, name: str) -> dict[str, Any]:
+    return {str(key): value for key, value in table.loc[name].to_dict().items()}
 
 
 def named(label: Any) -> str:
-    """A group's label in a sentence."""
-    if isinstance(label, datetime.datetime):
-        return str(label)
-    if isinstance(label, tuple):
-        return f"({', '.join(map(named, label))})"
-    text = repr(label)
+    """Return a group's label as a sentence shows it; the parts of a tuple stand side by side."""
+    is_text = isinstance(label, str | bytes)
+    return _cut(repr(label) if is_text else validation.label_text(label))
+
+
+def _cut(text: str) -> str:
     if len(text) <= _MOST_CHARACTERS:
         return text
     return f"{text[: _MOST_CHARACTERS // 2]}...{text[-_MOST_CHARACTERS // 2 :]}"
@@ -167,8 +333,13 @@ def named(label: Any) -> str:
 
 def _listed(labels: Iterable[Any]) -> str:
     items = [named(label) for label in labels]
-    more = f" and {len(items) - _MOST_NAMED:,} more groups" if len(items) > _MOST_NAMED else ""
+    n_more = len(items) - _MOST_NAMED
+    more = f" and {n_more:,} more {'group' if n_more == 1 else 'groups'}" if n_more > 0 else ""
     return "; ".join(items[:_MOST_NAMED]) + more
+
+
+def _enumerated(items: list[str]) -> str:
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
 
 
 def _signed(value: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import datetime
 import hashlib
 import importlib
 import importlib.metadata
@@ -36,17 +35,20 @@ _GROUP_COLUMNS = {
         "auc": "AUC",
         "ci_low": "95 % from",
         "ci_high": "to",
-        "pvalue_adjusted": "p of AUC",
+        "reference_auc": "compared with",
+        "pvalue": "p of AUC",
+        "pvalue_adjusted": "adjusted p of AUC",
     },
     "With the other groups": {
         "bpsn_auc": "BPSN AUC",
         "bnsp_auc": "BNSP AUC",
         "xauc_disparity": "xAUC disparity",
-        "xauc_pvalue_adjusted": "p of disparity",
+        "xauc_pvalue": "p of disparity",
+        "xauc_pvalue_adjusted": "adjusted p of disparity",
         "positive_aeg": "positive AEG",
         "negative_aeg": "negative AEG",
     },
-    "At the threshold": {
+    "Decisions": {
         "selection_rate": "selection rate",
         "true_positive_rate": "true positive rate",
         "false_positive_rate": "false positive rate",
@@ -54,22 +56,30 @@ _GROUP_COLUMNS = {
 }
 # Rows of `FairnessAudit.gaps`, as the page calls them, and what they are.
 _GAPS = {
-    "difference": ("AUC difference", "largest less smallest group AUC"),
+    "difference": ("AUC difference", "largest minus smallest group AUC"),
     "ratio": ("AUC ratio", "smallest over largest group AUC"),
-    "tau": ("tau", "standard deviation of the true group AUCs, without the noise"),
+    "tau": ("tau", "standard deviation of the true group AUCs; p: all group AUCs are equal"),
     "xauc_disparity": (
         "xAUC disparity",
-        "of the group that is favoured or disfavoured most clearly",
+        "of the group that is scored higher or lower most clearly",
     ),
     "cross_difference": ("Cross AUC difference", "largest xAUC disparity of two groups"),
     "abroca": ("ABROCA", "largest area between the ROC curves of a group and of all others"),
     "demographic_parity_difference": (
         "Demographic parity difference",
-        "largest less smallest selection rate",
+        "largest minus smallest selection rate",
     ),
     "demographic_parity_ratio": (
         "Demographic parity ratio",
         "smallest over largest selection rate",
+    ),
+    "true_positive_rate_difference": (
+        "True positive rate difference",
+        "largest minus smallest true positive rate",
+    ),
+    "false_positive_rate_difference": (
+        "False positive rate difference",
+        "largest minus smallest false positive rate",
     ),
     "equalized_odds_difference": (
         "Equalized odds difference",
@@ -80,13 +90,16 @@ _GAPS = {
         "smaller one of the ratios of true and of false positive rates",
     ),
 }
+_DECISIONS = ("demographic_parity", "true_positive", "false_positive", "equalized_odds")
 _COUNTS = ("n_positives", "n_negatives")
 _SIGNED = ("xauc_disparity", "positive_aeg", "negative_aeg")
-_PVALUES = ("pvalue", "pvalue_adjusted", "xauc_pvalue_adjusted")
+_PVALUES = ("pvalue", "xauc_pvalue")
+_ADJUSTED = ("pvalue_adjusted", "xauc_pvalue_adjusted")
+_NUMBERS = ("value", "ci_low", "ci_high", "expected", "pvalue", "pvalue_adjusted")
 
 
 class Section(NamedTuple):
-    """An audit and how many rows it leaves out, since they have no group."""
+    """An audit, and the number of rows that are left out because they have no group."""
 
     audit: FairnessAudit
     n_dropped: int = 0
@@ -133,16 +146,17 @@ def page_of(sections: Sequence[Section], subject: str = "") -> str:
         if all(others.get(name) == text for others in facts)
     }
     return environment.from_string(source).render(
-        subject=_in_one_line(subject) if subject else "",
+        subject=validation.label_text(subject) if subject else "",
         facts={"Groups by": _by(sections[-1].audit), **shared},
         sections=[
             _content(number, section.audit)
             | {"facts": {name: text for name, text in own.items() if name not in shared}}
             for number, (section, own) in enumerate(zip(sections, facts, strict=True), start=1)
         ],
-        group_columns=_GROUP_COLUMNS,
+        favorable=sections[0].audit.favorable,
         is_weighted=any(_is_weighted(section.audit) for section in sections),
         significant=SIGNIFICANT,
+        n_claims=sum({id(s.audit._family): s.audit.n_claims for s in sections}.values()),
         versions={"skfedauc": skfedauc.__version__}
         | {name: importlib.metadata.version(name) for name in ("fairlearn", "scikit-learn")},
     )
@@ -160,24 +174,33 @@ def _check_installed() -> None:
 
 
 def _hash_for_policy(script: str) -> str:
-    """What a Content-Security-Policy calls a script, so that no other one runs."""
+    """Return the hash that a Content-Security-Policy allows a script by."""
     digest = hashlib.sha256(script.encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"
 
 
 def _content(number: int, audit: FairnessAudit) -> dict[str, Any]:
-    """What the template shows of an audit; numbers, not labels, are in ids."""
+    """Return what the template shows of an audit; ids hold numbers, not labels."""
+    columns = _columns_of(audit)
     return {
         "id": f"by-{number}",
         "by": _by(audit),
-        "columns": list(map(_in_one_line, audit.columns)),
-        "n_columns": len(audit.columns) + sum(map(len, _GROUP_COLUMNS.values())),
+        "columns": list(map(validation.label_text, audit.columns)),
+        "group_columns": columns,
+        "n_columns": len(audit.columns) + sum(map(len, columns.values())),
         "fewest": max(audit.min_per_class, 1),
         "findings": audit.findings,
         "gaps": _gap_rows(audit),
         "groups": _group_rows(audit),
         "pictures": list(figures.pictures(audit, f"plot-{number}")),
     }
+
+
+def _columns_of(audit: FairnessAudit) -> dict[str, dict[str, str]]:
+    """Return the columns of the groups' table; without decisions there are no rates."""
+    if audit.decisions is not None:
+        return _GROUP_COLUMNS
+    return {about: columns for about, columns in _GROUP_COLUMNS.items() if about != "Decisions"}
 
 
 # Facts -----------------------------------------------------------------------------------------
@@ -199,8 +222,15 @@ def _facts(section: Section) -> dict[str, str]:
         facts["Weights"] = "yes"
     facts["Groups"] = f"{len(partial):,}" + (f", {n_small:,} of them small" if n_small else "")
     facts["Pooled AUC"] = _number(GroupAUC(partial, undefined="ignore").pooled)
-    facts["Threshold"] = f"{audit.threshold:g}"
+    facts["Decisions"] = _DECIDED.get(audit._decided, f"at the threshold {audit.threshold or 0:g}")
+    if audit.favorable is not None:
+        facts["Favorable outcome"] = f"the {audit.favorable} class"
+    if audit._reference is not None:
+        facts["Reference"] = validation.label_text(audit._reference)
     return facts
+
+
+_DECIDED = {"ranking only": "none", "decisions of the model": "of the model"}
 
 
 def _is_weighted(audit: FairnessAudit) -> bool:
@@ -208,14 +238,14 @@ def _is_weighted(audit: FairnessAudit) -> bool:
 
 
 def _by(audit: FairnessAudit) -> str:
-    return " \N{MULTIPLICATION SIGN} ".join(map(_in_one_line, audit.columns))
+    return " \N{MULTIPLICATION SIGN} ".join(map(validation.label_text, audit.columns))
 
 
 # Tables ----------------------------------------------------------------------------------------
 
 
 class _Cell(NamedTuple):
-    """What a cell shows and is sorted by; the whole of what it shows in part, and its look."""
+    """A cell: its text, the value it is sorted by, the whole of a text that is cut, its look."""
 
     text: str
     value: float | str = ""
@@ -224,7 +254,7 @@ class _Cell(NamedTuple):
 
 
 class _GroupRows(NamedTuple):
-    """Groups that are compared and that are not, and what is said of groups that are left out."""
+    """Groups whose AUC is compared, groups that are small, and words on groups left out."""
 
     compared: list[tuple[_Cell, ...]]
     small: list[tuple[_Cell, ...]]
@@ -245,7 +275,7 @@ def _group_rows(audit: FairnessAudit) -> _GroupRows:
         left_out.append(f"{validation.counted(beyond.size, 'group')} {of_aucs}")
     if small_beyond.size:
         left_out.append(validation.counted(small_beyond.size, "small group"))
-    names = [name for about in _GROUP_COLUMNS.values() for name in about]
+    names = [name for about in _columns_of(audit).values() for name in about]
     cells = [
         *_label_cells(audit.report.partial.groups or ()),
         *([_cell(name, value) for value in table[name].tolist()] for name in names),
@@ -255,7 +285,7 @@ def _group_rows(audit: FairnessAudit) -> _GroupRows:
 
 
 def _ends(numbers: NDArray[np.intp], most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """So many of the first and of the last numbers, and those between them."""
+    """Split numbers into the first and the last ones, `most` in all, and those between them."""
     if numbers.size <= most:
         return numbers, numbers[:0]
     first, between, last = np.split(numbers, [most // 2, numbers.size - (most - most // 2)])
@@ -271,25 +301,32 @@ def _label_cells(labels: Sequence[Any]) -> Iterator[list[_Cell]]:
 
 
 def _gap_rows(audit: FairnessAudit) -> list[tuple[tuple[str, str], list[_Cell]]]:
-    """What each gap is called and means, and its cells."""
+    """Return the name and the meaning of each gap, and its cells."""
     rows = []
     for name, gap in zip(audit.gaps.index, audit.gaps.to_dict("records"), strict=True):
-        cells = [_cell(name, gap[column]) for column in ("value", "ci_low", "ci_high")]
-        cells += [_cell(column, gap[column]) for column in ("expected", "pvalue")]
+        if audit.decisions is None and str(name).startswith(_DECISIONS):
+            continue
+        # The value and its limits are formatted by the gap, the other numbers by their column.
+        cells = [_cell(name, gap[column]) for column in _NUMBERS[:3]]
+        cells += [_cell(column, gap[column]) for column in _NUMBERS[3:]]
         cells += [_label_cell(gap[side]) for side in ("lowest", "highest")]
-        rows.append((_GAPS[name], cells))
+        title, meaning = _GAPS[name]
+        if isinstance(gap["rate"], str):
+            meaning += f": that of the {gap['rate'].replace('_', ' ')}s"
+        rows.append(((title, meaning), cells))
     return rows
 
 
 def _cell(name: str, value: float) -> _Cell:
-    """A number of the column or of the gap of this name."""
+    """Return the cell of a number in the column, or of the gap, of this name."""
     if math.isnan(value):
         return _Cell(_UNDEFINED)
     if name in _COUNTS:
         return _Cell(f"{value:,}", value)
-    if name in _PVALUES:
+    if name in _PVALUES or name in _ADJUSTED:
         text = "<0.001" if value < 0.001 else f"{value:.3f}"
-        return _Cell(text, value, is_significant=value < SIGNIFICANT)
+        is_significant = name in _ADJUSTED and value < SIGNIFICANT
+        return _Cell(text, value, is_significant=is_significant)
     return _Cell(_number(value, "+" if name in _SIGNED else ""), value)
 
 
@@ -305,18 +342,8 @@ def _number(value: float, sign: str = "") -> str:
 def _label_cell(label: Any, place: float | str = "") -> _Cell:
     if isinstance(label, float):  # the NaN of a gap without such a group
         return _Cell(_UNDEFINED)
-    whole = _in_one_line(label)
+    whole = validation.label_text(label)
     if len(whole) <= _MOST_CHARACTERS:
         return _Cell(whole, place)
     half = _MOST_CHARACTERS // 2
     return _Cell(f"{whole[:half]}\N{HORIZONTAL ELLIPSIS}{whole[1 - half :]}", place, whole)
-
-
-def _in_one_line(label: Any) -> str:
-    """A label as text, or as a quoted one if it would break the line or not be seen."""
-    if isinstance(label, tuple):
-        return ", ".join(map(_in_one_line, label))
-    if isinstance(label, datetime.datetime) and label.time() == datetime.time():
-        label = label.date()
-    text = str(label)
-    return text if text.strip() and text.isprintable() else repr(text)

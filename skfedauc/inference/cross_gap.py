@@ -36,12 +36,13 @@ class CrossGaps(NamedTuple):
     disparity, error : ndarray of float64, shape (n_groups,)
         And its standard error, NaN with fewer than two rows of a class in the group or in the
         others.
-    pvalue_adjusted : ndarray of float64, shape (n_groups,)
-        Of the test that the disparity is 0, adjusted for the number of groups (Holm).
+    pvalue, pvalue_adjusted : ndarray of float64, shape (n_groups,)
+        Of the test that the disparity is 0; adjusted for the number of groups (Holm).
     """
 
     disparity: Floats
     error: Floats
+    pvalue: Floats
     pvalue_adjusted: Floats
 
     def limits(self, level: float) -> tuple[Floats, Floats]:
@@ -72,10 +73,11 @@ def cross_gaps(partial: AUCPartial) -> CrossGaps:
     variance = np.maximum(bnsp.variance + bpsn.variance, _variance_if_alike(partial, sides))
     error = np.where(estimable, np.sqrt(variance), np.nan)
     pvalue = 2.0 * ndtr(-np.abs(disparity) / error)
+    adjusted = pvalue.copy()
     if _n_gaps(error) > 1:
         tested = ~np.isnan(pvalue)
-        pvalue[tested] = holm(pvalue[tested])
-    return CrossGaps(disparity, error, pvalue)
+        adjusted[tested] = holm(pvalue[tested])
+    return CrossGaps(disparity, error, pvalue, adjusted)
 
 
 def _n_gaps(error: Floats) -> int:

@@ -16,7 +16,7 @@ COLUMN = """
 return [...document.querySelectorAll("table.sortable tbody.groups")].map(
     (body) => [...body.rows].map((row) => row.cells[arguments[0]].textContent));
 """
-POSITIVES, AUC, PVALUE, DISPARITY = 1, 3, 6, 9
+POSITIVES, AUC, PVALUE, DISPARITY = 1, 3, 7, 11
 
 
 def audit_of(labels, n=800, n_small=0):
