@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from skfedauc.inference.luck import auc_luck, luck_report
     from skfedauc.metrics import compare_roc_auc, group_roc_auc_score
     from skfedauc.model_selection import (
+        RepeatedWithinGroupStratifiedKFold,
         WithinGroupStratifiedKFold,
         cross_validate_group_auc,
         pareto_front,
@@ -43,6 +44,7 @@ __all__ = [
     "GroupRocCurveDisplay",
     "GroupScoreDisplay",
     "MitigatedClassifier",
+    "RepeatedWithinGroupStratifiedKFold",
     "WithinGroupStratifiedKFold",
     "auc_luck",
     "compare_roc_auc",
@@ -68,6 +70,7 @@ _MODULES = {
     "GroupRocCurveDisplay": "plotting",
     "GroupScoreDisplay": "plotting",
     "MitigatedClassifier": "fairness",
+    "RepeatedWithinGroupStratifiedKFold": "model_selection",
     "WithinGroupStratifiedKFold": "model_selection",
     "auc_luck": "inference.luck",
     "compare_roc_auc": "metrics",

@@ -15,6 +15,7 @@ import sklearn
 from sklearn.base import is_classifier
 from sklearn.metrics._scorer import _BaseScorer as BaseScorer
 from sklearn.model_selection._split import GroupsConsumerMixin
+from sklearn.model_selection._split import _RepeatedSplits as RepeatedSplits
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils._metadata_requests import MetadataRequest, _raise_for_params
@@ -25,6 +26,7 @@ from sklearn.utils.validation import _check_method_params, _check_response_metho
 __all__ = [
     "BaseScorer",
     "GroupsConsumerMixin",
+    "RepeatedSplits",
     "is_routing_enabled",
     "of_rows",
     "positive_class",
@@ -160,7 +162,8 @@ def positive_class(estimator: Any, pos_label: Any) -> tuple[Any, bool]:
     if len(classes) != 2:
         raise ValueError(
             f"group AUC needs a binary classifier; {type(estimator).__name__} has "
-            f"{len(classes)} class{'' if len(classes) == 1 else 'es'}."
+            f"{len(classes)} class{'' if len(classes) == 1 else 'es'}. To compare one class with "
+            "the others, fit and score on y == label."
         )
     known = list(classes.tolist())
     if pos_label is None:

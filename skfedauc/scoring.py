@@ -81,22 +81,28 @@ def make_group_auc_scorer(
     -----
     What works where:
 
-    ================================  ===========  ==============  ==============
-    Tool                              column of X  aligned Series  routed (None)
-    ================================  ===========  ==============  ==============
-    GridSearchCV, RandomizedSearchCV  yes          yes             yes
-    HalvingGridSearchCV               yes          yes             yes
-    cross_validate, cross_val_score   yes          yes             yes
-    learning_curve, validation_curve  yes          yes             yes
-    permutation_test_score            yes          yes             yes
-    RFECV, LogisticRegressionCV       no (1)       no (1)          yes
-    SequentialFeatureSelector         no (1)       no (1)          yes
-    TunedThresholdClassifierCV        no (2)       no (2)          no (2)
-    ================================  ===========  ==============  ==============
+    ==========================================  ===========  ==============  ==============
+    Tool                                        column of X  aligned Series  routed (None)
+    ==========================================  ===========  ==============  ==============
+    GridSearchCV, RandomizedSearchCV            yes          yes             yes
+    HalvingGridSearchCV                         yes          yes             yes
+    cross_validate, cross_val_score             yes          yes             yes
+    learning_curve, validation_curve            yes          yes             yes
+    LearningCurveDisplay                        yes          yes             yes
+    ValidationCurveDisplay                      yes          yes             yes
+    permutation_test_score                      yes          yes             yes
+    RFECV, LogisticRegressionCV, RidgeCV        no (1)       no (1)          yes
+    SequentialFeatureSelector                   no (1)       no (1)          yes
+    HistGradientBoostingClassifier              no (2)       no (2)          no (2)
+    ScoringMonitor                              no (2)       no (2)          no (2)
+    TunedThresholdClassifierCV                  no (3)       no (3)          no (3)
+    ==========================================  ===========  ==============  ==============
 
     (1) It turns X into a numpy array before it scores. The error says so, or, with
         SequentialFeatureSelector, the warning; unless X holds text, which the tool refuses.
-    (2) It scores predicted labels, which do not rank; the error says so.
+    (2) It turns X into a numpy array and routes nothing to its scorer; the error says so. Score
+        the fitted estimator instead.
+    (3) It scores predicted labels, which do not rank; the error says so.
 
     A polars or pyarrow X has no index, so a Series cannot be aligned with it.
 
@@ -226,9 +232,7 @@ def group_auc_scoring(
     ]
     labels = [validation.check_label(label, "each_group") for label in each_group]
     _check_each_group(labels, checked)
-    for label in labels:
-        parts = label if isinstance(label, tuple) else (label,)
-        named.append(("auc_" + "_".join(map(str, parts)), "group", label))
+    named += [(_name_of_score(label), "group", label) for label in labels]
     repeated = {name for name, *_ in named if sum(name == other[0] for other in named) > 1}
     if repeated or not named:
         raise ValueError(
@@ -240,6 +244,12 @@ def group_auc_scoring(
         name: GroupAUCScorer(statistic, checked, undefined, pos_label, response_method, label)
         for name, statistic, label in named
     }
+
+
+def _name_of_score(label: Any) -> str:
+    """Name of the score of a single group."""
+    parts = label if isinstance(label, tuple) else (label,)
+    return "auc_" + "_".join(map(str, parts))
 
 
 def _check_each_group(labels: list[Any], groups: Any) -> None:
@@ -286,7 +296,7 @@ def _checked_groups(groups: Any) -> Any:
         return None
     if validation.is_column_names(groups):
         return groups
-    if hasattr(groups, "get_indexer") or not hasattr(groups, "iloc") or hasattr(groups, "columns"):
+    if not validation.is_series(groups):
         raise TypeError(
             "groups must be the name of a column of X, a list of names, a pandas Series with "
             "the index of X, or None (routed by scikit-learn); got "
@@ -299,19 +309,29 @@ def _checked_groups(groups: Any) -> Any:
     return groups
 
 
-def _hard_labels(
-    y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None
-) -> float:
-    """Stand where scikit-learn's tools expect the function of a scorer.
+class _StatisticOfLabels:
+    """Take the place of a scorer's function, which tools ask for its name.
 
-    Those that call it directly pass predicted labels.
+    Tools that call the function itself, such as TunedThresholdClassifierCV, pass predicted labels.
+
+    Parameters
+    ----------
+    name : str
+        Name of the statistic.
     """
-    raise TypeError(
-        "group AUC scorers rank scores, and this tool scores predicted labels at a "
-        "threshold (as TunedThresholdClassifierCV does). Select "
-        "the model with this scorer in a search first; then tune its threshold with a "
-        "metric of labels, such as scoring='balanced_accuracy'."
-    )
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+
+    def __call__(
+        self, y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None
+    ) -> float:
+        raise TypeError(
+            "group AUC scorers rank scores, and this tool scores predicted labels at a "
+            "threshold (as TunedThresholdClassifierCV does). Select "
+            "the model with this scorer in a search first; then tune its threshold with a "
+            "metric of labels, such as scoring='balanced_accuracy'."
+        )
 
 
 class GroupAUCScorer(_sklearn.BaseScorer):
@@ -338,7 +358,10 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         response_method: str | tuple[str, ...],
         label: Any = None,
     ) -> None:
-        super().__init__(_hard_labels, 1, {}, response_method)
+        plain = _name_of_score(label) if statistic == "group" else statistic.removeprefix("neg_")
+        sign = -1 if statistic.startswith("neg_") else 1
+        super().__init__(_StatisticOfLabels(plain), sign, {}, response_method)
+        self.__name__ = f"neg_{plain}" if sign < 0 else plain
         self._statistic = statistic
         self._groups = groups
         self._undefined = undefined
@@ -375,9 +398,8 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         report = shared[key][0]
         if self._statistic == "group":
             return self._group_auc(report)
-        name = self._statistic.removeprefix("neg_")
-        value = report._score(name)
-        return -value if name != self._statistic else value
+        value = report._score(self._statistic.removeprefix("neg_"))
+        return -value if self._sign < 0 else value
 
     def _report(
         self,

@@ -10,12 +10,13 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold, cross_validate
 
-from skfedauc import WithinGroupStratifiedKFold
+from skfedauc import RepeatedWithinGroupStratifiedKFold, WithinGroupStratifiedKFold
 
 
 def fold_of_row(splits, n_rows):
@@ -498,3 +499,109 @@ def test_searches_that_hold_it_are_copied(copied):
     assert repr(search.cv) == repr(cv)
     X = FRAME.assign(site=pd.Categorical(SITE).codes)
     np.testing.assert_equal(list(search.cv.split(X, Y)), list(cv.split(X, Y)))
+
+
+# A Series ----------------------------------------------------------------------------------------
+
+
+def rows_with_an_index():
+    rng = np.random.default_rng(0)
+    index = rng.permutation(1000)[:120]
+    X = pd.DataFrame({"dose": rng.normal(size=120)}, index=index)
+    y, site = rng.integers(0, 2, 120), pd.Series(rng.choice(["a", "b", "c"], 120), index)
+    more = pd.concat([site, pd.Series(["d"], [-1])])  # rows that X lacks, in another order
+    return X, y, site, more.sample(frac=1, random_state=0)
+
+
+def test_a_series_is_aligned_with_the_index_of_x():
+    X, y, site, shuffled = rows_with_an_index()
+    expected = folds(WithinGroupStratifiedKFold(3), y, site.to_numpy(), X)
+    cv = WithinGroupStratifiedKFold(3, groups=shuffled)
+    assert np.array_equal(folds(cv, y, None, X), expected)
+    some = X.index[::2]  # as a search within a search is given
+    expected = folds(WithinGroupStratifiedKFold(3), y[::2], site[some].to_numpy(), X.loc[some])
+    assert np.array_equal(folds(cv, y[::2], None, X.loc[some]), expected)
+    assert cv.get_n_splits() == 3
+    assert repr(cv).startswith("WithinGroupStratifiedKFold(groups=<Series of 121 labels>, n_splits")
+    for copied in (copy.deepcopy(cv), pickle.loads(pickle.dumps(cv)), clone(cv, safe=False)):
+        assert np.array_equal(folds(copied, y[::2], None, X.loc[some]), expected)
+    with pytest.warns(UserWarning, match=r"are ignored: .* of its own \(groups=<Series of 121"):
+        folds(cv, y, site.to_numpy(), X)
+
+
+def test_a_series_that_cannot_be_aligned():
+    X, y, site, _ = rows_with_an_index()
+    with pytest.raises(ValueError, match="index of groups has 1 repeated labels"):
+        WithinGroupStratifiedKFold(groups=pd.concat([site, site[:1]]))
+    with pytest.raises(ValueError, match="groups has no label for 20 of 120 index labels of X"):
+        next(WithinGroupStratifiedKFold(groups=site[20:]).split(X, y))
+    with pytest.raises(TypeError, match="X arrived as ndarray without an index"):
+        next(WithinGroupStratifiedKFold(groups=site).split(X.to_numpy(), y))
+
+
+# Repeated ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given", ["column", "series", "split"])
+def test_repeated_folds(given):
+    X, y, site, shuffled = rows_with_an_index()
+    X = X.assign(site=site)
+    groups = {"column": "site", "series": shuffled, "split": None}[given]
+    passed = {"groups": site.to_numpy()} if given == "split" else {}
+    cv = RepeatedWithinGroupStratifiedKFold(n_splits=3, n_repeats=4, groups=groups, random_state=7)
+    assert cv.get_n_splits() == 12
+    splits = list(cv.split(X, y, **passed))
+    assert len(splits) == 12
+    repeats = [fold_of_row(splits[i : i + 3], 120) for i in range(0, 12, 3)]
+    codes = pd.factorize(site)[0]
+    for fold in repeats:
+        check_balance(y, codes, fold, 3)
+    assert len({tuple(fold) for fold in repeats}) == 4
+    again = list(cv.split(X, y, **passed))
+    assert all(np.array_equal(a[1], b[1]) for a, b in zip(splits, again, strict=True))
+    random = np.random.RandomState(7)
+    for fold in repeats:
+        one = WithinGroupStratifiedKFold(3, groups=groups, shuffle=True, random_state=random)
+        assert np.array_equal(folds(one, y, passed.get("groups"), X), fold)
+
+
+def test_repeated_folds_have_scikit_learns_parameters():
+    ours, theirs = RepeatedWithinGroupStratifiedKFold(), RepeatedStratifiedKFold()
+    assert ours.get_n_splits() == theirs.get_n_splits() == 50
+    assert " ".join(repr(ours).split()) == (
+        "RepeatedWithinGroupStratifiedKFold(groups=None, n_repeats=10, n_splits=5, "
+        "random_state=None)"
+    )
+    _, _, _, labels = rows_with_an_index()
+    shown = " ".join(repr(RepeatedWithinGroupStratifiedKFold(groups=labels, n_repeats=2)).split())
+    assert "(groups=<Series of 121 labels>, n_repeats=2, n_splits=5" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"n_splits": 1}, ValueError, "n_splits must be at least 2; got 1"),
+        ({"n_splits": 2.5}, TypeError, "n_splits must be a whole number"),
+        ({"n_repeats": 0}, ValueError, "[Rr]epetitions"),
+        ({"groups": 3}, TypeError, "groups must be the name of a column of X"),
+    ],
+)
+def test_repeated_folds_that_cannot_be(arguments, error, message):
+    with pytest.raises(error, match=message):
+        RepeatedWithinGroupStratifiedKFold(**arguments)
+
+
+def test_repeated_folds_are_routed_the_groups():
+    X, y, site, _ = rows_with_an_index()
+    cv = RepeatedWithinGroupStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
+    options = {"cv": cv, "return_indices": True}
+    plain = cross_validate(LogisticRegression(), X, y, groups=site.to_numpy(), **options)
+    with config_context(enable_metadata_routing=True):
+        routed = cross_validate(
+            LogisticRegression(), X, y, params={"groups": site.to_numpy()}, **options
+        )
+        own = RepeatedWithinGroupStratifiedKFold(groups=site).set_split_request(groups=True)
+        with pytest.raises(TypeError, match=r"own \(groups=<Series .*no others can be requested"):
+            cross_validate(LogisticRegression(), X, y, params={"groups": site}, cv=own)
+    for a, b in zip(plain["indices"]["test"], routed["indices"]["test"], strict=True):
+        assert np.array_equal(a, b)

@@ -10,6 +10,7 @@ from skfedauc._validation.alignment import (
     columns_of,
     groups_of_rows,
     is_column_names,
+    is_series,
 )
 from skfedauc._validation.arrays import (
     check_counts,
@@ -68,6 +69,7 @@ __all__ = [
     "groups_of_rows",
     "is_column_names",
     "is_number",
+    "is_series",
     "kinds_of",
     "label_text",
     "map_labels",

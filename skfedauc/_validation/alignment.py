@@ -14,6 +14,11 @@ def is_column_names(groups: Any) -> bool:
     )
 
 
+def is_series(groups: Any) -> bool:
+    """Whether this is a pandas Series."""
+    return hasattr(groups, "iloc") and not hasattr(groups, "columns")
+
+
 def groups_of_rows(groups: Any, X: Any) -> Any:
     """Labels of the rows of X, from names of its columns, an indexed Series or an array."""
     if isinstance(groups, str):
@@ -50,7 +55,8 @@ def columns_of(X: Any, names: list[str], name: str = "groups", table: str = "X")
             "without named columns. Some tools turn X into a numpy array before they score; "
             "with these, let scikit-learn route the groups: "
             "sklearn.set_config(enable_metadata_routing=True), groups=None here, and "
-            "groups=labels in fit (or params={'groups': labels})."
+            "groups=labels in fit (or params={'groups': labels}). HistGradientBoosting and "
+            "ScoringMonitor route nothing: score the fitted estimator instead."
         )
     frame = nw.from_native(X, eager_only=True)
     absent = [name for name in names if name not in frame.columns]
@@ -86,7 +92,8 @@ def aligned(groups: Any, X: Any) -> Any:
             f"{type(X).__name__} without an index. Some tools turn X into a numpy array "
             "before they score; with these, let scikit-learn route the groups: "
             "sklearn.set_config(enable_metadata_routing=True), groups=None here, and "
-            "groups=labels in fit (or params={'groups': labels})."
+            "groups=labels in fit (or params={'groups': labels}). HistGradientBoosting and "
+            "ScoringMonitor route nothing: score the fitted estimator instead."
         )
     check_unique_index(groups, "groups")
     check_unique_index(X, "X")

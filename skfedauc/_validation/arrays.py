@@ -34,8 +34,16 @@ def warn(message: str, category: type[Warning]) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
+def from_array_api(values: Any) -> Any:
+    """Make an array of another library one of numpy, as scikit-learn does without dispatch."""
+    if hasattr(values, "__array_namespace__") and not isinstance(values, np.ndarray):
+        return np.asarray(values)
+    return values
+
+
 def column_of(values: Any, name: str) -> NDArray[Any]:
     """A one-dimensional numpy array from any supported column."""
+    values = from_array_api(values)
     if isinstance(values, np.ndarray):
         array = values
     elif isinstance(values, str | bytes) or not hasattr(values, "__len__"):
@@ -68,6 +76,11 @@ def column_of(values: Any, name: str) -> NDArray[Any]:
             hint = (
                 " It looks like the output of predict_proba: pass the column of the "
                 "positive class, y_score[:, 1]."
+            )
+        elif name == "y_score" and array.ndim == 2:
+            hint = (
+                " AUC compares one class with another: to compare class i with the rest pass "
+                "y_true == classes[i] and y_score[:, i]."
             )
         raise ValueError(
             f"{name} must be one-dimensional; got an array of shape {array.shape}.{hint}"

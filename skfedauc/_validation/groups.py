@@ -16,7 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._validation.arrays import column_of, count_missing, described, object_array
+from skfedauc._validation.arrays import (
+    column_of,
+    count_missing,
+    described,
+    from_array_api,
+    object_array,
+)
 from skfedauc._validation.text import MOST_CHARACTERS, code_points, digits_as_integers, even_text
 
 Labels = NDArray[Any]
@@ -76,6 +82,7 @@ def drop_unused(codes: NDArray[np.intp], labels: Labels) -> tuple[NDArray[np.int
 
 def _group_columns(groups: Any, name: str) -> list[Any]:
     """Split what the user passed into columns; each is an array or a native series."""
+    groups = from_array_api(groups)
     if isinstance(groups, np.ndarray):
         if isinstance(groups, np.ma.MaskedArray):
             raise TypeError(f"{name} is a masked array; drop the masked rows and pass .data.")

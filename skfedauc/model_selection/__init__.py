@@ -10,11 +10,15 @@ from skfedauc.model_selection.refit import (
     select_simplest_tied,
     select_within_gap,
 )
-from skfedauc.model_selection.splitter import WithinGroupStratifiedKFold
+from skfedauc.model_selection.splitter import (
+    RepeatedWithinGroupStratifiedKFold,
+    WithinGroupStratifiedKFold,
+)
 
 __all__ = [
     "FoldEffect",
     "GroupAUCCrossValidation",
+    "RepeatedWithinGroupStratifiedKFold",
     "WithinGroupStratifiedKFold",
     "cross_validate_group_auc",
     "pareto_front",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +15,50 @@ from sklearn.utils.multiclass import type_of_target
 from skfedauc import _sklearn
 from skfedauc import _validation as validation
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidator):
+
+class _SplitsByGroups(_sklearn.GroupsConsumerMixin):
+    """What splitters share that read groups from X, from a Series or from `split`."""
+
+    groups: Any
+
+    def _get_metadata_request(self) -> Any:
+        request = super()._get_metadata_request()
+        if self.groups is None:
+            return request
+        if hasattr(self, "_metadata_request") and request.split.requests.get("groups"):
+            raise TypeError(
+                f"this splitter has groups of its own (groups={_shown(self.groups)}), so no others "
+                "can be requested; make it without groups= to have them routed."
+            )
+        request.split.add_request(param="groups", alias=False)
+        return request
+
+    def __repr__(self) -> str:
+        if not validation.is_series(self.groups):
+            return str(super().__repr__())
+        shown = copy.copy(self)
+        shown.groups = _Labels(self.groups)
+        return str(super(_SplitsByGroups, shown).__repr__())
+
+
+class _Labels:
+    """A Series in the repr of a splitter."""
+
+    def __init__(self, labels: Any) -> None:
+        self.n_labels = len(labels)
+
+    def __repr__(self) -> str:
+        return f"<Series of {self.n_labels} labels>"
+
+
+def _shown(groups: Any) -> str:
+    return repr(_Labels(groups) if validation.is_series(groups) else groups)
+
+
+class WithinGroupStratifiedKFold(_SplitsByGroups, BaseCrossValidator):
     """K folds, each with its share of every group's positives and of its negatives.
 
     So the AUC of a group is defined in as many folds as its counts allow: in all of them,
@@ -27,9 +70,10 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
     ----------
     n_splits : int, default=5
         Number of folds, at least 2.
-    groups : str or list of str, default=None
-        Name or names of columns of X that hold the groups. None takes the `groups` that
-        `split` is given, as scikit-learn's searches pass them.
+    groups : str, list of str or pandas.Series, default=None
+        Name or names of columns of X that hold the groups; or a Series, aligned by label with the
+        index of X. None takes the `groups` that `split` is given, as scikit-learn's searches
+        pass them.
     shuffle : bool, default=False
         Whether to shuffle the rows of each group and class first. If not, each fold takes
         a stretch of consecutive rows of it.
@@ -38,6 +82,7 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
 
     See Also
     --------
+    RepeatedWithinGroupStratifiedKFold : These folds, shuffled several times.
     sklearn.model_selection.StratifiedKFold : Stratified by class alone.
     sklearn.model_selection.StratifiedGroupKFold : Keeps each group in one fold.
 
@@ -64,7 +109,7 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
         self,
         n_splits: int = 5,
         *,
-        groups: str | list[str] | None = None,
+        groups: str | list[str] | pd.Series[Any] | None = None,
         shuffle: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -72,10 +117,13 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
             raise TypeError(f"n_splits must be a whole number; got {n_splits!r}.")
         if n_splits < 2:
             raise ValueError(f"n_splits must be at least 2; got {n_splits}.")
-        if groups is not None and not validation.is_column_names(groups):
+        if validation.is_series(groups):
+            validation.check_unique_index(groups, "groups")
+        elif groups is not None and not validation.is_column_names(groups):
             raise TypeError(
-                "groups must be the name of a column of X, a list of names, or None to take "
-                f"the groups that split is given; got {type(groups).__name__}."
+                "groups must be the name of a column of X, a list of names, a pandas Series with "
+                "the index of X, or None to take the groups that split is given; got "
+                f"{type(groups).__name__}."
             )
         if not isinstance(shuffle, bool):
             raise TypeError(f"shuffle must be True or False; got {shuffle!r}.")
@@ -112,12 +160,12 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
-            Has the columns that `groups` of the splitter names, if it names any.
+            Has the columns that `groups` of the splitter names, or the index of its Series.
         y : array-like of shape (n_rows,)
             Class labels.
         groups : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
             Group labels, taken by position as in scikit-learn's splitters; required unless the
-            splitter names columns, in which case they are ignored with a warning.
+            splitter has groups of its own, in which case they are ignored with a warning.
 
         Yields
         ------
@@ -189,10 +237,12 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
         if self.groups is not None:
             if groups is not None:
                 validation.warn(
-                    f"the groups given to split are ignored: this splitter reads its groups from "
-                    f"X (groups={self.groups!r}).",
+                    "the groups given to split are ignored: this splitter has groups of its own "
+                    f"(groups={_shown(self.groups)}).",
                     UserWarning,
                 )
+            if validation.is_series(self.groups):
+                return validation.encode_groups(validation.aligned(self.groups, X))
             names = [self.groups] if isinstance(self.groups, str) else self.groups
             return validation.encode_groups(validation.columns_of(X, names))
         if groups is None:
@@ -203,14 +253,58 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
             )
         return validation.encode_groups(groups)
 
-    def _get_metadata_request(self) -> Any:
-        request = super()._get_metadata_request()
-        if self.groups is None:
-            return request
-        if hasattr(self, "_metadata_request") and request.split.requests.get("groups"):
-            raise TypeError(
-                f"this splitter reads its groups from X (groups={self.groups!r}), so no others "
-                "can be requested; make it without groups= to have them routed."
-            )
-        request.split.add_request(param="groups", alias=False)
-        return request
+
+class RepeatedWithinGroupStratifiedKFold(_SplitsByGroups, _sklearn.RepeatedSplits):
+    """Repeat `WithinGroupStratifiedKFold` with another shuffling each time.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Number of folds, at least 2.
+    n_repeats : int, default=10
+        Number of repetitions.
+    groups : str, list of str or pandas.Series, default=None
+        Where the groups are found; see `WithinGroupStratifiedKFold`.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the shuffling.
+
+    See Also
+    --------
+    WithinGroupStratifiedKFold : The folds of one repetition.
+    sklearn.model_selection.RepeatedStratifiedKFold : Stratified by class alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfedauc import RepeatedWithinGroupStratifiedKFold
+    >>> y = np.array([0, 0, 1, 1, 0, 0, 1, 1])
+    >>> site = np.array(["a", "a", "a", "a", "b", "b", "b", "b"])
+    >>> folds = RepeatedWithinGroupStratifiedKFold(n_splits=2, n_repeats=2, random_state=0)
+    >>> folds.get_n_splits()
+    4
+    >>> for train, test in folds.split(np.zeros((8, 1)), y, groups=site):
+    ...     print(sorted(zip(site[test].tolist(), y[test].tolist())))
+    [('a', 0), ('a', 1), ('b', 0), ('b', 1)]
+    [('a', 0), ('a', 1), ('b', 0), ('b', 1)]
+    [('a', 0), ('a', 1), ('b', 0), ('b', 1)]
+    [('a', 0), ('a', 1), ('b', 0), ('b', 1)]
+    """
+
+    def __init__(
+        self,
+        *,
+        n_splits: int = 5,
+        n_repeats: int = 10,
+        groups: str | list[str] | pd.Series[Any] | None = None,
+        random_state: Any = None,
+    ) -> None:
+        # An argument that cannot be is refused here rather than by the first split.
+        WithinGroupStratifiedKFold(n_splits, groups=groups)
+        super().__init__(
+            WithinGroupStratifiedKFold,
+            n_repeats=n_repeats,
+            random_state=random_state,
+            n_splits=n_splits,
+            groups=groups,
+        )
+        self.groups = groups

@@ -24,6 +24,7 @@ from contract_tools import (
 )
 from numpy.testing import assert_allclose
 from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV, cross_val_score
@@ -42,8 +43,20 @@ def tune_threshold(way, scorer):
     )
 
 
+def boost(way, scorer):
+    model = HistGradientBoostingClassifier(scoring=scorer, early_stopping=True, max_iter=3)
+    return model.fit(way.X, way.y)
+
+
+def monitor(way, scorer):
+    callback = pytest.importorskip("sklearn.callback").ScoringMonitor(scoring=scorer)
+    return LogisticRegression().set_callbacks(callback).fit(way.X, way.y)
+
+
 EVERY_TOOL = {name: run for name, (run, _) in TOOLS.items()}
 EVERY_TOOL["TunedThresholdClassifierCV"] = tune_threshold
+EVERY_TOOL["HistGradientBoostingClassifier"] = boost
+EVERY_TOOL["ScoringMonitor"] = monitor
 
 
 def documented():
@@ -88,6 +101,9 @@ def test_table_is_true(tool, kind):
     elif tool == "TunedThresholdClassifierCV":
         with pytest.raises(TypeError, match="then tune its threshold"):
             tune_threshold(way, scorer)
+    elif kind == "routed":
+        with pytest.raises(ValueError, match="groups did not reach the scorer"):
+            EVERY_TOOL[tool](way, scorer)
     elif tool == "SequentialFeatureSelector":
         with pytest.warns(UserWarning, match=ROUTE):
             EVERY_TOOL[tool](way, scorer)

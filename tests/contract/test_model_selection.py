@@ -122,7 +122,7 @@ def test_set_split_request_needs_routing():
 def test_a_splitter_that_names_columns_cannot_be_asked_to_take_others(routing):
     """Else the request would be dropped without a word; scorers refuse it as well."""
     folds = WithinGroupStratifiedKFold(groups="site").set_split_request(groups=True)
-    with pytest.raises(TypeError, match="reads its groups from X"):
+    with pytest.raises(TypeError, match="has groups of its own"):
         folds.get_metadata_routing()
 
 

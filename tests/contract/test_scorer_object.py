@@ -24,7 +24,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
-from sklearn.metrics import check_scoring, get_scorer
+from sklearn.metrics import check_scoring, get_scorer, roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -33,7 +33,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from skfedauc import group_auc_scoring, make_group_auc_scorer
+from skfedauc import group_auc_scoring, group_roc_auc_score, make_group_auc_scorer
 from skfedauc import scoring as scoring_module
 from skfedauc.partials import AUCPartial
 
@@ -351,3 +351,69 @@ def test_regressor_that_ranks(data):
     )
     expected = Expected(y, model.predict(X), site)["macro"]
     assert scorer(model, X, y) == pytest.approx(expected, abs=1e-12)
+
+
+# Names -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("copied", [lambda scorer: scorer, *COPIES.values()], ids=["", *COPIES])
+def test_names_are_those_of_the_statistic(copied):
+    """Displays, TPOT and skore show a scorer by its name or by that of its function."""
+    scoring = group_auc_scoring(NAMES, groups="site", each_group=["va"])
+    for name, scorer in {name: copied(one) for name, one in scoring.items()}.items():
+        assert scorer.__name__ == name
+        assert scorer._score_func.__name__ == name.removeprefix("neg_")
+        assert scorer._sign == (-1 if name.startswith("neg_") else 1)
+    (scorer,) = group_auc_scoring([], groups=["site", "ward"], each_group=[("va", 1)]).values()
+    assert copied(scorer).__name__ == "auc_va_1"
+
+
+# Arrays of other libraries -----------------------------------------------------------
+
+
+class OtherArray:
+    """The little of the array API that scikit-learn needs where it does not dispatch."""
+
+    def __init__(self, values):
+        self.values = np.asarray(values)
+
+    def __array_namespace__(self, api_version=None):
+        return np
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+
+def strict_array(values):
+    return pytest.importorskip("array_api_strict").asarray(np.asarray(values))
+
+
+@pytest.mark.parametrize("make", [OtherArray, strict_array])
+def test_arrays_of_other_libraries_are_taken_as_scikit_learn_takes_them(make):
+    rng = np.random.default_rng(0)
+    y, score = rng.integers(0, 2, 60), rng.normal(size=60).round(1)
+    site, weight = rng.integers(0, 3, 60), rng.uniform(0.5, 2, 60)
+    X = pd.DataFrame({"score": score, "site": site})
+    arguments = {"statistic": "macro", "groups": site, "sample_weight": weight}
+    expected = group_roc_auc_score(y, score, **arguments)
+    arguments |= {"groups": make(site), "sample_weight": make(weight)}
+    assert group_roc_auc_score(make(y), make(score), **arguments) == expected
+    assert_same(roc_auc_score(make(y), make(score)), roc_auc_score(y, score))
+    scorer = make_group_auc_scorer("macro", groups="site")
+    model = LogisticRegression().fit(X, y)
+    assert scorer(model, X, make(y)) == scorer(model, X, y)
+
+
+# More than two classes ---------------------------------------------------------------
+
+
+def test_several_classes_are_answered_with_the_rest():
+    rng = np.random.default_rng(0)
+    X, y = pd.DataFrame({"dose": rng.normal(size=60), "site": [1, 2] * 30}), np.arange(60) % 3
+    model, scorer = LogisticRegression().fit(X, y), make_group_auc_scorer("macro", groups="site")
+    with pytest.raises(ValueError, match=r"has 3 classes\. To compare one .* score on y == label"):
+        scorer(model, X, y)
+    with pytest.raises(ValueError, match="pass y_true == label to compare one label"):
+        group_roc_auc_score(y, X["dose"], groups=X["site"])
+    with pytest.raises(ValueError, match=r"pass y_true == classes\[i\] and y_score\[:, i\]"):
+        group_roc_auc_score(y, model.predict_proba(X), groups=X["site"])
