@@ -231,6 +231,7 @@ def compare_roc_auc(
 difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
     """
     level = intervals.check_level(level)
+    validation.check_row_order({"score_a": score_a, "score_b": score_b})
     rows, other = (
         validation.check_rows(
             y_true, score, groups, sample_weight, pos_label, name=name, warn_hard_labels=False

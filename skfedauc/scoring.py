@@ -417,6 +417,14 @@ class GroupAUCScorer(_sklearn.BaseScorer):
                 "params={'groups': labels}); or make the scorer with groups='site', the "
                 "name of a column of X."
             )
+        # By position, as scikit-learn cuts them. It also shuffles y with its index, in
+        # permutation_test_score, so that the index of y says nothing here.
+        validation.check_row_order(
+            {"X": X, "groups": groups, "sample_weight": sample_weight}, is_cut=True
+        )
+        y_true = validation.column_of(y_true, "y_true")
+        if sample_weight is not None:
+            sample_weight = validation.column_of(sample_weight, "sample_weight")
         if self._groups is None:
             labels = groups
         elif isinstance(self._groups, str):

@@ -736,7 +736,11 @@ def test_decisions_are_scores_of_0_and_1(fitted):
         ({"groups": ["a", "b", "c"]}, ValueError, "not found in X"),
         ({"groups": np.array(["a", "b", "c"])}, ValueError, "groups has 3 rows and y_true has 90"),
         ({"groups": "site", "pos_label": "well"}, ValueError, "'well' is not among the classes"),
-        ({"groups": pd.Series(["a"] * 90)}, ValueError, "groups has no label for 90 of 90"),
+        (
+            {"groups": pd.Series(["a"] * 90, index=range(1, 91))},
+            ValueError,
+            "groups has no label for 90 of 90",
+        ),
         (
             {"groups": pd.Series(["a"] * 91, index=[1000, *range(1000, 1090)])},
             ValueError,

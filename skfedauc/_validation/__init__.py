@@ -5,6 +5,7 @@ Errors name the argument, what arrived and what to pass instead.
 
 from skfedauc._validation.alignment import (
     aligned,
+    check_row_order,
     check_unique_index,
     column_named,
     columns_of,
@@ -51,6 +52,7 @@ __all__ = [
     "check_label",
     "check_length",
     "check_n_jobs",
+    "check_row_order",
     "check_rows",
     "check_scores",
     "check_share",

@@ -1,10 +1,95 @@
-"""Groups that belong to the rows of X: columns of it, or a Series with its index."""
+"""Rows that belong together: the order of indexed inputs, and groups read from X.
+
+pandas objects are taken by position, as scikit-learn takes them, once their indexes are known to
+agree. Only groups that are kept outside X are looked up by label.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+
+
+def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
+    """Refuse pandas inputs whose indexes say that their rows are in different orders.
+
+    Indexes with the same labels in the same order agree. A plain ``RangeIndex(n)`` says nothing
+    about rows, so beside it any other labels agree; the same labels in another order do not.
+
+    Parameters
+    ----------
+    inputs : mapping of str to object
+        Inputs by the name of their argument. Those without an index are taken by position.
+    is_cut : bool, default=False
+        Whether the rows may be a part that scikit-learn cut by position. A plain
+        ``RangeIndex(n)`` is then no longer recognisable, so only the same labels in another
+        order are refused.
+
+    Raises
+    ------
+    ValueError
+        If two indexes disagree; the message names both arguments and the mend.
+    """
+    indexes: list[tuple[str, Any]] = [
+        (name, values.index) for name, values in inputs.items() if has_index(values)
+    ]
+    if not indexes:
+        return
+    names = list(inputs)
+    # All are compared with one of them, which is not plain if any is not.
+    reference = next((item for item in indexes if not _is_plain(item[1])), indexes[0])
+    for item in indexes:
+        index, other = item[1], reference[1]
+        # Inputs of another length are refused by the check of lengths, which names them.
+        if index is other or len(index) != len(other) or index.equals(other):
+            continue
+        first, second = sorted((item, reference), key=lambda pair: names.index(pair[0]))
+        if _same_labels(index, other):
+            raise ValueError(
+                f"{second[0]} and {first[0]} have the same index labels in different orders: "
+                f"{_differing(first, second)}. Rows are taken by position, so put both in one "
+                f"order first: {_mend(first, second)}."
+            )
+        if not is_cut and not _is_plain(index) and not _is_plain(other):
+            raise ValueError(
+                f"{second[0]} and {first[0]} have different index labels: "
+                f"{_differing(first, second)}. Rows are taken by position; if row i of one "
+                f"belongs to row i of the other, pass {second[0]}.to_numpy()."
+            )
+
+
+def has_index(values: Any) -> bool:
+    """Whether this is a pandas Series or DataFrame, or has an index as these have."""
+    return hasattr(values, "iloc") and hasattr(values, "index")
+
+
+def _is_plain(index: Any) -> bool:
+    """Whether an index numbers the rows from 0, as pandas does where none is given."""
+    is_range = hasattr(index, "start") and hasattr(index, "step")
+    return is_range and index.start == 0 and index.step == 1
+
+
+def _same_labels(left: Any, right: Any) -> bool:
+    if left.nlevels != right.nlevels:
+        return False
+    return bool(left.isin(right).all() and right.isin(left).all())
+
+
+def _differing(first: tuple[str, Any], second: tuple[str, Any]) -> str:
+    """The first place where two indexes differ, in words."""
+    pairs = list(zip(first[1], second[1], strict=True))
+    # Missing labels are not equal to themselves, but look alike.
+    place = next((i for i, pair in enumerate(pairs) if repr(pair[0]) != repr(pair[1])), 0)
+    left, right = pairs[place]
+    return f"row {place} is {left!r} in {first[0]} and {right!r} in {second[0]}"
+
+
+def _mend(first: tuple[str, Any], second: tuple[str, Any]) -> str:
+    if first[1].is_unique:
+        return f"{second[0]}.loc[{first[0]}.index]"
+    return f"labels repeat, so sort both alike, then pass {second[0]}.to_numpy()"
 
 
 def is_column_names(groups: Any) -> bool:
@@ -34,9 +119,19 @@ def groups_of_rows(groups: Any, X: Any) -> Any:
                 "rows; pass labels as an array."
             )
         return groups
-    if hasattr(groups, "reindex") and hasattr(X, "index") and hasattr(X, "columns"):
+    if has_index(groups) and has_index(X) and not _is_by_position(groups, X):
         return aligned(groups, X)
     return groups
+
+
+def _is_by_position(groups: Any, X: Any) -> bool:
+    """Whether the labels of the index need not be looked up, or cannot be."""
+    if groups.index is X.index or groups.index.equals(X.index):
+        return True
+    if len(groups) != len(X) or not (_is_plain(groups.index) or _is_plain(X.index)):
+        return False
+    # Labels that are all there are looked up, and so are the same labels in another order.
+    return X.index.nlevels != groups.index.nlevels or not bool(X.index.isin(groups.index).all())
 
 
 def columns_of(X: Any, names: list[str], name: str = "groups", table: str = "X") -> Any:
@@ -95,6 +190,8 @@ def aligned(groups: Any, X: Any) -> Any:
             "groups=labels in fit (or params={'groups': labels}). HistGradientBoosting and "
             "ScoringMonitor route nothing: score the fitted estimator instead."
         )
+    if groups.index.equals(X.index):
+        return groups
     check_unique_index(groups, "groups")
     check_unique_index(X, "X")
     places = groups.index.get_indexer(X.index)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skfedauc._validation.alignment import check_row_order
 from skfedauc._validation.arrays import check_length, check_scores, check_weights, column_of
 from skfedauc._validation.classes import check_labels, warn_if_hard_labels
 from skfedauc._validation.groups import Labels, drop_unused, encode_groups
@@ -52,6 +53,9 @@ def check_rows(
     ValueError, TypeError
         Naming the argument, what arrived and what to pass instead.
     """
+    check_row_order(
+        {"y_true": y_true, name: y_score, "groups": groups, "sample_weight": sample_weight}
+    )
     scores = check_scores(y_score, name)
     y = column_of(y_true, "y_true")
     positive = check_labels(y, pos_label)

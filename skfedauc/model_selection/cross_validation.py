@@ -461,7 +461,9 @@ def cross_validate_group_auc(
     """
     undefined = check_undefined(undefined)
     validation.check_groups_given(groups)
-    codes, labels = validation.encode_groups(validation.groups_of_rows(groups, X))
+    of_rows = validation.groups_of_rows(groups, X)
+    validation.check_row_order({"X": X, "y": y, "groups": of_rows, "sample_weight": sample_weight})
+    codes, labels = validation.encode_groups(of_rows)
     label_of = labels.tolist()
     target = validation.column_of(y, "y")
     validation.check_length("groups", codes.size, "y", target.size)

@@ -251,6 +251,8 @@ class WithinGroupStratifiedKFold(_SplitsByGroups, BaseCrossValidator):
                 "them, WithinGroupStratifiedKFold(groups='site'); or pass groups=labels to "
                 "split, to fit of a search, or to cross_validate."
             )
+        # y is left out: permutation_test_score shuffles it with its index.
+        validation.check_row_order({"X": X, "groups": groups}, is_cut=True)
         return validation.encode_groups(groups)
 
 

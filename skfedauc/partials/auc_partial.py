@@ -206,6 +206,13 @@ class AUCPartial:
         >>> AUCPartial.from_counts(["a", "a"], [0.1, 0.9], [30, 2], [1, 17])
         AUCPartial(1 group, 50 rows: 18 positives and 32 negatives, 2 distinct scores)
         """
+        columns = {
+            "group": group,
+            "score": score,
+            "n_negatives": n_negatives,
+            "n_positives": n_positives,
+        }
+        validation.check_row_order(columns)
         scores = validation.check_scores(score, "score") + 0.0
         negatives = validation.check_counts(n_negatives, "n_negatives")
         positives = validation.check_counts(n_positives, "n_positives")

@@ -232,7 +232,7 @@ class GroupAUC(Uncertainty, Bias):
             True labels.
         groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
             Name or names of columns of X, or the labels themselves. A pandas Series is
-            aligned with the index of X by label, if X has one.
+            looked up by label in the index of X, if X has one.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
@@ -268,6 +268,9 @@ class GroupAUC(Uncertainty, Bias):
         undefined = check_undefined(undefined)
         validation.check_groups_given(groups)
         labels = validation.groups_of_rows(groups, X)
+        validation.check_row_order(
+            {"X": X, "y": y, "groups": labels, "sample_weight": sample_weight}
+        )
         positive, is_other = _sklearn.positive_class(estimator, pos_label)
         scores = validation.column_of(
             _sklearn.response_values(estimator, X, response_method), "y_score"

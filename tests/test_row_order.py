@@ -1,0 +1,294 @@
+"""Inputs whose pandas indexes disagree are refused by every way in, and by no other reason."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    LeaveOneGroupOut,
+    cross_val_score,
+    permutation_test_score,
+)
+
+from skfedauc import (
+    AUCPartial,
+    FairnessAudit,
+    GroupAUC,
+    GroupAUCDisplay,
+    WithinGroupStratifiedKFold,
+    compare_roc_auc,
+    cross_validate_group_auc,
+    group_auc_scoring,
+    group_roc_auc_score,
+    make_group_auc_scorer,
+)
+
+N = 60
+RNG = np.random.default_rng(5)
+SCORE = RNG.random(N)
+LABEL = (SCORE + RNG.normal(0, 0.4, N) > 0.5).astype(int)
+SITE = np.resize(["va", "oslo", "basel"], N)
+WEIGHT = RNG.random(N) + 0.5
+PATIENT = pd.Index([f"p{i}" for i in RNG.permutation(N)])
+MODEL = LogisticRegression()
+
+
+def rows(index=None):
+    """Label, score, groups, weight and features as pandas has them."""
+    return {
+        "y": pd.Series(LABEL, index),
+        "score": pd.Series(SCORE, index),
+        "groups": pd.Series(SITE, index, name="site"),
+        "sample_weight": pd.Series(WEIGHT, index),
+        "X": pd.DataFrame({"x": SCORE, "site": SITE}, index),
+    }
+
+
+def of_estimator(make):
+    def run(y, groups, sample_weight, X, score):
+        model = LogisticRegression().fit(X[["x"]], LABEL)
+        return make(model, X[["x"]], y, groups=groups, sample_weight=sample_weight)
+
+    return run
+
+
+def _display_of_estimator(*arguments, **named):
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    return GroupAUCDisplay.from_estimator(*arguments, **named, ax=figure.subplots())
+
+
+def _display(y, score, groups, sample_weight, X):
+    axes = pytest.importorskip("matplotlib.figure").Figure().subplots()
+    return GroupAUCDisplay.from_predictions(
+        y, score, groups=groups, sample_weight=sample_weight, ax=axes
+    )
+
+
+OF_ROWS = {
+    "partial": lambda y, score, groups, sample_weight, X: AUCPartial.from_predictions(
+        y, score, groups=groups, sample_weight=sample_weight
+    ),
+    "report": lambda y, score, groups, sample_weight, X: GroupAUC.from_predictions(
+        y, score, groups=groups, sample_weight=sample_weight
+    ),
+    "function": lambda y, score, groups, sample_weight, X: group_roc_auc_score(
+        y, score, groups=groups, sample_weight=sample_weight
+    ),
+    "batches": lambda y, score, groups, sample_weight, X: AUCPartial.from_batches(
+        [(y, score, groups, sample_weight)]
+    ),
+    "audit": lambda y, score, groups, sample_weight, X: FairnessAudit.from_predictions(
+        y, score, groups=groups, sample_weight=sample_weight
+    ),
+    "comparison": lambda y, score, groups, sample_weight, X: compare_roc_auc(
+        y, SCORE, score, groups=groups, sample_weight=sample_weight
+    ),
+    "counts": lambda y, score, groups, sample_weight, X: AUCPartial.from_counts(
+        groups, score, y, sample_weight * 0 + 1
+    ),
+    "display": _display,
+}
+OF_X = {
+    "report": of_estimator(GroupAUC.from_estimator),
+    "audit": of_estimator(FairnessAudit.from_estimator),
+    "display": of_estimator(_display_of_estimator),
+    "folds": lambda y, groups, sample_weight, X, score: cross_validate_group_auc(
+        MODEL, X[["x"]], y, groups=groups, sample_weight=sample_weight, cv=3
+    ),
+}
+INDEXES = {"numbered": None, "named": PATIENT, "gaps": pd.RangeIndex(7, 7 + 2 * N, 2)}
+
+
+def shuffled(values):
+    return values.sample(frac=1, random_state=1)
+
+
+@pytest.mark.parametrize("index", INDEXES.values(), ids=INDEXES)
+@pytest.mark.parametrize("name", ["y", "score", "groups", "sample_weight"])
+@pytest.mark.parametrize("call", OF_ROWS.values(), ids=OF_ROWS)
+def test_rows_in_another_order_are_refused(call, name, index):
+    good = rows(index)
+    call(**good)
+    with pytest.raises(ValueError, match=r"same index labels in different orders.*\.loc\["):
+        call(**{**good, name: shuffled(good[name])})
+
+
+@pytest.mark.parametrize("index", INDEXES.values(), ids=INDEXES)
+@pytest.mark.parametrize("name", ["y", "sample_weight"])
+@pytest.mark.parametrize("call", OF_X.values(), ids=OF_X)
+def test_rows_in_another_order_than_x_are_refused(call, name, index):
+    good = rows(index)
+    call(**good)
+    with pytest.raises(ValueError, match=rf"{name} and X have the same .*{name}\.loc\[X\.index\]"):
+        call(**{**good, name: shuffled(good[name])})
+
+
+@pytest.mark.parametrize("call", OF_X.values(), ids=OF_X)
+def test_other_labels_than_those_of_x_are_refused(call):
+    good = rows(PATIENT)
+    other = good["y"].set_axis(PATIENT + "x")
+    with pytest.raises(ValueError, match="y and X have different index labels"):
+        call(**{**good, "y": other})
+    call(**{**good, "y": good["y"].reset_index(drop=True)})
+
+
+@pytest.mark.parametrize("call", OF_ROWS.values(), ids=OF_ROWS)
+def test_other_labels_are_refused_except_beside_plain_numbers(call):
+    good = rows(PATIENT)
+    with pytest.raises(ValueError, match=r"different index labels.*to_numpy\(\)"):
+        call(**{**good, "groups": good["groups"].set_axis(PATIENT + "x")})
+    # Two that disagree are found behind a plain index, too.
+    with pytest.raises(ValueError, match="different index labels"):
+        call(**{**rows(), "y": good["y"], "groups": good["groups"].set_axis(PATIENT + "x")})
+    call(**{**good, "groups": good["groups"].reset_index(drop=True)})
+    call(**{**good, "groups": SITE, "score": SCORE})
+
+
+def test_the_numbers_are_those_of_the_positions():
+    named = rows(PATIENT)
+    expected = {s: roc_auc_score(LABEL[s == SITE], SCORE[s == SITE]) for s in set(SITE)}
+    for change in ({}, {"groups": SITE}, {"y": rows()["y"]}, {"score": list(SCORE)}):
+        given = {**named, **change}
+        found = group_roc_auc_score(
+            given["y"], given["score"], groups=given["groups"], statistic=None
+        )
+        assert found.to_dict() == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_message_aligns_the_rows():
+    good = rows(PATIENT)
+    mixed = shuffled(good["groups"])
+    with pytest.raises(ValueError, match=r"groups\.loc\[y_true\.index\]"):
+        group_roc_auc_score(good["y"], SCORE, groups=mixed)
+    again = group_roc_auc_score(good["y"], SCORE, groups=mixed.loc[good["y"].index])
+    assert again == group_roc_auc_score(LABEL, SCORE, groups=SITE)
+
+
+def test_frames_of_groups_and_repeated_labels():
+    frame = pd.DataFrame({"site": SITE, "half": np.arange(N) % 2}, index=np.arange(N) // 2)
+    y = pd.Series(LABEL, index=frame.index)
+    assert len(AUCPartial.from_predictions(y, SCORE, groups=frame)) == 6
+    with pytest.raises(ValueError, match="labels repeat, so sort both alike"):
+        AUCPartial.from_predictions(y, SCORE, groups=frame.iloc[::-1])
+    levels = frame.set_index("site", append=True)
+    y = pd.Series(LABEL, index=levels.index)
+    assert len(AUCPartial.from_predictions(y, SCORE, groups=levels)) == 2
+    with pytest.raises(ValueError, match="in different orders"):
+        AUCPartial.from_predictions(y, SCORE, groups=levels[::-1])
+    # Labels of one column and of two are different, so a plain index beside them is none.
+    assert len(AUCPartial.from_predictions(y, pd.Series(SCORE), groups=levels)) == 2
+
+
+def test_other_lengths_are_told_as_such():
+    with pytest.raises(ValueError, match="groups has 59 rows and y_true has 60"):
+        group_roc_auc_score(rows(PATIENT)["y"], SCORE, groups=rows(PATIENT)["groups"][1:])
+
+
+def test_two_scores_in_different_orders():
+    good = rows(PATIENT)
+    with pytest.raises(ValueError, match="score_b and score_a have the same index labels"):
+        compare_roc_auc(LABEL, good["score"], shuffled(good["score"]))
+
+
+@pytest.mark.parametrize("index", INDEXES.values(), ids=INDEXES)
+def test_groups_beside_x_are_looked_up_by_label(index):
+    good = rows(index)
+    good["X"] = good["X"][["x"]]
+    model = LogisticRegression().fit(good["X"], LABEL)
+    expected = GroupAUC.from_estimator(model, good["X"], LABEL, groups=SITE).partial
+    more = pd.concat([good["groups"], pd.Series({-1: "va", -2: "bern"})])
+    for groups in (good["groups"], shuffled(good["groups"]), shuffled(more)):
+        assert GroupAUC.from_estimator(model, good["X"], LABEL, groups=groups).partial == expected
+
+
+def test_a_plain_index_beside_x_is_none():
+    named, plain = rows(PATIENT), rows()
+    model = LogisticRegression().fit(named["X"][["x"]], LABEL)
+    expected = GroupAUC.from_estimator(model, named["X"][["x"]], LABEL, groups=SITE).partial
+    for X, groups in ((named["X"], plain["groups"]), (plain["X"], named["groups"])):
+        assert GroupAUC.from_estimator(model, X[["x"]], LABEL, groups=groups).partial == expected
+    two = rows(pd.MultiIndex.from_arrays([SITE, PATIENT]))["groups"]
+    report = GroupAUC.from_estimator(model, plain["X"][["x"]], LABEL, groups=two)
+    assert report.partial == expected
+    other = named["groups"].set_axis(PATIENT + "x")
+    with pytest.raises(ValueError, match="no label for 60 of 60"):
+        GroupAUC.from_estimator(model, named["X"][["x"]], LABEL, groups=other)
+
+
+# Inside searches, where scikit-learn cuts by position ----------------------------------------
+
+
+@pytest.mark.parametrize("of_y", INDEXES.values(), ids=INDEXES)
+@pytest.mark.parametrize("of_x", INDEXES.values(), ids=INDEXES)
+def test_searches_take_any_indexes(of_x, of_y):
+    X, y = rows(of_x)["X"], rows(of_y)["y"]
+    plain = rows()
+    scoring = group_auc_scoring(["macro", "worst"], groups="site", undefined="ignore")
+    model = LogisticRegression()
+
+    def search():
+        return GridSearchCV(
+            pipeline_of(model),
+            {"model__C": [0.1, 1.0]},
+            scoring=scoring,
+            refit="macro",
+            cv=WithinGroupStratifiedKFold(3, groups="site"),
+            error_score="raise",
+        )
+
+    expected = search().fit(plain["X"], plain["y"]).cv_results_
+    found = search().fit(X, y).cv_results_
+    np.testing.assert_array_equal(found["mean_test_macro"], expected["mean_test_macro"])
+    # A search within the folds of another one
+    nested = cross_val_score(search(), X, y, scoring=scoring["macro"], error_score="raise")
+    assert np.isfinite(nested).all()
+
+
+def pipeline_of(model):
+    from sklearn.compose import make_column_transformer
+    from sklearn.pipeline import Pipeline
+
+    return Pipeline([("x", make_column_transformer(("passthrough", ["x"]))), ("model", model)])
+
+
+@pytest.mark.parametrize("index", INDEXES.values(), ids=INDEXES)
+def test_a_permuted_y_is_no_mistake_of_the_user(index):
+    good = rows(index)
+    model = pipeline_of(LogisticRegression())
+    scorer = make_group_auc_scorer("pooled", groups="site", undefined="ignore")
+    for cv, groups in ((3, None), (LeaveOneGroupOut(), good["groups"])):
+        _, scores, _ = permutation_test_score(
+            model,
+            good["X"],
+            good["y"],
+            scoring=scorer,
+            cv=cv,
+            groups=groups,
+            n_permutations=3,
+            random_state=0,
+        )
+        assert np.isfinite(scores).all()
+
+
+def test_the_splitter_refuses_groups_in_another_order():
+    good = rows(PATIENT)
+    splitter = WithinGroupStratifiedKFold(3)
+    by_position = list(splitter.split(good["X"], good["y"], SITE))
+    for groups in (good["groups"], rows()["groups"]):
+        for expected, found in zip(
+            by_position, splitter.split(good["X"], good["y"], groups), strict=True
+        ):
+            np.testing.assert_array_equal(found[1], expected[1])
+    with pytest.raises(ValueError, match=r"groups and X have the same .*groups\.loc\[X\.index\]"):
+        next(splitter.split(good["X"], good["y"], shuffled(good["groups"])))
+
+
+def test_a_scorer_refuses_weights_in_another_order():
+    good = rows(PATIENT)
+    model = pipeline_of(LogisticRegression()).fit(good["X"], good["y"])
+    scorer = make_group_auc_scorer("pooled", groups="site")
+    assert np.isfinite(scorer(model, good["X"], good["y"], sample_weight=good["sample_weight"]))
+    with pytest.raises(ValueError, match="sample_weight and X have the same index labels"):
+        scorer(model, good["X"], good["y"], sample_weight=shuffled(good["sample_weight"]))
