@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".parquet")
 SEPARATORS = (",", ";", "\t")
 STDIN = "-"
-MISSING = "(missing)"
 
 
 class CommandError(Exception):
@@ -216,6 +215,8 @@ def groups_of(table: pd.DataFrame, columns: list[str], missing: str) -> pd.DataF
     """
     import pandas as pd
 
+    from skfedauc._validation import encode_groups
+
     groups = pd.DataFrame({name: _as_text(table[name]) for name in columns})
     empty = groups.isna()
     n_empty = {name: int(empty[name].sum()) for name in columns if empty[name].any()}
@@ -230,18 +231,24 @@ def groups_of(table: pd.DataFrame, columns: list[str], missing: str) -> pd.DataF
             "these rows out, or --missing group to make them a group of their own"
         )
     for name in n_empty:
-        if groups[name].eq(MISSING).any():
-            raise CommandError(
-                f"column {name!r} has a group called {MISSING!r} already; pass --missing drop"
-            )
-    return groups.fillna(MISSING)
+        try:
+            codes, labels = encode_groups(groups[name], f"column {name!r}", missing="group")
+        except ValueError as error:
+            text = str(error).replace("missing='drop'", "--missing drop")
+            raise CommandError(text.removesuffix(".")) from None
+        groups[name] = labels[codes]
+    return groups
 
 
 def _as_text(column: pd.Series[Any]) -> pd.Series[Any]:
     import numpy as np
     import pandas as pd
 
-    codes, values = pd.factorize(column)
+    codes, distinct = pd.factorize(column)
+    values = np.asarray(distinct)
+    is_float = values.dtype.kind == "f"
+    if is_float and (values % 1 == 0).all() and (np.abs(values) <= 2**53).all():
+        values = values.astype(np.int64)  # whole numbers that came as floats
     text = np.array([*(str(value) for value in values), None], object)
     return pd.Series(text[codes], index=column.index, dtype=object)
 

@@ -27,6 +27,7 @@ def group_roc_auc_score(
     sample_weight: Any = None,
     pos_label: Any = None,
     undefined: Undefined = "skip",
+    missing: str = "raise",
 ) -> float | pd.Series:
     """Area under the ROC curve over groups of rows.
 
@@ -61,6 +62,8 @@ def group_roc_auc_score(
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
         What to do with groups that lack a class: leave them out with a warning or without
         one, raise a ValueError, or let a number stand in for their AUC.
+    missing : {"raise", "drop", "group"}, default="raise"
+        What to do with rows without a group label; see `AUCPartial.from_predictions`.
 
     Returns
     -------
@@ -114,6 +117,7 @@ def group_roc_auc_score(
         sample_weight=sample_weight,
         pos_label=pos_label,
         undefined=undefined,
+        missing=missing,
     )
     if statistic is not None:
         return report.statistic(statistic)
@@ -165,6 +169,7 @@ def compare_roc_auc(
     pos_label: Any = None,
     over: str | None = None,
     level: float = 0.95,
+    missing: str = "raise",
 ) -> PairedComparison:
     """Compare the AUCs of two models on the same rows.
 
@@ -188,6 +193,8 @@ def compare_roc_auc(
         belong together, such as persons, the pooled comparison is the clustered one [2]_.
     level : float, default=0.95
         Of the intervals.
+    missing : {"raise", "drop", "group"}, default="raise"
+        What to do with rows without a group label; see `AUCPartial.from_predictions`.
 
     Returns
     -------
@@ -231,10 +238,18 @@ def compare_roc_auc(
 difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
     """
     level = intervals.check_level(level)
+    missing = validation.check_missing(missing)
     validation.check_row_order({"score_a": score_a, "score_b": score_b})
     rows, other = (
         validation.check_rows(
-            y_true, score, groups, sample_weight, pos_label, name=name, warn_hard_labels=False
+            y_true,
+            score,
+            groups,
+            sample_weight,
+            pos_label,
+            name=name,
+            missing=missing,
+            warn_hard_labels=False,
         )
         for name, score in (("score_a", score_a), ("score_b", score_b))
     )

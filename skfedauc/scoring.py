@@ -33,6 +33,7 @@ def make_group_auc_scorer(
     undefined: Undefined = "skip",
     pos_label: Any = None,
     response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
+    missing: str = "raise",
 ) -> GroupAUCScorer:
     """Make a scorer of one group statistic for ``scoring=``.
 
@@ -59,6 +60,8 @@ def make_group_auc_scorer(
         The positive label; ``estimator.classes_[1]`` if left out.
     response_method : str or tuple of str, default=("decision_function", "predict_proba")
         Methods of the estimator that give scores, the first that it has being used.
+    missing : {"raise", "drop", "group"}, default="raise"
+        What to do with rows without a group label; see `AUCPartial.from_predictions`.
 
     Returns
     -------
@@ -141,6 +144,7 @@ def make_group_auc_scorer(
         check_undefined(undefined),
         pos_label,
         response_method,
+        missing=validation.check_missing(missing),
     )
 
 
@@ -152,6 +156,7 @@ def group_auc_scoring(
     undefined: Undefined = "skip",
     pos_label: Any = None,
     response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
+    missing: str = "raise",
 ) -> dict[str, GroupAUCScorer]:
     """Make a dict of group scorers for ``scoring=``.
 
@@ -174,6 +179,8 @@ def group_auc_scoring(
         The positive label; ``estimator.classes_[1]`` if left out.
     response_method : str or tuple of str, default=("decision_function", "predict_proba")
         Methods of the estimator that give scores, the first that it has being used.
+    missing : {"raise", "drop", "group"}, default="raise"
+        What to do with rows without a group label; see `AUCPartial.from_predictions`.
 
     Returns
     -------
@@ -226,12 +233,13 @@ def group_auc_scoring(
             f"each_group must be a list of group labels; got {each_group!r}. Use [{each_group!r}]."
         )
     checked, undefined = _checked_groups(groups), check_undefined(undefined)
+    missing = validation.check_missing(missing)
     check_response_method(response_method)
     named: list[tuple[str, str, Any]] = [
         (check_statistic(name, scorer=True), name, None) for name in statistics
     ]
     labels = [validation.check_label(label, "each_group") for label in each_group]
-    _check_each_group(labels, checked)
+    _check_each_group(labels, checked, missing)
     named += [(_name_of_score(label), "group", label) for label in labels]
     repeated = {name for name, *_ in named if sum(name == other[0] for other in named) > 1}
     if repeated or not named:
@@ -241,7 +249,9 @@ def group_auc_scoring(
             else "statistics and each_group are both empty; name at least one score."
         )
     return {
-        name: GroupAUCScorer(statistic, checked, undefined, pos_label, response_method, label)
+        name: GroupAUCScorer(
+            statistic, checked, undefined, pos_label, response_method, label, missing
+        )
         for name, statistic, label in named
     }
 
@@ -252,7 +262,7 @@ def _name_of_score(label: Any) -> str:
     return "auc_" + "_".join(map(str, parts))
 
 
-def _check_each_group(labels: list[Any], groups: Any) -> None:
+def _check_each_group(labels: list[Any], groups: Any, missing: str) -> None:
     """Refuse labels that no row can have, where that is known before a search."""
     n_columns = len(groups) if isinstance(groups, list) else 1
     if validation.is_column_names(groups) and n_columns > 1:
@@ -263,12 +273,13 @@ def _check_each_group(labels: list[Any], groups: Any) -> None:
                 f"{groups}; got {odd[0]!r}."
             )
     elif hasattr(groups, "dropna"):
-        known = {validation.as_label(label) for label in groups.dropna().unique()}
+        how = "group" if missing == "group" else "drop"
+        known = validation.encode_groups(groups, missing=how)[1].tolist()
         unknown = [label for label in labels if label not in known]
         if unknown:
             raise ValueError(
                 f"each_group names {unknown[:3]!r}, which no row has; the groups are "
-                f"{', '.join(map(repr, list(known)[:10]))}."
+                f"{', '.join(map(repr, known[:10]))}."
             )
 
 
@@ -347,6 +358,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
     response_method : str or tuple of str
     label : object, default=None
         Label of the one group that is scored.
+    missing : {"raise", "drop", "group"}, default="raise"
     """
 
     def __init__(
@@ -357,6 +369,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         pos_label: Any,
         response_method: str | tuple[str, ...],
         label: Any = None,
+        missing: str = "raise",
     ) -> None:
         plain = _name_of_score(label) if statistic == "group" else statistic.removeprefix("neg_")
         sign = -1 if statistic.startswith("neg_") else 1
@@ -367,6 +380,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         self._undefined = undefined
         self._pos_label = pos_label
         self._label = label
+        self._missing = missing
         self._requests: dict[str, Any] = {"sample_weight": None}
         if groups is None:
             self._requests["groups"] = True
@@ -389,6 +403,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             repr(self._response_method),
             repr(self._pos_label),
             self._undefined,
+            self._missing,
         )
         shared = _REPORTS.setdefault(method_caller, {})
         if key not in shared:
@@ -442,6 +457,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             labels,
             sample_weight,
             positive,
+            missing=self._missing,
             warn_hard_labels=False,
         )
         report = GroupAUC(AUCPartial._of_rows(rows), undefined=self._undefined)
@@ -529,6 +545,8 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             parts.append(f"pos_label={self._pos_label!r}")
         if self._response_method != ("decision_function", "predict_proba"):
             parts.append(f"response_method={self._response_method!r}")
+        if self._missing != "raise":
+            parts.append(f"missing={self._missing!r}")
         if self._statistic == "group":
             return f"group_auc_scoring([], {', '.join(parts)})"
         return f"make_group_auc_scorer({self._statistic!r}, {', '.join(parts)})"

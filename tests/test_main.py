@@ -388,6 +388,14 @@ def test_a_grouping_without_a_class_is_named(tmp_path, error_of):
     )
 
 
+def test_whole_floats_of_a_parquet_file_are_integers(tmp_path, capsys):
+    path = tmp_path / "floats.parquet"
+    pd.DataFrame({"y": [0, 1] * 4, "s": np.arange(8) / 8, "g": [1.0, 1, 2, 2] * 2}).to_parquet(path)
+    assert main(["audit", str(path), "--label", "y", "--score", "s", "--group", "g", "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["groupings"]
+    assert [group["label"] for group in found["groups"]] == ["1", "2"]
+
+
 def test_missing_groups_are_a_group(frame, with_gaps, audit):
     document = audit(with_gaps, *COLUMNS, "--missing", "group")
     expected = expected_aucs(frame.fillna({"g": "(missing)"}), "g")

@@ -432,11 +432,13 @@ def test_default_parameters():
     [
         (
             WithinGroupStratifiedKFold(2),
-            "WithinGroupStratifiedKFold(groups=None, n_splits=2, random_state=None, shuffle=False)",
+            "WithinGroupStratifiedKFold(groups=None, missing='raise', n_splits=2, "
+            "random_state=None, shuffle=False)",
         ),
         (
             WithinGroupStratifiedKFold(groups=["a", "b"], shuffle=True, random_state=7),
-            "WithinGroupStratifiedKFold(groups=['a', 'b'], n_splits=5, random_state=7, "
+            "WithinGroupStratifiedKFold(groups=['a', 'b'], missing='raise', "
+            "n_splits=5, random_state=7, "
             "shuffle=True)",
         ),
     ],
@@ -522,7 +524,7 @@ def test_a_series_is_aligned_with_the_index_of_x():
     expected = folds(WithinGroupStratifiedKFold(3), y[::2], site[some].to_numpy(), X.loc[some])
     assert np.array_equal(folds(cv, y[::2], None, X.loc[some]), expected)
     assert cv.get_n_splits() == 3
-    assert repr(cv).startswith("WithinGroupStratifiedKFold(groups=<Series of 121 labels>, n_splits")
+    assert repr(cv).startswith("WithinGroupStratifiedKFold(groups=<Series of 121 labels>, ")
     for copied in (copy.deepcopy(cv), pickle.loads(pickle.dumps(cv)), clone(cv, safe=False)):
         assert np.array_equal(folds(copied, y[::2], None, X.loc[some]), expected)
     with pytest.warns(UserWarning, match=r"are ignored: .* of its own \(groups=<Series of 121"):

@@ -26,16 +26,20 @@ from skfedauc._validation.arrays import (
 )
 from skfedauc._validation.classes import classes_of
 from skfedauc._validation.groups import (
+    MISSING,
     as_label,
     check_group_names,
     check_groups_given,
     check_label,
+    check_missing,
     columns_of_labels,
     drop_unused,
     encode_groups,
-    kinds_of,
+    kind_of,
     map_labels,
     names_of,
+    some_labels,
+    unite_kinds,
     unite_labels,
 )
 from skfedauc._validation.numbers import check_share, check_whole_number, is_number
@@ -43,6 +47,7 @@ from skfedauc._validation.rows import Rows, check_rows
 from skfedauc._validation.shown import label_text
 
 __all__ = [
+    "MISSING",
     "Rows",
     "aligned",
     "as_label",
@@ -51,6 +56,7 @@ __all__ = [
     "check_groups_given",
     "check_label",
     "check_length",
+    "check_missing",
     "check_n_jobs",
     "check_row_order",
     "check_rows",
@@ -72,10 +78,12 @@ __all__ = [
     "is_column_names",
     "is_number",
     "is_series",
-    "kinds_of",
+    "kind_of",
     "label_text",
     "map_labels",
     "names_of",
+    "some_labels",
+    "unite_kinds",
     "unite_labels",
     "warn",
 ]

@@ -1,28 +1,28 @@
 """Group labels: numbered, compared and renamed.
 
-Labels are booleans, integers, strings, dates, or tuples of them (from several columns).
+Labels are booleans, integers, strings, dates, periods, intervals, members of an enumeration, or
+tuples of them (from several columns). Whole numbers that came as floats are integers. Rows without
+a label are the group `MISSING`, if so asked: text that goes with labels of any kind, so that the
+labels of a group of integers stay integers, and states merge wherever labels are missing.
 Inside the package groups are numbered, and the number of a group is the place of its label in
 sorted order. Narwhals reads pandas, polars and pyarrow alike, and each of them numbers text of
-its own kind; pandas is imported only to number Python's objects.
+its own kind; pandas is imported only to number Python's objects and dates with a time zone.
 """
 
 from __future__ import annotations
 
+import bisect
 import datetime
+import enum
 import functools
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._validation.arrays import (
-    column_of,
-    count_missing,
-    described,
-    from_array_api,
-    object_array,
-)
+from skfedauc._validation.arrays import column_of, described, from_array_api, object_array
 from skfedauc._validation.text import MOST_CHARACTERS, code_points, digits_as_integers, even_text
 
 Labels = NDArray[Any]
@@ -32,12 +32,36 @@ _HASHED_ROWS = 1 << 16
 # So many labels are sorted as they are.
 _FEW_LABELS = 100
 
-_KINDS = "booleans, integers, strings, dates, or tuples of them"
-_NO_TIME_ZONE = "convert them to dates without one, for instance with .dt.tz_localize(None)."
+# Label of the rows without one, where they are a group. It is sorted last.
+MISSING = "(missing)"
+# Kind of the label MISSING, which goes with any other.
+_ANY_KIND = "any"
+
+_KINDS = (
+    "booleans, integers, strings, dates, periods, intervals, members of an Enum, or tuples of them"
+)
+_NO_FLOATS = (
+    "convert whole numbers with .astype(int), or cut a continuous column into bands with text "
+    "labels"
+)
+# Kind of dates with a time zone, which are compared by their instant.
+_AWARE = "date with a time zone"
 _TOO_FINE = "dates finer than a microsecond; round them, for instance with .dt.round('us')."
 
 
-def encode_groups(groups: Any, name: str = "groups") -> tuple[NDArray[np.intp], Labels]:
+def check_missing(missing: Any) -> str:
+    """What is done with rows without a group label."""
+    if missing not in ("raise", "drop", "group"):
+        raise ValueError(
+            "missing must be 'raise' (an error), 'drop' (leave rows without a group label out) or "
+            f"'group' (make them the group {MISSING!r}); got {described(missing)}."
+        )
+    return str(missing)
+
+
+def encode_groups(
+    groups: Any, name: str = "groups", missing: str = "raise"
+) -> tuple[NDArray[np.intp], Labels]:
     """Number the rows' groups.
 
     Parameters
@@ -45,6 +69,9 @@ def encode_groups(groups: Any, name: str = "groups") -> tuple[NDArray[np.intp], 
     groups : array-like of shape (n_rows,) or (n_rows, n_columns)
         One column of labels, or several whose combinations are the groups: numpy, lists
         (of tuples, for several), pandas, polars, pyarrow.
+    missing : {"raise", "drop", "group"}, default="raise"
+        What is done with rows that lack a label in one of the columns: a ValueError, the number
+        -1, or the label `MISSING` in that column.
 
     Returns
     -------
@@ -54,6 +81,27 @@ def encode_groups(groups: Any, name: str = "groups") -> tuple[NDArray[np.intp], 
     """
     columns = _group_columns(groups, name)
     encoded = [_encode_column(column, name) for column in columns]
+    has_gaps = [bool(codes.size) and int(codes.min()) < 0 for codes, _ in encoded]
+    if any(has_gaps) and missing == "group":
+        encoded = [
+            _with_missing_group(codes, labels, name) if gaps else (codes, labels)
+            for (codes, labels), gaps in zip(encoded, has_gaps, strict=True)
+        ]
+    elif any(has_gaps):
+        has_label = np.all([codes >= 0 for codes, _ in encoded], axis=0)
+        if missing == "raise":
+            _refuse_missing(int((~has_label).sum()), has_label.size, name)
+        codes = np.full(has_label.size, -1, np.intp)
+        kept = [drop_unused(numbers[has_label], labels) for numbers, labels in encoded]
+        codes[has_label], labels = _combined(kept)
+        return codes, labels
+    return _combined(encoded)
+
+
+def _combined(
+    encoded: list[tuple[NDArray[np.intp], Labels]],
+) -> tuple[NDArray[np.intp], Labels]:
+    """Numbers and labels of the combinations of columns."""
     if len(encoded) == 1:
         return encoded[0]
     # Mixed radix number of each combination, then numbers of those that occur.
@@ -72,12 +120,34 @@ def encode_groups(groups: Any, name: str = "groups") -> tuple[NDArray[np.intp], 
     return codes, object_array(zip(*parts, strict=True))
 
 
+def _with_missing_group(
+    codes: NDArray[np.intp], labels: Labels, name: str
+) -> tuple[NDArray[np.intp], Labels]:
+    """Rows without a label as a group of their own, the last one."""
+    if labels.size and isinstance(labels[-1], str) and labels[-1] == MISSING:
+        raise ValueError(
+            f"{name} has rows without a label, and a group called {MISSING!r} already; rename "
+            "that group, or pass missing='drop'."
+        )
+    return (
+        np.where(codes < 0, labels.size, codes),
+        object_array([*labels.tolist(), MISSING]),
+    )
+
+
 def drop_unused(codes: NDArray[np.intp], labels: Labels) -> tuple[NDArray[np.intp], Labels]:
     """Renumber the groups so that each has a row."""
     used = np.bincount(codes, minlength=labels.size) > 0
     if used.all():
         return codes, labels
-    return (np.cumsum(used) - 1)[codes], labels[used]
+    return (np.cumsum(used) - 1)[codes], some_labels(labels, used)
+
+
+def some_labels(labels: Labels, chosen: NDArray[Any]) -> Labels:
+    """Some of sorted labels, in the type that they have without the others."""
+    some = labels[chosen]
+    had_missing = labels.dtype.kind == "O" and labels.size and _is_missing(labels[-1])
+    return _checked_labels(some, "groups") if had_missing else some
 
 
 def _group_columns(groups: Any, name: str) -> list[Any]:
@@ -137,80 +207,129 @@ def _mixed_array(values: Sequence[Any]) -> NDArray[Any]:
 
 
 def _encode_column(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
-    """Numbers and sorted labels of one column."""
+    """Numbers and sorted labels of one column; rows without a label have the number -1."""
     if not isinstance(column, np.ndarray):
-        even = _encode_even_text(column) if len(column) >= _HASHED_ROWS else None
-        if even is not None:
-            return even
-        codes, column = _read_series(column, name)
-        if codes is not None:
-            return _in_order(codes, column, name)
+        return _missing_last(*_encode_series(column, name))
+    return _missing_last(*_encode_array(column, name))
+
+
+def _encode_array(column: NDArray[Any], name: str) -> tuple[NDArray[np.intp], Labels]:
     if column.dtype.kind in "OT":
         return _in_order(*_object_codes(column.astype(object, copy=False), name), name)
-    _refuse_missing(count_missing(column), column.size, name)
     if column.dtype.kind == "b":
         codes, values = _number_integers(column.view(np.uint8))
         return codes, values.astype(np.bool_)
     if column.dtype.kind in "iu":
         return _number_integers(column)
+    if column.dtype.kind in "fM":
+        has_label = ~(np.isnan(column) if column.dtype.kind == "f" else np.isnat(column))
+        if not has_label.all():
+            return _in_place(has_label, *_encode_array(column[has_label], name))
+    if column.dtype.kind == "f":
+        return _number_integers(_whole_numbers(column, name))
     if column.dtype.kind == "M":
         codes, values = _number_integers(_microseconds(column, name).view(np.int64))
         return codes, values.view("datetime64[us]")
     if column.dtype.kind == "U":
         numbers = digits_as_integers(code_points(column))
         if numbers is None:
-            return _encode_column(column.astype(object), name)
+            return _encode_array(column.astype(object), name)
         codes, _ = _number_integers(numbers)
         return codes, column[_example_rows(codes)].astype(object)
-    mend = (
-        "convert whole numbers with .astype(int), or cut a continuous column into "
-        "bands with text labels"
-        if column.dtype.kind == "f"
-        else "convert them with .astype(str)"
+    raise TypeError(
+        f"{name} must hold {_KINDS}; got an array of {column.dtype}: convert them with "
+        ".astype(str)."
     )
-    raise TypeError(f"{name} must hold {_KINDS}; got an array of {column.dtype}: {mend}.")
+
+
+def _whole_numbers(column: NDArray[Any], name: str) -> NDArray[np.int64]:
+    """Floats that are whole numbers as integers, as long as floats tell those apart."""
+    finfo = np.finfo(column.dtype)
+    most = 2.0 ** min(finfo.nmant + 1, 62)
+    if not (np.isfinite(column).all() and (column == np.rint(column)).all()):
+        raise TypeError(f"{name} must hold {_KINDS}; got an array of {column.dtype}: {_NO_FLOATS}.")
+    if column.size and np.abs(column).max() > most:
+        raise TypeError(
+            f"{name} holds floats beyond 2**{int(np.log2(most))}, which may be rounded integers: "
+            "read the column as integers or as text."
+        )
+    return column.astype(np.int64)
+
+
+def _in_place(
+    has_label: NDArray[np.bool_], codes: NDArray[np.intp], labels: Labels
+) -> tuple[NDArray[np.intp], Labels]:
+    """Numbers of all rows from those of the rows that have a label."""
+    of_rows = np.full(has_label.size, -1, np.intp)
+    of_rows[has_label] = codes
+    return of_rows, labels
 
 
 def _refuse_missing(n_missing: int, n_rows: int, name: str) -> None:
-    if n_missing:
-        raise ValueError(
-            f"{name} has {n_missing} missing labels of {n_rows}; drop these rows, or "
-            "give them a label of their own such as 'missing'."
+    mend = "drop these rows, or give them a label of their own such as 'missing'"
+    if name == "groups":
+        mend = (
+            "pass missing='drop' to leave these rows out, or missing='group' to give them a "
+            f"label of their own, {MISSING!r}"
         )
+    raise ValueError(f"{name} has {n_missing} missing labels of {n_rows}; {mend}.")
 
 
-def _read_series(column: Any, name: str) -> tuple[NDArray[np.integer] | None, NDArray[Any]]:
-    """A native series as an array; of text and categories, codes and distinct labels."""
+def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
+    """Numbers and sorted labels of a native series."""
     import narwhals.stable.v1 as nw
 
+    even = _encode_even_text(column) if len(column) >= _HASHED_ROWS else None
+    if even is not None:
+        return even
     # Small calls are frequent, and narwhals takes as long for one as all else.
     if nw.dependencies.is_pandas_series(column):
         if column.dtype == object or getattr(column.dtype, "storage", "") == "python":
-            return None, column.to_numpy(object)
+            return _encode_array(column.to_numpy(object), name)
         if column.dtype in ("str", "string"):
             codes, labels = column.factorize()
-            _refuse_missing(int((codes < 0).sum()), codes.size, name)
-            return codes, np.asarray(labels, object)
+            return _in_order(codes, np.asarray(labels, object), name)
         if column.dtype == "category":
-            codes, labels = np.asarray(column.cat.codes, np.intp), column.cat.categories
-            _refuse_missing(int((codes < 0).sum()), codes.size, name)
-            return drop_unused(codes, np.asarray(labels, object))
+            labels = np.asarray(column.cat.categories, object)
+            return _encode_dictionary(np.asarray(column.cat.codes, np.intp), labels, name)
     series = nw.from_native(column, series_only=True)
-    native = nw.to_native(series)
-    text = series.dtype in (nw.String, nw.Categorical, nw.Enum)
-    if text and nw.dependencies.is_pyarrow_chunked_array(native):
-        return _arrow_codes(native, name)
-    _refuse_missing(int(series.null_count()), len(series), name)
-    if text:
+    native, is_text = nw.to_native(series), series.dtype in (nw.String, nw.Categorical, nw.Enum)
+    if is_text and nw.dependencies.is_pyarrow_chunked_array(native):
+        return _encode_dictionary(*_arrow_codes(native), name)
+    if series.null_count():
+        has_label = ~np.asarray(series.is_null().to_numpy(), np.bool_)
+        return _in_place(has_label, *_encode_series(nw.to_native(series.drop_nulls()), name))
+    if is_text:
         if hasattr(native, "factorize"):  # pandas' text that arrow holds, and the like
             codes, labels = native.factorize()
-            return codes, np.asarray(labels, object)
+            return _in_order(codes, np.asarray(labels, object), name)
         if nw.dependencies.is_polars_series(native):
-            return _polars_codes(native)
+            return _in_order(*_polars_codes(native), name)
         series = series.cast(nw.String)
-    if getattr(series.dtype, "time_zone", None) is not None:
-        raise TypeError(f"{name} holds dates with a time zone; {_NO_TIME_ZONE}")
-    return None, series.to_numpy()
+    zone = getattr(series.dtype, "time_zone", None)
+    if zone is not None:
+        return _encode_instants(series, zone, name)
+    return _encode_array(series.to_numpy(), name)
+
+
+def _encode_dictionary(
+    codes: NDArray[np.intp], labels: Labels, name: str
+) -> tuple[NDArray[np.intp], Labels]:
+    """Numbers and sorted labels from codes of labels of any kind, of which rows may use some."""
+    has_label = codes >= 0
+    codes, labels = drop_unused(codes[has_label], labels)
+    numbers, labels = _encode_array(labels, name)
+    return _in_place(has_label, numbers[codes], labels)
+
+
+def _encode_instants(series: Any, zone: str, name: str) -> tuple[NDArray[np.intp], Labels]:
+    """Numbers and labels of dates with a time zone, in that zone."""
+    import pandas as pd
+
+    in_utc = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_numpy()
+    codes, dates = _encode_array(in_utc, name)
+    labels = pd.DatetimeIndex(dates).tz_localize("UTC").tz_convert(zone)
+    return codes, object_array(labels)
 
 
 def _polars_codes(column: Any) -> tuple[NDArray[np.integer], Labels]:
@@ -222,42 +341,67 @@ def _polars_codes(column: Any) -> tuple[NDArray[np.integer], Labels]:
     return codes, object_array(column.gather(_example_rows(codes)).to_list())
 
 
-def _arrow_codes(column: Any, name: str) -> tuple[NDArray[np.integer], Labels]:
+def _arrow_codes(column: Any) -> tuple[NDArray[np.intp], Labels]:
     """Codes and distinct labels of pyarrow text, or of a dictionary of anything."""
     plain = getattr(column.type, "value_type", None)
     # A dictionary may hold a missing label, or one label repeatedly.
     if plain is not None and any(chunk.dictionary.null_count for chunk in column.chunks):
-        return _arrow_codes(column.cast(plain), name)
+        return _arrow_codes(column.cast(plain))
     encoded = column.dictionary_encode().combine_chunks()
     values = encoded.dictionary
     if plain is not None and len(values.unique()) < len(values):
-        return _arrow_codes(column.cast(plain), name)
-    _refuse_missing(encoded.indices.null_count, len(encoded), name)
-    return drop_unused(encoded.indices.to_numpy(), object_array(values.to_pylist()))
+        return _arrow_codes(column.cast(plain))
+    codes = encoded.indices.fill_null(-1).to_numpy().astype(np.intp)
+    return codes, object_array(values.to_pylist())
 
 
 def _object_codes(column: NDArray[Any], name: str) -> tuple[NDArray[np.integer], Labels]:
-    """Codes and distinct labels of Python's objects."""
+    """Codes and distinct labels of Python's objects; -1 where there is none."""
     import pandas as pd
     from pandas.api.types import infer_dtype
 
+    kind = infer_dtype(column, skipna=True)
+    if kind == "datetime" and any(getattr(date, "tzinfo", None) for date in column):
+        column = object_array(map(as_label, column))
     codes, labels = pd.factorize(column)
-    _refuse_missing(int((codes < 0).sum()), column.size, name)
-    kind = infer_dtype(column, skipna=False)
-    if kind.startswith("mixed"):
-        kinds = sorted({type(value).__name__ for value in column})
-        if len(kinds) > 1:
-            raise TypeError(
-                f"{name} mixes labels of different kinds ({', '.join(kinds)}); convert them to "
-                "one kind, for instance with .astype(str)."
-            )
+    if kind == "floating" or kind.startswith("mixed"):
+        labels = _one_kind(np.asarray(labels, object), {*map(type, column[codes >= 0])}, name)
     if kind == "string" and not _pandas_tells_text_apart():
         labels = np.asarray(labels, object)
-        if not np.array_equal(labels[codes], column):
+        has_label = codes >= 0
+        text = column[has_label]
+        if not np.array_equal(labels[codes[has_label]], text):
             places: dict[str, int] = {}
-            codes = np.array([places.setdefault(label, len(places)) for label in column], np.intp)
-            labels = object_array(places)
+            numbers = np.array([places.setdefault(label, len(places)) for label in text], np.intp)
+            return _in_place(has_label, numbers, object_array(places))
     return codes, np.asarray(labels, object)
+
+
+def _one_kind(labels: Labels, types: set[type], name: str) -> Labels:
+    """Distinct labels of one kind from objects of these types.
+
+    Whole numbers may come as floats, and text may be the label of the rows without one.
+    """
+    numbers = (int, float, np.integer, np.floating)
+    if all(issubclass(t, numbers) and t is not bool for t in types):
+        floats = [label for label in labels if not isinstance(label, int | np.integer)]
+        if any(not np.isfinite(label) or label % 1 for label in floats):
+            odd = next(label for label in floats if not np.isfinite(label) or label % 1)
+            raise TypeError(
+                f"{name} must hold {_KINDS}; got {odd!r} of type {type(odd).__name__}: "
+                f"{_NO_FLOATS}."
+            )
+        _whole_numbers(np.array(floats, np.float64), name)
+        return object_array(map(int, labels))
+    if str in types and all(_is_missing(label) for label in labels if isinstance(label, str)):
+        types = types - {str}
+    if len(types) > 1:
+        kinds = sorted(t.__name__ for t in types)
+        raise TypeError(
+            f"{name} mixes labels of different kinds ({', '.join(kinds)}); convert them to "
+            "one kind, for instance with .astype(str)."
+        )
+    return labels
 
 
 @functools.cache
@@ -330,11 +474,27 @@ def _in_order(
     labels = _checked_labels(labels, name)
     if labels.dtype.kind != "O":  # labels that differed may be equal in one type
         labels, numbers = np.unique(labels, return_inverse=True)
-        return numbers[codes], labels
-    order = _order_of(labels.tolist())
-    numbers = np.empty_like(order)
-    numbers[order] = np.arange(order.size)
-    return numbers[codes], labels[order]
+    else:
+        order = _order_of(labels.tolist())
+        numbers = np.empty_like(order)
+        numbers[order] = np.arange(order.size)
+        labels = labels[order]
+    # The code -1 takes the last of these numbers.
+    return np.append(numbers, -1)[codes], labels
+
+
+def _missing_last(codes: NDArray[np.intp], labels: Labels) -> tuple[NDArray[np.intp], Labels]:
+    """Sorted text with the label of the rows without one as the last."""
+    if labels.size < 2 or not isinstance(labels[0], str):
+        return codes, labels
+    place = bisect.bisect_left(labels, MISSING)
+    if place >= labels.size - 1 or labels[place] != MISSING:
+        return codes, labels
+    others = np.delete(np.arange(labels.size), place)
+    numbers = np.full(labels.size + 1, -1)
+    numbers[others] = np.arange(others.size)
+    numbers[place] = others.size
+    return numbers[codes], object_array([*labels[others], MISSING])
 
 
 def _order_of(items: list[Any]) -> NDArray[np.intp]:
@@ -345,7 +505,24 @@ def _order_of(items: list[Any]) -> NDArray[np.intp]:
         numbers = digits_as_integers(code_points(np.array(items, np.str_)))
         if numbers is not None:
             return np.argsort(numbers)
-    return np.array(sorted(range(len(items)), key=items.__getitem__), np.intp)
+    by_rank = not all(isinstance(item, str) for item in items)
+    ranks = list(map(_rank, items)) if by_rank else items
+    return np.array(sorted(range(len(items)), key=ranks.__getitem__), np.intp)
+
+
+def _rank(label: Any) -> tuple[bool, Any]:
+    """What orders labels of one kind: as they are, the missing one last, an Enum as defined."""
+    if _is_missing(label):
+        return True, None
+    if isinstance(label, tuple):
+        return False, tuple(map(_rank, label))
+    if isinstance(label, enum.Enum):
+        return False, list(type(label)).index(label)
+    return False, label
+
+
+def _is_missing(label: Any) -> bool:
+    return isinstance(label, str) and label == MISSING
 
 
 def _checked_labels(labels: Labels, name: str) -> Labels:
@@ -357,38 +534,36 @@ def _checked_labels(labels: Labels, name: str) -> Labels:
     kinds = {_kind(item) for item in plain}
     if None in kinds:
         odd = next(item for item in plain if _kind(item) is None)
-        mend = (
-            "convert whole numbers with .astype(int), or cut a continuous column into "
-            "bands with text labels"
-            if isinstance(odd, float)
-            else "convert them with .astype(str)"
-        )
+        mend = _NO_FLOATS if isinstance(odd, float) else "convert them with .astype(str)"
         raise TypeError(
             f"{name} must hold {_KINDS}; got {odd!r} of type {type(odd).__name__}: {mend}."
         )
-    if len(kinds) > 1:
+    kind = functools.reduce(unite_kinds, kinds)
+    if kind is None:
         found = ", ".join(sorted(str(kind) for kind in kinds))
         raise TypeError(
             f"{name} mixes labels of different kinds ({found}); convert them to one kind, "
             "for instance with .astype(str)."
         )
-    kind = kinds.pop() if kinds else "str"
-    if kind == "bool":
+    has_missing = _ANY_KIND in kinds
+    if kind == "bool" and not has_missing:
         return np.asarray(plain, np.bool_)
     if kind == "int":
-        low, high = min(plain), max(plain)
+        numbers = [item for item in plain if not _is_missing(item)]
+        low, high = min(numbers), max(numbers)
         if low < -1 << 63 or high >= 1 << (64 if low >= 0 else 63):
             raise TypeError(
                 f"{name} holds integers from {low} to {high}, which no type of 64 bits holds; "
                 "convert them with .astype(str)."
             )
-        return np.asarray(plain, np.int64 if high < 1 << 63 else np.uint64)
-    if kind == "date":
-        if any(getattr(item, "tzinfo", None) is not None for item in plain):
-            raise TypeError(f"{name} holds dates with a time zone; {_NO_TIME_ZONE}")
+        if not has_missing:
+            return np.asarray(plain, np.int64 if high < 1 << 63 else np.uint64)
+    if kind in ("date", _AWARE):
         if any(getattr(item, "nanosecond", 0) for item in plain):
             raise ValueError(f"{name} holds {_TOO_FINE}")
-        return np.asarray(plain, "datetime64[us]")
+        if kind == "date" and not has_missing:
+            return np.asarray(plain, "datetime64[us]")
+        return object_array(map(as_label, plain))
     return object_array(plain)
 
 
@@ -407,24 +582,61 @@ def _kind(label: Any) -> Any:
     if isinstance(label, int):
         return "int"
     if isinstance(label, str):
-        return "str"
+        return _ANY_KIND if label == MISSING else "str"
     if isinstance(label, datetime.date | np.datetime64):
-        return "date"
+        return "date" if getattr(label, "tzinfo", None) is None else _AWARE
     if isinstance(label, tuple) and label:
         kinds = tuple(_kind(part) for part in label)
+        return None if None in kinds else kinds
+    if isinstance(label, enum.Enum):
+        return f"enum {type(label).__module__}.{type(label).__qualname__}"
+    pd = sys.modules.get("pandas")
+    if pd is not None and isinstance(label, pd.Period):
+        return f"period {label.freqstr}"
+    if pd is not None and isinstance(label, pd.Interval):
+        is_number = isinstance(label.left, int | float | np.integer | np.floating)
+        return f"interval of {'numbers' if is_number else type(label.left).__name__}"
+    return None
+
+
+def unite_kinds(left: Any, right: Any) -> Any:
+    """The kind of labels of two kinds together, where a missing one goes with any; else None."""
+    if left == right or right == _ANY_KIND:
+        return left
+    if left == _ANY_KIND:
+        return right
+    if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right):
+        kinds = tuple(map(unite_kinds, left, right))
         return None if None in kinds else kinds
     return None
 
 
+def _is_open(kind: Any) -> bool:
+    """Whether labels beside these may be of several kinds."""
+    return any(map(_is_open, kind)) if isinstance(kind, tuple) else kind == _ANY_KIND
+
+
 def as_label(label: Any) -> Any:
-    """The label as `encode_groups` has it: in Python's own types, dates with a time."""
+    """The label as `encode_groups` has it: in Python's own types, dates with a time.
+
+    Dates with a time zone are pandas' Timestamps, since Python's own compare by the clock, and
+    take two hours for one where the clock is put back.
+    """
     if isinstance(label, tuple):
         return tuple(as_label(part) for part in label)
     if isinstance(label, np.datetime64):
         label = label.astype("datetime64[us]").item()
     if isinstance(label, np.generic):
         return label.item()
-    if isinstance(label, datetime.date) and not isinstance(label, datetime.datetime):
+    if isinstance(label, float) and label.is_integer():
+        return int(label)
+    if isinstance(label, datetime.datetime) and label.tzinfo is not None:
+        import pandas as pd
+
+        return pd.Timestamp(label)
+    if isinstance(label, datetime.datetime):
+        return label.to_pydatetime() if hasattr(label, "to_pydatetime") else label
+    if isinstance(label, datetime.date):
         return datetime.datetime(label.year, label.month, label.day)
     return label
 
@@ -483,9 +695,15 @@ def columns_of_labels(labels: Labels) -> list[Labels]:
     return [_mixed_array(column) for column in zip(*labels.tolist(), strict=True)]
 
 
-def kinds_of(labels: Labels) -> str:
-    """Kind of these labels in words; nothing where there are none."""
-    return str(_kind(labels[:1].tolist()[0])) if labels.size else ""
+def kind_of(labels: Labels) -> Any:
+    """Kind that these labels have in common; None where there are none."""
+    kind = None
+    for label in labels:
+        own = _kind(label.item() if isinstance(label, np.generic) else label)
+        kind = own if kind is None else unite_kinds(kind, own)
+        if not _is_open(kind):  # the first label, but where it is missing
+            break
+    return kind
 
 
 def unite_labels(
@@ -500,26 +718,26 @@ def unite_labels(
     labels : ndarray
         Sorted labels of all tables.
     """
-    kinds = {_kind(table[:1].tolist()[0]) for table in tables if table.size}
-    if len(kinds) > 1:
+    kinds = {kind_of(table) for table in tables if table.size}
+    if kinds and functools.reduce(unite_kinds, kinds) is None:
         found = ", ".join(sorted(str(kind) for kind in kinds))
         raise TypeError(
             f"{name} are of different kinds in the states to be merged ({found}), so equal "
             "groups cannot be told; use .regroup(str) to make them alike."
         )
-    if {"i", "u"} <= {table.dtype.kind for table in tables}:
-        low = min(int(table[0]) for table in tables if table.size)
-        high = max(int(table[-1]) for table in tables if table.size)
+    first = tables[0]
+    if all(table is first or np.array_equal(table, first) for table in tables[1:]):
+        return [np.arange(first.size)] * len(tables), first
+    filled = [table for table in tables if table.size]
+    if {"i", "u"} <= {table.dtype.kind for table in filled}:
+        low, high = min(int(table[0]) for table in filled), max(int(table[-1]) for table in filled)
         if low < 0:
             raise TypeError(
                 f"{name} of the states to be merged are integers from {low} to {high}, which no "
                 "type of 64 bits holds; use .regroup(str) to make text of them."
             )
-        tables = [table.astype(np.uint64) for table in tables]
-    first = tables[0]
-    if all(table is first or np.array_equal(table, first) for table in tables[1:]):
-        return [np.arange(first.size)] * len(tables), first
-    codes, labels = _encode_column(np.concatenate(tables), name)
+        filled = [table.astype(np.uint64) for table in filled]
+    codes, labels = _encode_column(np.concatenate(filled), name)
     return np.split(codes, np.cumsum([table.size for table in tables])[:-1]), labels
 
 

@@ -27,6 +27,8 @@ class Rows(NamedTuple):
         Sorted group labels.
     weights : None or ndarray of float64, shape (n_rows,)
         Above 0. None where every row weighs 1.
+    n_missing : int
+        Rows left out since they have no group label; those of weight 0 are not counted.
     """
 
     positive: NDArray[np.bool_]
@@ -34,6 +36,7 @@ class Rows(NamedTuple):
     codes: NDArray[np.intp] | None
     labels: Labels | None
     weights: NDArray[np.float64] | None
+    n_missing: int = 0
 
 
 def check_rows(
@@ -44,9 +47,12 @@ def check_rows(
     pos_label: Any = None,
     *,
     name: str = "y_score",
+    missing: str = "raise",
     warn_hard_labels: bool = True,
 ) -> Rows:
     """Check rows as users pass them; `name` is what the scores are called.
+
+    `missing` is what `encode_groups` does with rows without a group label.
 
     Raises
     ------
@@ -65,15 +71,20 @@ def check_rows(
     weights = None if sample_weight is None else check_weights(sample_weight)
     if weights is not None:
         check_length("sample_weight", weights.size, "y_true", positive.size)
-    codes, labels = (None, None) if groups is None else encode_groups(groups)
+    codes, labels = (None, None) if groups is None else encode_groups(groups, missing=missing)
     if codes is not None:
         check_length("groups", codes.size, "y_true", positive.size)
-    if weights is None:
-        return Rows(positive, scores, codes, labels, None)
-    if not weights.all():
-        kept = weights > 0
-        positive, scores, weights = positive[kept], scores[kept], weights[kept]
+    kept = None if weights is None or weights.all() else weights > 0
+    n_missing = 0
+    if codes is not None and missing == "drop" and codes.size and int(codes.min()) < 0:
+        lacks_label = codes < 0
+        n_missing = int((lacks_label if kept is None else lacks_label & kept).sum())
+        kept = ~lacks_label if kept is None else ~lacks_label & kept
+    if kept is not None:
+        positive, scores = positive[kept], scores[kept]
+        weights = None if weights is None else weights[kept]
         if codes is not None and labels is not None:
             codes, labels = drop_unused(codes[kept], labels)
-    all_ones = weights.size == 0 or bool(weights[0] == 1.0 and (weights == 1.0).all())
-    return Rows(positive, scores, codes, labels, None if all_ones else weights)
+    if weights is not None and (weights.size == 0 or bool((weights == 1.0).all())):
+        weights = None
+    return Rows(positive, scores, codes, labels, weights, n_missing)

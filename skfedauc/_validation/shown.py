@@ -16,7 +16,8 @@ def label_text(label: Any) -> str:
 
 
 def _part(part: Any) -> str:
-    if isinstance(part, datetime.datetime) and part.time() == datetime.time():
+    is_naive = isinstance(part, datetime.datetime) and part.tzinfo is None
+    if is_naive and part.time() == datetime.time():
         part = part.date()
     text = str(part)
     return text if text.strip() and text.isprintable() else repr(text)

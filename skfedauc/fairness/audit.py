@@ -170,6 +170,7 @@ class FairnessAudit:
         min_per_class: int = 10,
         reference: Any = "rest",
         favorable: Favorable | None = None,
+        missing: str = "raise",
         n_jobs: int | None = None,
     ) -> FairnessAudit:
         """Audit predictions.
@@ -199,6 +200,8 @@ class FairnessAudit:
             What the AUC of each group is compared with; see the class.
         favorable : {"positive", "negative"} or None, default=None
             Which class is the favorable outcome; see the class.
+        missing : {"raise", "drop", "group"}, default="raise"
+            What to do with rows without a group label; see `AUCPartial.from_predictions`.
         n_jobs : int, default=None
             Threads to use; None means 1 unless in a `joblib.parallel_config` context, -1 all
             processors.
@@ -228,10 +231,19 @@ class FairnessAudit:
             sample_weight=sample_weight,
             pos_label=pos_label,
             undefined="ignore",
+            missing=missing,
             n_jobs=n_jobs,
         )
         decisions = None
         if y_pred is not None:
+            validation.check_row_order(
+                {
+                    "y_true": y_true,
+                    "y_pred": y_pred,
+                    "groups": groups,
+                    "sample_weight": sample_weight,
+                }
+            )
             rows = validation.check_rows(
                 y_true,
                 deciding.predicted_positive(y_pred, y_true, pos_label),
@@ -239,6 +251,7 @@ class FairnessAudit:
                 sample_weight,
                 pos_label,
                 name="y_pred",
+                missing=missing,
                 warn_hard_labels=False,
             )
             decisions = AUCPartial._of_rows(rows, n_jobs)
@@ -266,6 +279,7 @@ class FairnessAudit:
         min_per_class: int = 10,
         reference: Any = "rest",
         favorable: Favorable | None = None,
+        missing: str = "raise",
         n_jobs: int | None = None,
     ) -> FairnessAudit:
         """Audit a fitted estimator: AUCs of its scores, rates of its decisions.
@@ -299,6 +313,8 @@ class FairnessAudit:
             What the AUC of each group is compared with; see the class.
         favorable : {"positive", "negative"} or None, default=None
             Which class is the favorable outcome; see the class.
+        missing : {"raise", "drop", "group"}, default="raise"
+            What to do with rows without a group label; see `AUCPartial.from_predictions`.
         n_jobs : int, default=None
             Threads to count with, once there are scores; None means 1 unless in a
             `joblib.parallel_config` context, -1 all processors.
@@ -334,6 +350,7 @@ class FairnessAudit:
                 pos_label=pos_label,
                 response_method=method,
                 undefined="ignore",
+                missing=missing,
                 n_jobs=n_jobs,
             )
 

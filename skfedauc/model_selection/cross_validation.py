@@ -79,7 +79,9 @@ class GroupAUCCrossValidation:
         estimators: list[Any] | None,
         rows_repeat: bool,
         indices: dict[str, list[NDArray[np.intp]]] | None = None,
+        n_missing: list[int] | None = None,
     ) -> None:
+        self._n_missing = n_missing or [0] * n_folds
         self._rows_repeat = rows_repeat
         self.indices = indices
         self.partial = partial
@@ -205,8 +207,10 @@ class GroupAUCCrossValidation:
     def _fold_partials(self) -> list[AUCPartial]:
         folds = np.array([fold for fold, _ in self.partial.groups or ()])
         return [
-            self.partial._only(np.flatnonzero(folds == fold)).regroup(_label)
-            for fold in range(self.n_folds)
+            self.partial._only(np.flatnonzero(folds == fold))
+            ._with_n_missing(n_missing)
+            .regroup(_label)
+            for fold, n_missing in enumerate(self._n_missing)
         ]
 
     def __repr__(self) -> str:
@@ -366,6 +370,7 @@ def cross_validate_group_auc(
     verbose: int = 0,
     pre_dispatch: int | str = "2*n_jobs",
     undefined: Undefined = "skip",
+    missing: str = "raise",
     return_estimator: bool = False,
     return_indices: bool = False,
     error_score: float | Literal["raise"] = "raise",
@@ -410,6 +415,10 @@ def cross_validate_group_auc(
         How many folds are given to the workers at a time; see `cross_validate`.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
         What averages and gaps do with groups that lack a class; see `GroupAUC`.
+    missing : {"raise", "drop", "group"}, default="raise"
+        What to do with rows without a group label; see `AUCPartial.from_predictions`. Models
+        are fitted on these rows in any case. With "drop" splitters that ask for groups see them
+        as one group, and they are left out of the AUC of each fold.
     return_estimator : bool, default=False
         Whether to keep the fitted estimators.
     return_indices : bool, default=False
@@ -459,11 +468,11 @@ def cross_validate_group_auc(
     >>> round(result.within_folds.pooled, 2), round(result.over_folds.pooled, 2)
     (0.63, 0.28)
     """
-    undefined = check_undefined(undefined)
+    undefined, missing = check_undefined(undefined), validation.check_missing(missing)
     validation.check_groups_given(groups)
     of_rows = validation.groups_of_rows(groups, X)
     validation.check_row_order({"X": X, "y": y, "groups": of_rows, "sample_weight": sample_weight})
-    codes, labels = validation.encode_groups(of_rows)
+    codes, labels = validation.encode_groups(of_rows, missing=missing)
     label_of = labels.tolist()
     target = validation.column_of(y, "y")
     validation.check_length("groups", codes.size, "y", target.size)
@@ -512,6 +521,7 @@ def cross_validate_group_auc(
         [fitted.estimator for fitted in done["estimator"]] if return_estimator else None,
         _is_any_row_tested_twice([test[fold] for fold in counted], target.size),
         {"train": train, "test": test} if return_indices else None,
+        [counted[k].n_missing if k in counted else 0 for k in range(len(splits))],
     )
 
 

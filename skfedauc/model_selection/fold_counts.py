@@ -78,7 +78,10 @@ class FittedOnRows:
             positive,
             warn_hard_labels=False,
         )
-        return FoldCounts(AUCPartial._of_rows(checked))
+        partial = AUCPartial._of_rows(checked)
+        # Rows without a label came as those of the group -1.
+        lacks_label = np.array([code < 0 for code in partial.groups or ()], np.bool_)
+        return FoldCounts(partial._dropping(lacks_label))
 
 
 class FoldCounts(Number):

@@ -79,6 +79,11 @@ class WithinGroupStratifiedKFold(_SplitsByGroups, BaseCrossValidator):
         a stretch of consecutive rows of it.
     random_state : int, RandomState instance or None, default=None
         Seed of the shuffling.
+    missing : {"raise", "drop", "group"}, default="raise"
+        What to do with rows without a group label. Folds hold every row: with "drop" these rows
+        are a group for the sake of splitting, so that each fold has its share of them, and
+        scorers made with ``missing="drop"`` leave them out of the AUC. With "group" they are
+        groups as the scorers have them. Models are fitted on them in any case.
 
     See Also
     --------
@@ -112,6 +117,7 @@ class WithinGroupStratifiedKFold(_SplitsByGroups, BaseCrossValidator):
         groups: str | list[str] | pd.Series[Any] | None = None,
         shuffle: bool = False,
         random_state: Any = None,
+        missing: str = "raise",
     ) -> None:
         if isinstance(n_splits, bool) or not isinstance(n_splits, int | np.integer):
             raise TypeError(f"n_splits must be a whole number; got {n_splits!r}.")
@@ -136,6 +142,7 @@ class WithinGroupStratifiedKFold(_SplitsByGroups, BaseCrossValidator):
         self.groups = groups
         self.shuffle = shuffle
         self.random_state = random_state
+        self.missing = validation.check_missing(missing)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Number of folds.
@@ -188,17 +195,17 @@ class WithinGroupStratifiedKFold(_SplitsByGroups, BaseCrossValidator):
     def _folds(self, X: Any, y: Any, groups: Any) -> NDArray[np.intp]:
         """Fold of each row."""
         classes, n_classes = self._classes(y)
-        codes, labels = self._group_codes(X, groups)
+        codes, n_groups = self._group_codes(X, groups)
         validation.check_length("groups", codes.size, "y", classes.size)
         indexable(X, y)
         # By class first: then a class's rows go round the folds without a break, and so do
         # the rows of a group within it.
-        cell = classes * labels.size + codes
+        cell = classes * n_groups + codes
         order = np.argsort(cell, kind="stable")
         if self.shuffle:
             random = check_random_state(self.random_state)
             shuffled = random.permutation(cell.size)
-            places = random.permutation(n_classes * labels.size)
+            places = random.permutation(n_classes * n_groups)
             order = shuffled[np.argsort(places[cell[shuffled]], kind="stable")]
             order = order[np.argsort(classes[order], kind="stable")]
         dealt = np.empty(cell.size, np.intp)
@@ -233,7 +240,8 @@ class WithinGroupStratifiedKFold(_SplitsByGroups, BaseCrossValidator):
             )
         return classes, labels.size
 
-    def _group_codes(self, X: Any, groups: Any) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    def _group_codes(self, X: Any, groups: Any) -> tuple[NDArray[np.intp], int]:
+        """Number of the group of each row, and how many groups there are."""
         if self.groups is not None:
             if groups is not None:
                 validation.warn(
@@ -242,9 +250,9 @@ class WithinGroupStratifiedKFold(_SplitsByGroups, BaseCrossValidator):
                     UserWarning,
                 )
             if validation.is_series(self.groups):
-                return validation.encode_groups(validation.aligned(self.groups, X))
+                return self._encoded(validation.aligned(self.groups, X))
             names = [self.groups] if isinstance(self.groups, str) else self.groups
-            return validation.encode_groups(validation.columns_of(X, names))
+            return self._encoded(validation.columns_of(X, names))
         if groups is None:
             raise ValueError(
                 "WithinGroupStratifiedKFold got no groups. Name the column(s) of X that hold "
@@ -253,7 +261,15 @@ class WithinGroupStratifiedKFold(_SplitsByGroups, BaseCrossValidator):
             )
         # y is left out: permutation_test_score shuffles it with its index.
         validation.check_row_order({"X": X, "groups": groups}, is_cut=True)
-        return validation.encode_groups(groups)
+        return self._encoded(groups)
+
+    def _encoded(self, groups: Any) -> tuple[NDArray[np.intp], int]:
+        if self.missing != "drop":
+            codes, labels = validation.encode_groups(groups, missing=self.missing)
+            return codes, labels.size
+        codes, labels = validation.encode_groups(groups, missing="drop")
+        lacks_label = codes < 0
+        return np.where(lacks_label, labels.size, codes), labels.size + int(lacks_label.any())
 
 
 class RepeatedWithinGroupStratifiedKFold(_SplitsByGroups, _sklearn.RepeatedSplits):
@@ -269,6 +285,8 @@ class RepeatedWithinGroupStratifiedKFold(_SplitsByGroups, _sklearn.RepeatedSplit
         Where the groups are found; see `WithinGroupStratifiedKFold`.
     random_state : int, RandomState instance or None, default=None
         Seed of the shuffling.
+    missing : {"raise", "drop", "group"}, default="raise"
+        What to do with rows without a group label; see `WithinGroupStratifiedKFold`.
 
     See Also
     --------
@@ -299,14 +317,16 @@ class RepeatedWithinGroupStratifiedKFold(_SplitsByGroups, _sklearn.RepeatedSplit
         n_repeats: int = 10,
         groups: str | list[str] | pd.Series[Any] | None = None,
         random_state: Any = None,
+        missing: str = "raise",
     ) -> None:
         # An argument that cannot be is refused here rather than by the first split.
-        WithinGroupStratifiedKFold(n_splits, groups=groups)
+        WithinGroupStratifiedKFold(n_splits, groups=groups, missing=missing)
         super().__init__(
             WithinGroupStratifiedKFold,
             n_repeats=n_repeats,
             random_state=random_state,
             n_splits=n_splits,
             groups=groups,
+            missing=missing,
         )
         self.groups = groups

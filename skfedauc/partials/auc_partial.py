@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +29,30 @@ if TYPE_CHECKING:
 _MOST_ROWS = 1 << 40
 
 
+class Origin(NamedTuple):
+    """What a partial knows of its rows beside their counts.
+
+    Attributes
+    ----------
+    n_missing : int
+        Rows left out since they have no group label.
+    group_names : tuple of str
+        Names of the columns that the groups come from; empty where they are not known.
+    """
+
+    n_missing: int = 0
+    group_names: tuple[str, ...] = ()
+
+    @classmethod
+    def merged(cls, origins: list[Origin]) -> Origin:
+        """What is known of the rows of several partials together."""
+        names = {origin.group_names for origin in origins if origin.group_names}
+        return cls(
+            sum(origin.n_missing for origin in origins),
+            names.pop() if len(names) == 1 else (),
+        )
+
+
 class AUCPartial:
     """Score counts by group, from which every AUC over groups follows exactly.
 
@@ -48,6 +72,11 @@ class AUCPartial:
     n_positives, n_negatives : ndarray of int64, shape (n_groups,)
         Rows of each class by group, in the order of `groups` (one number where there are
         no groups). Rows of weight 0 are not counted.
+    n_missing : int
+        Rows that were left out since they have no group label (``missing="drop"``).
+    group_names : tuple of str
+        Names of the columns that the groups come from, such as that of a Series; empty where
+        they have none.
 
     See Also
     --------
@@ -81,10 +110,11 @@ class AUCPartial:
     0.7777777777777778
     """
 
-    __slots__ = ("__dict__", "_cells", "_labels")
+    __slots__ = ("__dict__", "_cells", "_labels", "_origin")
 
     _cells: Cells
     _labels: NDArray[Any] | None
+    _origin: Origin
 
     def __init__(self) -> None:
         raise TypeError(
@@ -94,13 +124,16 @@ class AUCPartial:
         )
 
     @classmethod
-    def _of(cls, cells: Cells, labels: NDArray[Any] | None) -> AUCPartial:
+    def _of(
+        cls, cells: Cells, labels: NDArray[Any] | None, origin: Origin | None = None
+    ) -> AUCPartial:
         partial = object.__new__(cls)
         for array in (*cells, labels):
             if array is not None:
                 array.flags.writeable = False
         object.__setattr__(partial, "_cells", cells)
         object.__setattr__(partial, "_labels", labels)
+        object.__setattr__(partial, "_origin", Origin() if origin is None else origin)
         return partial
 
     # Building ----------------------------------------------------------------------
@@ -114,6 +147,7 @@ class AUCPartial:
         groups: Any = None,
         sample_weight: Any = None,
         pos_label: Any = None,
+        missing: str = "raise",
         n_jobs: int | None = None,
     ) -> AUCPartial:
         """Count the rows of a set of predictions.
@@ -125,13 +159,20 @@ class AUCPartial:
         y_score : array-like of shape (n_rows,)
             Finite scores; the higher, the more positive.
         groups : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
-            Group label of each row: booleans, integers, strings, dates or categories.
-            With several columns each combination is a group, labelled by a tuple.
+            Group label of each row: booleans, integers, strings, dates, periods, intervals
+            (of `pandas.cut`), members of an `enum.Enum`, or categories of these. Whole numbers
+            that came as floats are integers. With several columns each combination is a
+            group, labelled by a tuple.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more. Rows of weight 0 are left out.
         pos_label : int, float, bool or str, default=None
             The label that counts as positive. May be left out where the labels are among
             {0, 1}, {-1, 1} or booleans.
+        missing : {"raise", "drop", "group"}, default="raise"
+            What to do with rows without a group label (None, NaN, NaT or NA in one of the
+            columns): raise a ValueError; leave them out, counted in `n_missing`; or label
+            them ``"(missing)"`` in the columns that lack a label, whatever the kind of the
+            other labels.
         n_jobs : int, default=None
             Threads to use; None means 1 unless in a `joblib.parallel_config` context, -1 all
             processors. The result does not depend on it. Two help from a million rows on, where
@@ -160,11 +201,16 @@ class AUCPartial:
         >>> AUCPartial.from_predictions([0, 1, 1], [0.2, 0.2, 0.7], groups=["a", "a", "b"])
         AUCPartial(2 groups, 3 rows: 2 positives and 1 negative, 2 distinct scores)
         """
-        rows = validation.check_rows(y_true, y_score, groups, sample_weight, pos_label)
-        return cls._of_rows(rows, n_jobs)
+        missing = validation.check_missing(missing)
+        rows = validation.check_rows(
+            y_true, y_score, groups, sample_weight, pos_label, missing=missing
+        )
+        return cls._of_rows(rows, n_jobs, validation.names_of(rows.labels, groups))
 
     @classmethod
-    def _of_rows(cls, rows: validation.Rows, n_jobs: int | None = None) -> AUCPartial:
+    def _of_rows(
+        cls, rows: validation.Rows, n_jobs: int | None = None, group_names: tuple[str, ...] = ()
+    ) -> AUCPartial:
         n_jobs = validation.check_n_jobs(n_jobs)
         n_groups = 1 if rows.labels is None else rows.labels.size
         if rows.weights is None:
@@ -173,7 +219,7 @@ class AUCPartial:
             cells = weigh_rows(
                 rows.scores, rows.positive, rows.weights, rows.codes, n_groups, n_jobs
             )
-        return cls._of(cells, rows.labels)
+        return cls._of(cells, rows.labels, Origin(rows.n_missing, group_names))
 
     @classmethod
     def from_counts(cls, group: Any, score: Any, n_negatives: Any, n_positives: Any) -> AUCPartial:
@@ -243,6 +289,7 @@ class AUCPartial:
         group: str | list[str] | None = None,
         weight: str | None = None,
         pos_label: Any = None,
+        missing: str = "raise",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> AUCPartial:
@@ -266,6 +313,8 @@ class AUCPartial:
             Column of the sample weights.
         pos_label : int, float, bool or str, default=None
             The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
+        missing : {"raise", "drop", "group"}, default="raise"
+            What to do with rows without a group label; see `from_predictions`.
         n_jobs : int, default=None
             Workers; None means 1 unless in a `joblib.parallel_config` context, -1 all
             processors. Processes pay where making a partial takes longer than sending the
@@ -300,12 +349,19 @@ class AUCPartial:
 
         columns = Columns(label, score, group, weight)
         check_columns(columns)
-        count = functools.partial(_count_batch, columns=columns, pos_label=pos_label)
+        missing = validation.check_missing(missing)
+        count = functools.partial(
+            _count_batch, columns=columns, pos_label=pos_label, missing=missing
+        )
         return merged_batches(batches, count, cls.merge, n_jobs=n_jobs, verbose=verbose)
 
     @classmethod
     def _added(
-        cls, cells: Cells, codes: NDArray[np.intp] | None, labels: NDArray[Any] | None
+        cls,
+        cells: Cells,
+        codes: NDArray[np.intp] | None,
+        labels: NDArray[Any] | None,
+        origin: Origin | None = None,
     ) -> AUCPartial:
         for name, counts in (
             ("negatives", cells.negatives),
@@ -313,7 +369,7 @@ class AUCPartial:
         ):
             _check_counts(counts, name)
         n_groups = 1 if labels is None else labels.size
-        return cls._of(add_cells(cells, codes, n_groups), labels)
+        return cls._of(add_cells(cells, codes, n_groups), labels, origin)
 
     # Merging -----------------------------------------------------------------------
 
@@ -381,7 +437,8 @@ class AUCPartial:
             n_groups = max(len(part) for part in parts)
         _check_counts([int(part.n_negatives.sum()) for part in parts], "negatives")
         _check_counts([int(part.n_positives.sum()) for part in parts], "positives")
-        return cls._of(merge_cells(cells, numbers, n_groups), labels)
+        origin = Origin.merged([part._origin for part in parts])
+        return cls._of(merge_cells(cells, numbers, n_groups), labels, origin)
 
     def __add__(self, other: AUCPartial) -> AUCPartial:
         if not isinstance(other, AUCPartial):
@@ -435,9 +492,11 @@ class AUCPartial:
         old = (None,) if self.groups is None else self.groups
         numbers, labels = validation.map_labels(old, to, "regroup")
         codes = numbers[group_of_cell(self._cells.starts)]
+        # Names of columns may not be those of the new labels.
+        origin = self._origin._replace(group_names=())
         if codes.size == 0:
-            return AUCPartial._of(self._cells, labels[:0])
-        return AUCPartial._added(self._cells, codes, labels)
+            return AUCPartial._of(self._cells, labels[:0], origin)
+        return AUCPartial._added(self._cells, codes, labels, origin)
 
     def _only(self, groups: NDArray[np.intp]) -> AUCPartial:
         """The groups of these numbers, which rise."""
@@ -455,13 +514,26 @@ class AUCPartial:
             compact_counts(positives[cell]),
             None if weights is None else weights[:, cell],
         )
-        return AUCPartial._of(cells, self._labels[groups])
+        labels = validation.some_labels(self._labels, groups)
+        return AUCPartial._of(cells, labels, self._origin)
+
+    def _dropping(self, groups: NDArray[np.bool_]) -> AUCPartial:
+        """Without the groups of rows that turned out to have no label."""
+        if not groups.any():
+            return self
+        n_dropped = int((self.n_positives + self.n_negatives)[groups].sum())
+        kept = self._only(np.flatnonzero(~groups))
+        return kept._with_n_missing(self.n_missing + n_dropped)
+
+    def _with_n_missing(self, n_missing: int) -> AUCPartial:
+        origin = self._origin._replace(n_missing=n_missing)
+        return AUCPartial._of(self._cells, self._labels, origin)
 
     def _pool(self) -> AUCPartial:
         """All groups as one, without a label."""
         if self._labels is None:
             return self
-        return AUCPartial._added(self._cells, None, None)
+        return AUCPartial._added(self._cells, None, None, Origin(self.n_missing))
 
     # Reading -----------------------------------------------------------------------
 
@@ -526,6 +598,16 @@ class AUCPartial:
         """Rows of the negative class by group; an array of shape (n_groups,)."""
         return self._tally.n_negatives
 
+    @property
+    def n_missing(self) -> int:
+        """Rows that were left out since they have no group label."""
+        return self._origin.n_missing
+
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        """Names of the columns that the groups come from; empty where they have none."""
+        return self._origin.group_names
+
     @functools.cached_property
     def _tally(self) -> Tally:
         found = tally(self._cells)
@@ -534,12 +616,9 @@ class AUCPartial:
         return found
 
     @property
-    def _kind_of_labels(self) -> str:
-        """What labels must have in common to be merged."""
-        if self._labels is None:
-            return "no groups"
-        kinds = validation.kinds_of(self._labels)
-        return f"groups labelled by {kinds}" if kinds else ""
+    def _kind_of_labels(self) -> Any:
+        """Kind that labels must have in common to be merged; None where there are none yet."""
+        return "no groups" if self._labels is None else validation.kind_of(self._labels)
 
     @property
     def _n_cells(self) -> int:
@@ -553,7 +632,7 @@ class AUCPartial:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, AUCPartial):
             return NotImplemented
-        kinds = {p._labels.dtype.kind for p in (self, other) if p._labels is not None}
+        kinds = {p._kind_of_labels for p in (self, other)}
         if len(kinds) > 1:
             return False  # True is no 1
         mine = (*self._cells, self._labels)
@@ -570,7 +649,7 @@ class AUCPartial:
         raise AttributeError(f"AUCPartial is immutable; {name} cannot be deleted.")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self._cells, self._labels)
+        return _restore, (self._cells, self._labels, self._origin)
 
     def __repr__(self) -> str:
         positives, negatives = int(self.n_positives.sum()), int(self.n_negatives.sum())
@@ -581,7 +660,7 @@ class AUCPartial:
         return (
             f"AUCPartial({groups}, {counted(positives + negatives, 'row')}: "
             f"{counted(positives, 'positive')} and {counted(negatives, 'negative')}, "
-            f"{counted(distinct, 'distinct score')}{weighted})"
+            f"{counted(distinct, 'distinct score')}{weighted}{left_out(self.n_missing)})"
         )
 
 
@@ -591,14 +670,19 @@ def _check_counts(counts: ArrayLike, name: str) -> None:
         raise ValueError(f"{total:.3g} {name} are more than a partial can count exactly (2**40).")
 
 
-def _count_batch(batch: Any, columns: Any, pos_label: Any) -> tuple[AUCPartial, list[Any]]:
+def _count_batch(
+    batch: Any, columns: Any, pos_label: Any, missing: str
+) -> tuple[AUCPartial, list[Any]]:
     """The batch counted, and the labels of classes that it has."""
     from skfedauc.partials.batches import arguments_of
 
     arguments = arguments_of(batch, columns)
-    rows = validation.check_rows(**arguments, pos_label=pos_label, warn_hard_labels=False)
+    rows = validation.check_rows(
+        **arguments, pos_label=pos_label, missing=missing, warn_hard_labels=False
+    )
     classes = validation.classes_of(validation.column_of(arguments["y_true"], "y_true"))
-    return AUCPartial._of_rows(rows), classes
+    names = validation.names_of(rows.labels, arguments.get("groups"))
+    return AUCPartial._of_rows(rows, group_names=names), classes
 
 
 def _weights_of(cells: Cells) -> NDArray[np.float64]:
@@ -609,6 +693,13 @@ def _weights_of(cells: Cells) -> NDArray[np.float64]:
     return np.concatenate([counts, counts])
 
 
-def _restore(cells: Cells, labels: NDArray[Any] | None) -> AUCPartial:
+def left_out(n_missing: int) -> str:
+    """How many rows were left out for want of a label, to be added to a description."""
+    if not n_missing:
+        return ""
+    return f", {validation.counted(n_missing, 'row')} without a group label left out"
+
+
+def _restore(cells: Cells, labels: NDArray[Any] | None, origin: tuple[Any, ...] = ()) -> AUCPartial:
     """Make a pickled partial again, with its arrays read-only as before."""
-    return AUCPartial._of(Cells(*cells), labels)
+    return AUCPartial._of(Cells(*cells), labels, Origin(*origin))

@@ -26,7 +26,7 @@ class _Partial(Protocol):
     @property
     def _n_cells(self) -> int: ...
     @property
-    def _kind_of_labels(self) -> str: ...
+    def _kind_of_labels(self) -> Any: ...
 
 
 P = TypeVar("P", bound=_Partial)
@@ -148,7 +148,7 @@ class _Agreement:
 
     def __init__(self) -> None:
         self._classes: list[Any] = []
-        self._kind = ""
+        self._kind: Any = None
 
     def check(self, number: int, partial: _Partial, classes: list[Any]) -> None:
         """Refuse a batch of other classes, or of groups that do not merge with the others."""
@@ -160,12 +160,20 @@ class _Agreement:
             )
         self._classes += new
         kind = partial._kind_of_labels
-        if kind and self._kind and kind != self._kind:
+        if kind is None:  # no rows
+            return
+        united = kind if self._kind is None else validation.unite_kinds(self._kind, kind)
+        if united is None:
             raise TypeError(
-                f"batch {number}: it has {kind}, and batches before had {self._kind}; all need "
-                "groups of one kind, for instance text by .astype(str)."
+                f"batch {number}: it has {_described(kind)}, and batches before had "
+                f"{_described(self._kind)}; all need groups of one kind, for instance text by "
+                ".astype(str)."
             )
-        self._kind = self._kind or kind
+        self._kind = united
+
+
+def _described(kind: Any) -> str:
+    return kind if kind == "no groups" else f"groups labelled by {kind}"
 
 
 def _counted_batch(

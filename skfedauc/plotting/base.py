@@ -27,6 +27,7 @@ class ReportDisplay:
         sample_weight: Any = None,
         pos_label: Any = None,
         undefined: Undefined = "skip",
+        missing: str = "raise",
         **kwargs: Any,
     ) -> Self:
         """Draw predictions.
@@ -45,6 +46,8 @@ class ReportDisplay:
             The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             What averages do with groups that lack a class; see `GroupAUC`.
+        missing : {"raise", "drop", "group"}, default="raise"
+            What to do with rows without a group label; see `AUCPartial.from_predictions`.
         **kwargs
             Passed on to `from_report`, such as ``ax`` and ``max_groups``.
 
@@ -68,6 +71,7 @@ class ReportDisplay:
             sample_weight=sample_weight,
             pos_label=pos_label,
             undefined=undefined,
+            missing=missing,
         )
         return cast(Self, cls.from_report(report, **kwargs))
 
@@ -83,6 +87,7 @@ class ReportDisplay:
         pos_label: Any = None,
         response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
         undefined: Undefined = "skip",
+        missing: str = "raise",
         **kwargs: Any,
     ) -> Self:
         """Draw what a fitted estimator predicts.
@@ -107,6 +112,8 @@ class ReportDisplay:
             Methods of the estimator that give scores, the first that it has being used.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             What averages do with groups that lack a class; see `GroupAUC`.
+        missing : {"raise", "drop", "group"}, default="raise"
+            What to do with rows without a group label; see `AUCPartial.from_predictions`.
         **kwargs
             Passed on to `from_report`, such as ``ax`` and ``max_groups``.
 
@@ -132,6 +139,7 @@ class ReportDisplay:
             pos_label=pos_label,
             response_method=response_method,
             undefined=undefined,
+            missing=missing,
         )
         return cast(Self, cls.from_report(report, **kwargs))
 

@@ -17,7 +17,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skfedauc import _sklearn
 from skfedauc import _validation as validation
 from skfedauc._paircounts import cross_concordance
-from skfedauc.partials import AUCPartial
+from skfedauc.partials import AUCPartial, left_out
 from skfedauc.report.bias import Bias
 from skfedauc.report.statistics import (
     AVERAGES,
@@ -71,7 +71,8 @@ class GroupAUC(Uncertainty, Bias):
         AUC.
     group_names : str or list of str, default=None
         What the groups are called in tables: one name, or one for each column where they come
-        from several. The classmethods take the names of columns.
+        from several. None takes the names of the partial, which are those of the columns that
+        its groups come from.
 
     Attributes
     ----------
@@ -141,7 +142,8 @@ class GroupAUC(Uncertainty, Bias):
             )
         self._partial = partial
         self._undefined = check_undefined(undefined)
-        self._group_names = validation.check_group_names(group_names, partial._labels)
+        names = partial.group_names if group_names is None else group_names
+        self._group_names = validation.check_group_names(names, partial._labels)
 
     @property
     def partial(self) -> AUCPartial:
@@ -163,6 +165,7 @@ class GroupAUC(Uncertainty, Bias):
         sample_weight: Any = None,
         pos_label: Any = None,
         undefined: Undefined = "skip",
+        missing: str = "raise",
         n_jobs: int | None = None,
     ) -> GroupAUC:
         """Report on predictions; the parameters are those of `AUCPartial`.
@@ -181,6 +184,8 @@ class GroupAUC(Uncertainty, Bias):
             The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             What to do with groups that lack a class; see the class.
+        missing : {"raise", "drop", "group"}, default="raise"
+            What to do with rows without a group label; see `AUCPartial.from_predictions`.
         n_jobs : int, default=None
             Threads to use; None means 1 unless in a `joblib.parallel_config` context, -1 all
             processors.
@@ -202,9 +207,16 @@ class GroupAUC(Uncertainty, Bias):
         """
         undefined = check_undefined(undefined)
         validation.check_groups_given(groups)
-        rows = validation.check_rows(y_true, y_score, groups, sample_weight, pos_label)
-        names = validation.names_of(rows.labels, groups)
-        return cls(AUCPartial._of_rows(rows, n_jobs), undefined=undefined, group_names=names)
+        partial = AUCPartial.from_predictions(
+            y_true,
+            y_score,
+            groups=groups,
+            sample_weight=sample_weight,
+            pos_label=pos_label,
+            missing=missing,
+            n_jobs=n_jobs,
+        )
+        return cls(partial, undefined=undefined)
 
     @classmethod
     def from_estimator(
@@ -218,6 +230,7 @@ class GroupAUC(Uncertainty, Bias):
         pos_label: Any = None,
         response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
         undefined: Undefined = "skip",
+        missing: str = "raise",
         n_jobs: int | None = None,
     ) -> GroupAUC:
         """Report on a fitted estimator.
@@ -242,6 +255,8 @@ class GroupAUC(Uncertainty, Bias):
             Methods of the estimator that give scores, the first that it has being used.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             What to do with groups that lack a class; see the class.
+        missing : {"raise", "drop", "group"}, default="raise"
+            What to do with rows without a group label; see `AUCPartial.from_predictions`.
         n_jobs : int, default=None
             Threads to count with, once there are scores; None means 1 unless in a
             `joblib.parallel_config` context, -1 all processors.
@@ -265,7 +280,7 @@ class GroupAUC(Uncertainty, Bias):
         >>> GroupAUC.from_estimator(model, X, [0, 1, 0, 1], groups="site").average("macro")
         1.0
         """
-        undefined = check_undefined(undefined)
+        undefined, missing = check_undefined(undefined), validation.check_missing(missing)
         validation.check_groups_given(groups)
         labels = validation.groups_of_rows(groups, X)
         validation.check_row_order(
@@ -281,10 +296,11 @@ class GroupAUC(Uncertainty, Bias):
             labels,
             sample_weight,
             positive,
+            missing=missing,
             warn_hard_labels=False,
         )
         names = validation.names_of(rows.labels, labels, groups)
-        return cls(AUCPartial._of_rows(rows, n_jobs), undefined=undefined, group_names=names)
+        return cls(AUCPartial._of_rows(rows, n_jobs, names), undefined=undefined)
 
     # Single numbers ------------------------------------------------------------------
 
@@ -381,6 +397,11 @@ class GroupAUC(Uncertainty, Bias):
     def n_groups(self) -> int:
         """Number of groups; one for rows that came without groups."""
         return len(self.partial)
+
+    @property
+    def n_missing(self) -> int:
+        """Number of rows that were left out since they have no group label."""
+        return self.partial.n_missing
 
     @property
     def n_undefined(self) -> int:
@@ -789,6 +810,7 @@ class GroupAUC(Uncertainty, Bias):
             f"GroupAUC of {validation.counted(self.n_groups, 'group')}{undefined}, "
             f"{validation.counted(int(partial.n_positives.sum()), 'positive')} and "
             f"{validation.counted(int(partial.n_negatives.sum()), 'negative')}"
+            f"{left_out(self.n_missing)}"
         )
 
     def _extremes(self) -> list[tuple[str, Any, float]]:

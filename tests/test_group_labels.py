@@ -1,0 +1,524 @@
+"""Labels of every kind, whole numbers that came as floats, and rows without a label."""
+
+import datetime
+import enum
+import itertools
+import pickle
+import zoneinfo
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV, LeaveOneGroupOut, cross_validate
+
+from skfedauc import (
+    AUCPartial,
+    FairnessAudit,
+    GroupAUC,
+    GroupAUCDisplay,
+    RepeatedWithinGroupStratifiedKFold,
+    WithinGroupStratifiedKFold,
+    compare_roc_auc,
+    cross_validate_group_auc,
+    group_auc_scoring,
+    group_roc_auc_score,
+    make_group_auc_scorer,
+)
+
+N = 240
+RNG = np.random.default_rng(11)
+SCORE = RNG.integers(0, 40, N) / 40
+LABEL = (SCORE + RNG.normal(0, 0.4, N) > 0.5).astype(int)
+PLACE = RNG.permutation(np.resize([0, 1, 2], N))  # of the row's label among three
+LACKING = np.arange(N) % 12 == 5
+OSLO = zoneinfo.ZoneInfo("Europe/Oslo")
+
+
+class Stage(enum.Enum):
+    LATE = "late"
+    EARLY = "early"
+    AFTER = "after"
+
+
+# Three labels each, in their own order.
+KINDS = {
+    "int": [1, 2, 10],
+    "bool": [False, True],
+    "str": ["Oslo", "basel", "zürich"],
+    "date": [datetime.datetime(2020, 1, day) for day in (1, 2, 10)],
+    "interval": list(pd.cut([1, 20, 60], [0, 10, 50, 100])),
+    "period": list(pd.period_range("2019-12", periods=3, freq="M")),
+    "instant": [pd.Timestamp(2020, 10, 24 + day, tz=OSLO) for day in range(3)],
+    "enum": list(Stage),
+}
+
+
+def rows_of(labels, lacking=None):
+    column = np.empty(N, object)
+    column[:] = [labels[place % len(labels)] for place in PLACE]
+    if lacking is not None:
+        column[lacking] = None
+    return column
+
+
+def aucs_of(column):
+    """AUC by label, by scikit-learn."""
+    return {
+        label: roc_auc_score(LABEL[rows], SCORE[rows])
+        for label in dict.fromkeys(column)
+        for rows in [np.array([other == label for other in column])]
+    }
+
+
+# Labels of every kind -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_labels_of_every_kind_are_kept_in_their_own_order(kind):
+    labels = KINDS[kind]
+    column = rows_of(labels)
+    expected = aucs_of(column)
+    for given in (column, column.tolist(), pd.Series(column), pd.Series(column.tolist())):
+        found = group_roc_auc_score(LABEL, SCORE, groups=given, statistic=None)
+        assert found.index.tolist() == labels
+        assert found.to_dict() == pytest.approx(expected, abs=1e-12)
+    partial = AUCPartial.from_predictions(LABEL, SCORE, groups=column)
+    halves = [
+        AUCPartial.from_predictions(LABEL[half], SCORE[half], groups=column[half])
+        for half in (slice(0, 100), slice(100, N))
+    ]
+    assert sum(halves) == partial == pickle.loads(pickle.dumps(partial))
+    pairs = AUCPartial.from_predictions(LABEL, SCORE, groups=list(zip(column, PLACE, strict=True)))
+    assert [label for label, _ in pairs.groups] == sorted(
+        (label for label, _ in pairs.groups), key=labels.index
+    )
+    assert pairs.regroup(lambda label: label[0]) == partial
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"),
+    [
+        (lambda v: pd.Series(pd.cut(v, [0, 10, 50, 100])), "interval"),
+        (lambda v: pd.Series(pd.cut(v, [0, 10, 50, 100])).astype(object), "interval"),
+        (lambda v: pd.cut(v, [0, 10, 50, 100]), "interval"),
+        (lambda v: pd.Series(pd.arrays.IntervalArray(pd.cut(v, [0, 10, 50, 100]))), "interval"),
+    ],
+    ids=["categories", "objects", "Categorical", "IntervalArray"],
+)
+def test_bands_of_every_flavour(column, kind):
+    values = np.array([1, 20, 60])[PLACE]
+    partial = AUCPartial.from_predictions(LABEL, SCORE, groups=column(values))
+    assert list(partial.groups) == KINDS[kind]
+    report = GroupAUC(partial)
+    assert report.by_group.loc[pd.Interval(0, 10), "auc"] == report.by_group["auc"].iloc[0]
+    audit = FairnessAudit.from_predictions(LABEL, SCORE, groups=column(values))
+    assert audit.by_group.index.tolist() == KINDS[kind]
+
+
+def test_bands_that_overlap_and_are_closed_otherwise():
+    bands = [pd.Interval(0, 5), pd.Interval(3, 9), pd.Interval(3, 9, closed="left")]
+    report = GroupAUC.from_predictions(LABEL, SCORE, groups=rows_of(bands))
+    assert set(report.partial.groups) == set(bands)
+    assert len(report.confidence_intervals()) == 3
+    assert len(report.compare_groups("rest")) == 3
+
+
+@pytest.mark.parametrize("flavour", [pd.Series, pl.Series, pa.array])
+def test_instants_of_every_flavour(flavour):
+    column = rows_of([date.to_pydatetime() for date in KINDS["instant"]])
+    partial = AUCPartial.from_predictions(LABEL, SCORE, groups=flavour(column.tolist()))
+    assert list(partial.groups) == KINDS["instant"]
+    assert str(partial.groups[0].tz) == "Europe/Oslo"
+    # The same instants in another zone are the same groups.
+    in_utc = [date.astimezone(datetime.UTC) for date in column]
+    other = AUCPartial.from_predictions(LABEL, SCORE, groups=flavour(in_utc))
+    assert (partial + other).groups == partial.groups
+
+
+def test_the_hour_that_comes_twice_is_two_hours():
+    twice = [datetime.datetime(2020, 10, 25, 2, 30, tzinfo=OSLO, fold=fold) for fold in (0, 1)]
+    assert twice[0] == twice[1]  # to Python
+    for groups in (twice, pd.Series(twice), np.array(twice, object)):
+        one = AUCPartial.from_predictions([0, 1], [0.1, 0.2], groups=groups)
+        assert len(one) == len(one + one) == 2
+        assert [label.utcoffset().seconds for label in one.groups] == [7200, 3600]
+
+
+# Whole numbers that came as floats --------------------------------------------------------------
+
+FLOATS = {
+    "numpy": lambda v: v,
+    "float32": lambda v: v.astype(np.float32),
+    "objects": lambda v: v.astype(object),
+    "mixed": lambda v: [int(x) if i % 2 and x.is_integer() else x for i, x in enumerate(v)],
+    "pandas": pd.Series,
+    "pandas nullable": lambda v: pd.Series(v).astype("Float64"),
+    "pandas arrow": lambda v: pd.Series(v).astype("double[pyarrow]"),
+    "pandas categories": lambda v: pd.Series(v).astype("category"),
+    "polars": pl.Series,
+    "polars null": lambda v: pl.Series([None if x != x else x for x in v]),
+    "pyarrow": lambda v: pa.array(v, from_pandas=True),
+    "pyarrow NaN": lambda v: pa.array(v),
+    "pyarrow dictionary": lambda v: pa.array(v, from_pandas=True).dictionary_encode(),
+}
+
+
+@pytest.mark.parametrize("flavour", FLOATS)
+def test_whole_floats_are_integers(flavour):
+    whole = np.array([1.0, 2.0, 10.0])[PLACE]
+    expected = AUCPartial.from_predictions(LABEL, SCORE, groups=whole.astype(int))
+    found = AUCPartial.from_predictions(LABEL, SCORE, groups=FLOATS[flavour](whole))
+    assert found == expected
+    assert [type(label) for label in found.groups] == [int] * 3
+    gaps = FLOATS[flavour](np.where(LACKING, np.nan, whole))
+    with pytest.raises(ValueError, match=rf"groups has {LACKING.sum()} missing labels of {N}"):
+        AUCPartial.from_predictions(LABEL, SCORE, groups=gaps)
+    dropped = AUCPartial.from_predictions(LABEL, SCORE, groups=gaps, missing="drop")
+    assert dropped == AUCPartial.from_predictions(
+        LABEL[~LACKING], SCORE[~LACKING], groups=whole[~LACKING].astype(int)
+    )
+    grouped = AUCPartial.from_predictions(LABEL, SCORE, groups=gaps, missing="group")
+    assert grouped.groups == (1, 2, 10, "(missing)")
+    odd = FLOATS[flavour](np.where(LACKING, 2.5, whole))
+    with pytest.raises(TypeError, match=r"groups must hold.*\.astype\(int\)"):
+        AUCPartial.from_predictions(LABEL, SCORE, groups=odd)
+
+
+def test_float_codes_in_a_search():
+    X = pd.DataFrame({"x": SCORE, "sex": np.array([1.0, 2.0])[PLACE % 2]})
+    scoring = group_auc_scoring(["worst"], groups="sex", each_group=[1.0, 2])
+    assert list(scoring) == ["worst", "auc_1", "auc_2"]
+    found = [
+        cross_validate(
+            LogisticRegression(),
+            X.astype({"sex": kind}),
+            LABEL,
+            scoring=scoring,
+            cv=WithinGroupStratifiedKFold(3, groups="sex"),
+            error_score="raise",
+        )["test_worst"]
+        for kind in (float, int)
+    ]
+    np.testing.assert_array_equal(*found)
+
+
+# Rows without a label ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_missing_labels_are_dropped_or_a_group(kind):
+    column = rows_of(KINDS[kind], LACKING)
+    with pytest.raises(ValueError, match=r"20 missing labels of 240; pass missing='drop'"):
+        GroupAUC.from_predictions(LABEL, SCORE, groups=column)
+    dropped = GroupAUC.from_predictions(LABEL, SCORE, groups=column, missing="drop")
+    assert dropped.partial == AUCPartial.from_predictions(
+        LABEL[~LACKING], SCORE[~LACKING], groups=column[~LACKING]
+    )
+    assert dropped.n_missing == dropped.partial.n_missing == 20
+    for text in (repr(dropped), dropped._repr_html_(), repr(dropped.partial)):
+        assert "20 rows without a group label left out" in text
+    grouped = GroupAUC.from_predictions(LABEL, SCORE, groups=column, missing="group")
+    assert grouped.partial.groups == (*KINDS[kind], "(missing)")
+    assert grouped.n_missing == 0
+    assert "left out" not in repr(grouped)
+    expected = roc_auc_score(LABEL[LACKING], SCORE[LACKING])
+    assert grouped.by_group.loc["(missing)", "auc"] == pytest.approx(expected, abs=1e-12)
+    assert len(grouped.cross_matrix) == len(KINDS[kind]) + 1
+    assert len(grouped.compare_groups("rest")) == len(KINDS[kind]) + 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("missing", ["drop", "group"])
+def test_states_merge_wherever_labels_are_missing(kind, missing):
+    """Some parts have all labels, some none, and some lack a few."""
+    column = rows_of(KINDS[kind], LACKING)
+    whole = AUCPartial.from_predictions(LABEL, SCORE, groups=column, missing=missing)
+    order = np.argsort(LACKING, kind="stable")
+    for cuts in ([200], [100, 225], [220], [50, 51, 219, 221]):
+        parts = [
+            AUCPartial.from_predictions(
+                LABEL[rows], SCORE[rows], groups=column[rows], missing=missing
+            )
+            for rows in np.split(order, cuts)
+        ]
+        for some in (parts, parts[::-1]):
+            merged = AUCPartial.merge(some)
+            assert merged == whole == pickle.loads(pickle.dumps(merged))
+            assert merged.n_missing == pickle.loads(pickle.dumps(merged)).n_missing
+            assert merged.n_missing == (20 if missing == "drop" else 0)
+            assert merged.groups == whole.groups
+        batches = [(LABEL[rows], SCORE[rows], column[rows]) for rows in np.split(order, cuts)]
+        counted = AUCPartial.from_batches(batches, missing=missing)
+        assert counted == whole
+        assert counted.n_missing == whole.n_missing
+
+
+def test_groups_without_the_missing_one_are_as_if_it_never_was():
+    column = rows_of([1, 2, 10], LACKING)
+    grouped = GroupAUC.from_predictions(LABEL, SCORE, groups=column, missing="group")
+    dropped = AUCPartial.from_predictions(LABEL, SCORE, groups=column, missing="drop")
+    few = grouped.without_small_groups(15).partial
+    assert few == dropped
+    assert few._labels.dtype == np.int64
+    weightless = AUCPartial.from_predictions(
+        LABEL, SCORE, groups=column, missing="group", sample_weight=(~LACKING).astype(float)
+    )
+    assert weightless == dropped
+    # Rows of weight 0 are not there to be missed.
+    quiet = AUCPartial.from_predictions(
+        LABEL, SCORE, groups=column, missing="drop", sample_weight=(~LACKING).astype(float)
+    )
+    assert (quiet == dropped, quiet.n_missing) == (True, 0)
+
+
+def test_of_several_columns_the_missing_part_alone_is_named():
+    sex = np.where(LACKING, np.nan, np.array([1.0, 2.0])[PLACE % 2])
+    band = rows_of(["old", "young"], np.arange(N) % 15 == 2)
+    frame = pd.DataFrame({"sex": sex, "band": band})
+    grouped = AUCPartial.from_predictions(LABEL, SCORE, groups=frame, missing="group")
+    expected = {
+        ("(missing)" if np.isnan(s) else int(s), "(missing)" if b is None else b)
+        for s, b in zip(sex, band, strict=True)
+    }
+    assert set(grouped.groups) == expected
+    assert grouped.groups[-1][0] == "(missing)"
+    assert grouped.regroup(lambda label: label[0]).groups == (1, 2, "(missing)")
+    lacking = np.isnan(sex) | pd.isna(band)
+    dropped = GroupAUC.from_predictions(LABEL, SCORE, groups=frame, missing="drop")
+    assert dropped.n_missing == lacking.sum()
+    assert dropped.partial == AUCPartial.from_predictions(
+        LABEL[~lacking], SCORE[~lacking], groups=frame[~lacking]
+    )
+    with pytest.raises(ValueError, match=rf"{lacking.sum()} missing labels of {N}"):
+        GroupAUC.from_predictions(LABEL, SCORE, groups=frame)
+    audit = FairnessAudit.from_predictions(LABEL, SCORE, groups=frame, missing="group")
+    assert audit.of("sex").report.partial.groups == (1, 2, "(missing)")
+
+
+def test_a_group_that_has_the_name_already():
+    for labels in (["a", "(missing)", None], [1, "(missing)", None]):
+        with pytest.raises(ValueError, match=r"a group called '\(missing\)' already; rename"):
+            group_roc_auc_score([0, 1, 1], [0.1, 0.2, 0.3], groups=labels, missing="group")
+    # What is written to a file and read again is the same group.
+    text = AUCPartial.from_predictions([0, 1], [0.1, 0.2], groups=["b", "(missing)"])
+    gaps = AUCPartial.from_predictions([0, 1], [0.1, 0.2], groups=["b", None], missing="group")
+    assert text == gaps
+    assert text.groups == ("b", "(missing)")
+
+
+ENTRIES = {
+    "partial": lambda groups, missing: (
+        AUCPartial.from_predictions(LABEL, SCORE, groups=groups, missing=missing).n_missing
+    ),
+    "batches": lambda groups, missing: (
+        AUCPartial.from_batches(
+            [pd.DataFrame({"y": LABEL, "s": SCORE, "g": groups})],
+            label="y",
+            score="s",
+            group="g",
+            missing=missing,
+        ).n_missing
+    ),
+    "function": lambda groups, missing: group_roc_auc_score(
+        LABEL, SCORE, groups=groups, statistic="worst", missing=missing
+    ),
+    "comparison": lambda groups, missing: len(
+        compare_roc_auc(LABEL, SCORE, SCORE**2, groups=groups, missing=missing).by_group
+    ),
+    "audit": lambda groups, missing: (
+        FairnessAudit.from_predictions(
+            LABEL, SCORE, groups=groups, missing=missing
+        ).report.n_missing
+    ),
+    "display": lambda groups, missing: len(
+        GroupAUCDisplay.from_predictions(
+            LABEL,
+            SCORE,
+            groups=groups,
+            missing=missing,
+            ax=pytest.importorskip("matplotlib.figure").Figure().subplots(),
+        ).groups
+    ),
+}
+GAPS = rows_of([1, 2, 10], LACKING)
+MODEL = LogisticRegression().fit(SCORE[:, None], LABEL)
+FRAME = pd.DataFrame({"x": SCORE})
+ENTRIES |= {
+    "report of an estimator": lambda groups, missing: (
+        GroupAUC.from_estimator(
+            MODEL, SCORE[:, None], LABEL, groups=groups, missing=missing
+        ).n_missing
+    ),
+    "audit of an estimator": lambda groups, missing: (
+        FairnessAudit.from_estimator(
+            MODEL, SCORE[:, None], LABEL, groups=groups, missing=missing
+        ).report.n_missing
+    ),
+    "display of an estimator": lambda groups, missing: len(
+        GroupAUCDisplay.from_estimator(
+            MODEL,
+            SCORE[:, None],
+            LABEL,
+            groups=groups,
+            missing=missing,
+            ax=pytest.importorskip("matplotlib.figure").Figure().subplots(),
+        ).groups
+    ),
+    "folds": lambda groups, missing: (
+        cross_validate_group_auc(
+            MODEL, SCORE[:, None], LABEL, groups=groups, missing=missing, cv=3
+        ).over_folds.n_missing
+    ),
+    "splitter": lambda groups, missing: len(
+        list(WithinGroupStratifiedKFold(2, missing=missing).split(SCORE, LABEL, groups))
+    ),
+    "scorer": lambda groups, missing: make_group_auc_scorer(
+        "worst", groups=pd.Series(groups), missing=missing
+    )(LogisticRegression().fit(FRAME, LABEL), FRAME, LABEL),
+}
+
+
+@pytest.mark.parametrize("entry", ENTRIES.values(), ids=ENTRIES)
+def test_every_way_in_takes_missing(entry):
+    with pytest.raises(ValueError, match=r"20 missing labels of 240"):
+        entry(GAPS, "raise")
+    assert entry(GAPS, "drop") != entry(GAPS, "group") or entry is ENTRIES["splitter"]
+    with pytest.raises(ValueError, match=r"missing must be 'raise'.*got str 'skip'"):
+        entry(GAPS, "skip")
+
+
+def test_folds_hold_rows_without_a_label_and_scores_do_not():
+    X = pd.DataFrame({"x": SCORE, "site": np.where(LACKING, np.nan, PLACE)})
+    folds = list(WithinGroupStratifiedKFold(4, groups="site", missing="drop").split(X, LABEL))
+    tests = [test for _, test in folds]
+    np.testing.assert_array_equal(np.sort(np.concatenate(tests)), np.arange(N))
+    repeated = RepeatedWithinGroupStratifiedKFold(
+        n_splits=4, n_repeats=2, groups=X["site"], missing="drop", random_state=0
+    )
+    assert len(list(repeated.split(X[["x"]], LABEL))) == 8
+    with pytest.raises(ValueError, match="20 missing labels of 240"):
+        next(RepeatedWithinGroupStratifiedKFold(groups=X["site"]).split(X, LABEL))
+    of_class = [LABEL[LACKING].sum(), (1 - LABEL)[LACKING].sum()]
+    for train, test in folds:
+        assert np.intersect1d(train, test).size == 0
+        for wanted, number in zip((1, 0), of_class, strict=True):
+            in_fold = (LACKING & (wanted == LABEL))[test].sum()
+            assert number // 4 <= in_fold <= -(-number // 4)
+    search = GridSearchCV(
+        LogisticRegression(),
+        {"C": [0.1, 1.0]},
+        scoring=group_auc_scoring(["macro", "pooled"], groups=X["site"], missing="drop"),
+        cv=folds,
+        refit="macro",
+        error_score="raise",
+    ).fit(X[["x"]], LABEL)
+    expected = []
+    for train, test in folds:
+        model = LogisticRegression(C=1.0).fit(X.loc[train, ["x"]], LABEL[train])
+        kept = test[~LACKING[test]]
+        scores = model.decision_function(X.loc[kept, ["x"]])
+        expected.append(
+            np.mean(
+                [
+                    roc_auc_score(LABEL[kept][mine], scores[mine])
+                    for mine in (PLACE[kept] == place for place in range(3))
+                ]
+            )
+        )
+    found = [search.cv_results_[f"split{k}_test_macro"][1] for k in range(4)]
+    assert found == pytest.approx(expected, abs=1e-12)
+    result = cross_validate_group_auc(
+        LogisticRegression(), X[["x"]], LABEL, groups=X["site"], cv=folds, missing="drop"
+    )
+    assert result.by_fold["macro"].tolist() == pytest.approx(expected, abs=1e-12)
+    assert [fold.n_missing for fold in result.folds] == [LACKING[test].sum() for test in tests]
+    assert result.over_folds.n_missing == result.within_folds.n_missing == 20
+
+
+def test_leaving_one_group_out_leaves_the_missing_one_out_as_well():
+    site = pd.Series(np.where(LACKING, np.nan, PLACE))
+    result = cross_validate_group_auc(
+        LogisticRegression(),
+        SCORE[:, None],
+        LABEL,
+        groups=site,
+        cv=LeaveOneGroupOut(),
+        missing="drop",
+        undefined="ignore",
+    )
+    assert result.over_folds.by_group["auc"].to_dict() == pytest.approx(
+        {
+            place: roc_auc_score(LABEL[rows], SCORE[rows])
+            for place in range(3)
+            for rows in [(place == PLACE) & ~LACKING]
+        },
+        abs=1e-12,
+    )
+    assert result.over_folds.n_missing == 20
+
+
+def test_each_group_may_be_the_missing_one():
+    X = pd.DataFrame({"x": SCORE, "site": np.where(LACKING, np.nan, PLACE)})
+    for groups in ("site", X["site"]):
+        scoring = group_auc_scoring(
+            ["worst"], groups=groups, each_group=[0, "(missing)"], missing="group"
+        )
+        model = LogisticRegression().fit(X[["x"]], LABEL)
+        model.feature_names_in_ = np.array(["x"], object)
+        score = scoring["auc_(missing)"](_Only(model), X, LABEL)
+        assert score == pytest.approx(roc_auc_score(LABEL[LACKING], SCORE[LACKING]), abs=1e-12)
+    with pytest.raises(ValueError, match=r"each_group names \['\(missing\)'\], which no row has"):
+        group_auc_scoring(["worst"], groups=X["site"], each_group=["(missing)"], missing="drop")
+    assert "missing='group'" in repr(scoring["worst"])
+
+
+class _Only:
+    """A fitted model that takes the column x alone."""
+
+    def __init__(self, model):
+        self.model, self.classes_ = model, model.classes_
+        self._estimator_type = "classifier"
+
+    def __sklearn_tags__(self):
+        return self.model.__sklearn_tags__()
+
+    def fit(self, X, y):
+        return self
+
+    def decision_function(self, X):
+        return self.model.decision_function(X[["x"]])
+
+
+def test_random_parts_with_gaps_merge_as_the_whole():
+    rng = np.random.default_rng(3)
+    for kind, missing in itertools.product(("int", "str", "period"), ("drop", "group")):
+        labels = KINDS[kind]
+        column = np.empty(300, object)
+        column[:] = [[*labels, None][i] for i in rng.integers(0, 4, 300)]
+        y, s, w = rng.integers(0, 2, 300), rng.integers(0, 9, 300) / 8, rng.integers(0, 3, 300)
+        whole = AUCPartial.from_predictions(y, s, groups=column, sample_weight=w, missing=missing)
+        part = rng.integers(0, 12, 300)
+        parts = [
+            AUCPartial.from_predictions(
+                y[part == p],
+                s[part == p],
+                groups=column[part == p],
+                sample_weight=w[part == p],
+                missing=missing,
+            )
+            for p in range(12)
+        ]
+        while len(parts) > 1:
+            i, j = sorted(rng.choice(len(parts), 2, replace=False))
+            parts[i] = parts[i] + parts.pop(j)
+        assert parts[0] == whole
+        assert parts[0].n_missing == whole.n_missing
+        assert whole.n_missing == (
+            sum(label is None and weight > 0 for label, weight in zip(column, w, strict=True))
+            if missing == "drop"
+            else 0
+        )
