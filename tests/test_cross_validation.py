@@ -17,9 +17,9 @@ from oracles import (
     Case,
     all_pairs,
     bias_score,
+    reml_tau,
     same_statistic,
-    signed_tau,
-    unbiased_variance,
+    shared_variances,
 )
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -171,7 +171,7 @@ def within_folds(cases, stand_in=None):
         "ratio": auc[used].min() / auc[used].max() if used.sum() > 1 else np.nan,
         "difference": auc[used].max() - auc[used].min() if used.sum() > 1 else np.nan,
         "cross_difference": gaps.max() if gaps.size else np.nan,
-        "tau": max(within_tau(cases, labels, np.diag(matrix)), 0.0),
+        "tau": within_tau(cases, labels, np.diag(matrix)),
     }
     statistics["bias_score"] = bias_score(statistics["pooled"], auc[used], concordant_by, pairs_by)
     return statistics, matrix, float(n_pairs.sum() / pairs_by.sum())
@@ -179,20 +179,23 @@ def within_folds(cases, stand_in=None):
 
 def within_tau(cases, labels, auc):
     """Of the group AUCs within folds; their variances are of independent folds."""
-    variances, pairs = np.zeros((2, len(labels)))
-    for label_number, label in enumerate(labels):
-        for case in cases:
-            weights = np.ones(case.y.size) if case.weights is None else case.weights
+    variances, all_pairs_of = np.zeros((2, len(labels)))
+    for case in cases:
+        weights = np.ones(case.y.size) if case.weights is None else case.weights
+        groups = []
+        for label in labels:
             mine = np.array([group == label for group in case.groups]) & (weights > 0)
             a, b = mine & (case.y == 1), mine & (case.y != 1)
-            in_fold = weights[a].sum() * weights[b].sum()
-            if in_fold:
-                wins = np.sign(np.subtract.outer(case.scores[a], case.scores[b])) / 2 + 0.5
-                variance = unbiased_variance(wins, weights[a], weights[b])
-                variances[label_number] += in_fold**2 * variance
-                pairs[label_number] += in_fold
-    variances = np.divide(variances, pairs**2, out=np.full(len(labels), np.nan), where=pairs > 0)
-    return signed_tau(auc, variances)
+            wins = np.sign(np.subtract.outer(case.scores[a], case.scores[b])) / 2 + 0.5
+            groups.append((wins, weights[a], weights[b]))
+        in_fold = np.array([above.sum() * below.sum() for _, above, below in groups])
+        variance = shared_variances(groups)
+        # A group without pairs in the fold is not in its AUC.
+        variances += np.where(in_fold > 0, in_fold**2 * variance, 0.0)
+        all_pairs_of += in_fold
+    full = np.full(len(labels), np.nan)
+    variances = np.divide(variances, all_pairs_of**2, out=full, where=all_pairs_of > 0)
+    return reml_tau(auc, variances)
 
 
 def quietly(report, name):

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import optimize, stats
+from sklearn.exceptions import UndefinedMetricWarning
+from statsmodels.stats.meta_analysis import combine_effects
 from statsmodels.stats.nonparametric import rank_compare_2indep
 
 from skfedauc import AUCPartial, GroupAUC, make_devices
@@ -622,9 +624,49 @@ def test_the_anova_type_statistic_equals_its_formula():
     found = report.test_equal_groups()
     assert found.statistic == pytest.approx(f * t / e, rel=1e-10)
     assert found.degrees_of_freedom == pytest.approx(f, rel=1e-10)
-    assert found.pvalue == pytest.approx(stats.chi2.sf(f * t / e, f), rel=1e-9)
+    # The freedom of the denominator by Satterthwaite's formula
+    terms = w * v * (1 - w / total)
+    denominator = e**2 / (terms**2 / report._variances.freedom).sum()
+    assert found.pvalue == pytest.approx(stats.f.sf(t / e, f, denominator), rel=1e-9)
     assert "ANOVA-type" in found.method
     assert repr(found).startswith("EqualGroupsTest(statistic=")
+
+
+@pytest.mark.parametrize(
+    "weights_of",
+    [
+        lambda rng, size: rng.gamma(0.5, size=size) + 1e-9,
+        lambda rng, size: rng.lognormal(sigma=1.0, size=size),
+    ],
+    ids=["gamma", "lognormal"],
+)
+def test_equal_groups_of_weighted_rows_hold_their_level(weights_of):
+    # Unbiased variances of weighted rows gave 8.9 and 8.4 %.
+    rng, n_runs = np.random.default_rng(3), 250
+    codes = np.repeat(np.arange(3 * n_runs), 400)
+    y = np.tile(np.arange(400) < 100, 3 * n_runs)
+    scores = rng.normal(size=y.size) + 1.2 * y
+    partial = AUCPartial.from_predictions(
+        y, scores, groups=codes, sample_weight=weights_of(rng, y.size)
+    )
+    pvalues = [
+        GroupAUC(partial._only(np.arange(3 * i, 3 * i + 3))).test_equal_groups().pvalue
+        for i in range(n_runs)
+    ]
+    assert np.mean(np.array(pvalues) < 0.05) <= 0.065
+
+
+def test_few_rows_of_very_unequal_weights_are_not_tested():
+    y, scores = [0, 0, 1, 1] * 2, [1, 2, 3, 4, 3, 4, 1, 2]
+    groups, weights = list("aaaabbbb"), [1, 100] * 4
+    found = report_of(y, scores, groups, weights).test_equal_groups()
+    assert (found.n_groups, found.n_left_out) == (0, 2)
+    assert np.isnan(found.pvalue)
+    assert "1.5 effective rows" in found.method
+    # With other weights they are, against an F distribution of few degrees of freedom.
+    weights = [1, 2] * 4
+    scores = [1, 3, 2, 4, 3, 4, 1, 3]
+    assert report_of(y, scores, groups, weights).test_equal_groups().pvalue > 0.05
 
 
 def test_many_tiny_groups_have_a_form_of_their_own():
@@ -888,20 +930,108 @@ def test_meta_analysis_on_logits_equals_metafor():
     assert found.tau2 == pytest.approx(0.205404924521853, rel=1e-9)
 
 
-def test_tau_is_the_variance_beyond_noise_and_scorers_give_its_square():
+def test_scorers_give_the_variance_beyond_sampling_error():
     signs = set()
     for seed in range(30):
         report = report_of(*simulated(seed, n=400))
         v = report._variances
         square = v.auc.var(ddof=1) - v.unbiased.mean()
-        assert report.tau == pytest.approx(np.sqrt(max(square, 0.0)), abs=1e-12)
         assert report._score("tau") == pytest.approx(square, abs=1e-14)
-        assert report.statistic("tau") == report.statistics()["tau"] == report.tau
         row = report.heterogeneity().loc["moments"]
-        assert row.tau == report.tau
+        assert row.tau == pytest.approx(np.sqrt(max(square, 0.0)), abs=1e-12)
         assert row.ci_low <= row.tau <= row.ci_high or row.tau == 0
         signs.add(np.sign(square))
     assert signs == {-1.0, 1.0}
+
+
+def restricted_deviance(tau, auc, variances):
+    """Minus twice the log density of the differences to the first group, up to a constant."""
+    differences = np.eye(auc.size)[1:] - np.eye(auc.size)[0]
+    covariance = differences @ np.diag(variances + tau**2) @ differences.T
+    return -2 * stats.multivariate_normal(cov=covariance).logpdf(differences @ auc)
+
+
+def test_tau_is_of_largest_restricted_likelihood_and_within_its_interval():
+    zeros = 0
+    for seed in range(20):
+        report = report_of(*simulated(seed, n=400))
+        row = report.heterogeneity().loc["reml"]
+        assert report.tau == report.statistic("tau") == report.statistics()["tau"] == row.tau
+        assert row.ci_low <= row.tau <= row.ci_high
+        auc, v = report._variances.auc, report._variances.shared
+        grid = np.linspace(0, 0.5, 200)
+        least = restricted_deviance(row.tau, auc, v)
+        assert least <= min(restricted_deviance(tau, auc, v) for tau in grid) + 1e-9
+        for limit in (row.ci_low, row.ci_high):
+            if 0 < limit < 0.5:
+                deviance = restricted_deviance(limit, auc, v) - least
+                assert deviance == pytest.approx(stats.chi2.ppf(0.95, 1), rel=1e-5)
+        zeros += row.tau == 0
+    assert 0 < zeros < 20
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_paule_mandel_equals_statsmodels(seed):
+    rng = np.random.default_rng(seed)
+    v = rng.uniform(0.001, 0.004, 8)
+    auc = rng.normal(0.8, np.sqrt(v + 0.04**2))
+    theirs = combine_effects(auc, v, method_re="iterated")
+    found = heterogeneity.paule_mandel(auc, v)
+    assert found.tau2 == pytest.approx(max(theirs.tau2, 0.0), rel=1e-4)
+    assert found.q == pytest.approx(theirs.q, rel=1e-9)
+    low, high = heterogeneity.paule_mandel_interval(auc, v, 0.95)
+    for tau, probability in ((low, 0.975), (high, 0.025)):
+        weight = 1 / (v + tau**2)
+        q = weight @ (auc - weight @ auc / weight.sum()) ** 2
+        if 0 < tau < 0.5:
+            assert stats.chi2.cdf(q, 7) == pytest.approx(probability, rel=1e-6)
+        else:
+            assert tau == 0
+            assert stats.chi2.cdf(q, 7) <= probability
+
+
+def test_a_tiny_group_does_not_change_tau():
+    rng = np.random.default_rng(1)
+    groups = np.repeat([0, 1, 2, 3], [15_000, 15_000, 10_000, 8])
+    y = rng.random(groups.size) < 0.3
+    y[-8:] = [True, True] + [False] * 6
+    scores = rng.normal(size=groups.size) + y * np.array([1.1, 1.3, 1.5, 0.0])[groups]
+    large = groups < 3
+    without = report_of(y[large], scores[large], groups[large])
+    report = report_of(y, scores, groups)
+    assert without.tau > 0.03
+    assert report.tau == pytest.approx(without.tau, rel=0.1)
+    assert report.test_equal_groups().pvalue < 0.001
+
+
+def test_the_spread_that_is_not_defined_is_nan_with_a_warning():
+    one_row = ([0, 1, 0, 1], [2, 3, 3, 2], list("aabb"))
+    # The weight of the second positive and negative of group b is lost beside that of the first.
+    drowned = (
+        [0, 0, 1, 1] * 2,
+        [1, 3, 2, 4, 1, 2, 3, 2],
+        list("aaaabbbb"),
+        [1] * 4 + [1e9, 1e-9] * 2,
+    )
+    for rows in (one_row, drowned):
+        report = report_of(*rows)
+        with pytest.warns(UndefinedMetricWarning, match="two groups with two rows of each class"):
+            assert np.isnan(report.tau)
+        with pytest.warns(UndefinedMetricWarning, match="two groups with two rows of each class"):
+            assert np.isnan(report._score("tau"))
+        with pytest.warns(UndefinedMetricWarning, match="two groups with two rows of each class"):
+            assert report.heterogeneity().isna().all(axis=None)
+        with pytest.raises(ValueError, match="two groups with two rows of each class"):
+            _ = report_of(*rows, undefined="raise").tau
+
+
+def test_the_spread_of_groups_without_variation():
+    table = report_of([0, 0, 1, 1] * 2, [2, 2, 3, 3] * 2, list("aaaabbbb")).heterogeneity()
+    assert (table["tau"] == 0).all()
+    assert 0 < table.loc["reml", "ci_high"] <= 0.5
+    table = report_of([0, 0, 1, 1] * 2, [2, 2, 3, 3, 3, 3, 2, 2], list("aaaabbbb")).heterogeneity()
+    assert table.loc["reml", "tau"] > 0.4
+    assert (table["tau"] <= 0.5).all()
 
 
 @pytest.mark.parametrize("n_groups", [2, 3, 12])

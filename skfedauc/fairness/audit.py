@@ -775,7 +775,7 @@ class FairnessAudit:
         if compared.n_groups < 2:
             return {"difference": {}, "ratio": {}, "tau": {}}
         found, adjusted = self._largest_difference, self._family.adjusted(self)
-        spread = compared.heterogeneity(LEVEL).loc["moments"]
+        spread = compared.heterogeneity(LEVEL).loc["reml"]
         tested = {"pvalue": found["pvalue"], "pvalue_adjusted": adjusted["difference"][0]}
         extremes = self._extremes(self.report._auc, ~self._is_small)
         question = "difference" if compared.n_groups == 2 else "equal_aucs"

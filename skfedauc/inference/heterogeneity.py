@@ -10,11 +10,16 @@ References
 .. [3] Viechtbauer, W. (2005). Bias and efficiency of meta-analytic variance estimators in the
    random-effects model. Journal of Educational and Behavioral Statistics 30(3).
    https://doi.org/10.3102/10769986030003261
+.. [4] Paule, R. C. and Mandel, J. (1982). Consensus values and weighting factors. Journal of
+   Research of the National Bureau of Standards 87(5). https://doi.org/10.6028/jres.087.022
+.. [5] Viechtbauer, W. (2007). Confidence intervals for the amount of heterogeneity in
+   meta-analysis. Statistics in Medicine 26(1). https://doi.org/10.1002/sim.2514
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skfedauc._paircounts import count_rows, tally
 from skfedauc._validation import counted
-from skfedauc.inference.variances import Variances
+from skfedauc.inference.variances import LEAST_EFFECTIVE, Variances, sum_of_others
 
 Floats = NDArray[np.float64]
 
@@ -42,9 +47,11 @@ class EqualGroupsTest:
     method : str
         Which form of the test was taken.
     degrees_of_freedom : float
-        Of the chi-square distribution; NaN for the form for many tiny groups.
+        Of the numerator, whose mean the statistic has without a difference; NaN for the form for
+        many tiny groups.
     n_groups, n_left_out : int
-        Groups that were tested, and groups with fewer than two positives or negatives.
+        Groups that were tested, and groups with fewer than two positives or negatives (of weighted
+        rows: 1.5 effective ones).
     """
 
     statistic: float
@@ -74,7 +81,7 @@ def equal_groups_test(variances: Variances) -> EqualGroupsTest:
         return EqualGroupsTest(
             np.nan,
             np.nan,
-            "needs two groups with two rows of each class",
+            f"needs two groups with two rows ({LEAST_EFFECTIVE} effective rows) of each class",
             np.nan,
             n_groups,
             n_left_out,
@@ -85,7 +92,12 @@ def equal_groups_test(variances: Variances) -> EqualGroupsTest:
         statistic, pvalue = _many_tiny_groups(auc, unbiased, weight)
         method, freedom = "sum over many tiny groups, normal", np.nan
     else:
-        statistic, freedom, pvalue = _anova_type(auc, unbiased, variances.delong[kept], weight)
+        of_rows = variances.delong[kept] if variances.weighted else unbiased
+        # Squared weights are more unequal than weights, and the variance is a mean over them.
+        of_variance = variances.freedom[kept] / (2.0 if variances.weighted else 1.0)
+        statistic, freedom, pvalue = _anova_type(
+            auc, of_rows, variances.delong[kept], weight, np.maximum(of_variance, 1.0)
+        )
         method = "ANOVA-type statistic, Box's approximation"
         if np.isnan(pvalue):
             method = "no variation within groups to judge the difference by"
@@ -93,32 +105,40 @@ def equal_groups_test(variances: Variances) -> EqualGroupsTest:
 
 
 def _anova_type(
-    auc: Floats, unbiased: Floats, delong: Floats, weight: Floats
+    auc: Floats, variance: Floats, delong: Floats, weight: Floats, of_variance: Floats
 ) -> tuple[float, float, float]:
-    """Statistic, degrees of freedom and p value of the ANOVA-type test [1]_."""
-    from scipy.special import chdtrc
+    """Statistic, degrees of freedom and p value of the ANOVA-type test [1]_.
+
+    The weighted variance of the AUCs over its mean has an F distribution: the degrees of freedom of
+    the numerator by Box's approximation, those of the denominator by Satterthwaite's from those of
+    each variance, `of_variance`.
+    """
+    from scipy.special import fdtrc
 
     total = weight.sum()
     mean = np.dot(weight, auc) / total
     between = float(np.dot(weight, (auc - mean) ** 2))
+    factor = weight * (1 - weight / total)
 
-    def moments(variance: Floats) -> tuple[float, float]:
+    def moments(variance: Floats) -> tuple[float, float, float]:
         spread = weight * variance
-        expected = float((spread * (1 - weight / total)).sum())
+        expected = float(np.dot(factor, variance))
         squares = (spread**2 * (1 - 2 * weight / total)).sum()
         squares += np.dot(weight, spread) ** 2 / total**2
-        return expected, 2.0 * float(squares)
+        of_expected = float(((factor * variance) ** 2 / of_variance).sum())
+        return expected, 2.0 * float(squares), of_expected
 
-    expected, variance = moments(unbiased)
+    expected, squares, of_expected = moments(variance)
     if expected <= 0:
         # Unbiased variances may add up to nothing; DeLong's do only without any variation.
-        expected, variance = moments(delong)
+        expected, squares, of_expected = moments(delong)
     if expected <= 0:
         # Without any variation: the same AUCs, or no scale on which to judge their difference
         return (0.0, 1.0, 1.0) if between == 0 else (np.nan, np.nan, np.nan)
-    freedom = 2 * expected**2 / variance
-    statistic = freedom * between / expected
-    return statistic, freedom, float(chdtrc(freedom, statistic))
+    freedom = 2 * expected**2 / squares
+    ratio = between / expected
+    pvalue = float(fdtrc(freedom, expected**2 / of_expected, ratio))
+    return freedom * ratio, freedom, pvalue
 
 
 def _many_tiny_groups(auc: Floats, unbiased: Floats, weight: Floats) -> tuple[float, float]:
@@ -147,7 +167,7 @@ def squared_tau(auc: Floats, unbiased: Floats) -> float:
         return float("nan")
     found = float(auc.var(ddof=1) - unbiased.mean())
     # Rounding is not spread.
-    return found if abs(found) > 1e-15 else 0.0
+    return 0.0 if abs(found) <= 1e-15 else found
 
 
 # The largest standard deviation that numbers between 0 and 1 can have.
@@ -191,29 +211,8 @@ def tau_interval(
     return solved(1.0 - tail), solved(tail)
 
 
-class Spread(NamedTuple):
-    """The standard deviation of the true AUCs, their mean, and the share that is not noise."""
-
-    tau: float
-    ci_low: float
-    ci_high: float
-    mean: float
-    standard_error: float
-    i2: float
-
-
-def moments(auc: Floats, unbiased: Floats, delong: Floats, level: float) -> Spread:
-    """From the variance of the group AUCs and the mean of their own; needs two groups."""
-    observed = float(auc.var(ddof=1))
-    tau2 = float(np.clip(squared_tau(auc, unbiased), 0.0, LARGEST_TAU**2))
-    i2 = min(tau2 / observed, 1.0) if observed > 0 else 0.0
-    error = float(np.sqrt(observed / auc.size))
-    low, high = tau_interval(auc, unbiased, delong, level)
-    return Spread(float(np.sqrt(tau2)), low, high, float(auc.mean()), error, i2)
-
-
 class MetaAnalysis(NamedTuple):
-    """A mean over groups and the spread of what is averaged, as meta-analysis software has them.
+    """A mean over groups and the spread of what is averaged.
 
     Attributes
     ----------
@@ -221,7 +220,7 @@ class MetaAnalysis(NamedTuple):
     tau2 : float
         Variance of the true values, 0 or more.
     q, i2 : float
-        Cochran's Q, and the share (0 to 1) of the observed variation that is not noise.
+        Cochran's Q, and the share (0 to 1) of the observed variation that is not sampling error.
     """
 
     mean: float
@@ -231,13 +230,22 @@ class MetaAnalysis(NamedTuple):
     i2: float
 
 
+def moments(auc: Floats, unbiased: Floats) -> MetaAnalysis:
+    """From the variance of the group AUCs and the mean of their own variances."""
+    observed = float(auc.var(ddof=1))
+    tau2 = float(np.clip(squared_tau(auc, unbiased), 0.0, LARGEST_TAU**2))
+    i2 = min(tau2 / observed, 1.0) if observed > 0 else 0.0
+    error = float(np.sqrt(observed / auc.size))
+    return MetaAnalysis(float(auc.mean()), error, tau2, float("nan"), i2)
+
+
 def dersimonian_laird(values: ArrayLike, variances: ArrayLike) -> MetaAnalysis:
     """Random-effects mean with DerSimonian and Laird's estimate of the spread [2]_."""
     y, v = np.asarray(values, np.float64), np.asarray(variances, np.float64)
     weight = 1.0 / v
     q = _cochran_q(y, weight)
     excess = q - (y.size - 1)
-    tau2 = max(excess / (weight.sum() - (weight**2).sum() / weight.sum()), 0.0)
+    tau2 = max(excess * weight.sum() / np.dot(weight, sum_of_others(weight)), 0.0)
     i2 = max(excess / q, 0.0) if q > 0 else 0.0
     weight = 1.0 / (v + tau2)
     return MetaAnalysis(
@@ -246,10 +254,7 @@ def dersimonian_laird(values: ArrayLike, variances: ArrayLike) -> MetaAnalysis:
 
 
 def reml(values: ArrayLike, variances: ArrayLike) -> MetaAnalysis:
-    """Random-effects mean with the spread of largest restricted likelihood [3]_.
-
-    The standard error is Knapp and Hartung's. I2 relates the spread to a typical variance.
-    """
+    """Random-effects mean with the spread of largest restricted likelihood [3]_."""
     y, v = np.asarray(values, np.float64), np.asarray(variances, np.float64)
     tau2 = max(float(y.var(ddof=1) - v.mean()), 0.0)
     for _ in range(10_000):
@@ -260,19 +265,147 @@ def reml(values: ArrayLike, variances: ArrayLike) -> MetaAnalysis:
         change, tau2 = abs(found - tau2), max(float(found), 0.0)
         if change <= 1e-15 + 1e-12 * tau2:
             break
+    return _with_spread(y, v, tau2)
+
+
+def reml_interval(values: ArrayLike, variances: ArrayLike, level: float) -> tuple[float, float]:
+    """Limits of tau by the profile of the restricted likelihood [3]_.
+
+    All values of tau whose restricted likelihood is not significantly below the largest one by the
+    likelihood ratio test; so they hold the estimate of `reml`, up to LARGEST_TAU.
+    """
+    from scipy.special import ndtri
+
+    y, v = np.asarray(values, np.float64), np.asarray(variances, np.float64)
+
+    def likelihood(tau2: float) -> float:
+        variance = v + tau2
+        weight = 1.0 / variance
+        excess = _cochran_q(y, weight) + np.log(weight.sum()) + np.log(variance).sum()
+        return -float(excess) / 2.0
+
+    estimate = min(reml(y, v).tau2, LARGEST_TAU**2)
+    least = likelihood(estimate) - float(ndtri((1.0 + level) / 2.0)) ** 2 / 2.0
+    return _crossings(lambda tau2: likelihood(tau2) - least, estimate)
+
+
+def paule_mandel(values: ArrayLike, variances: ArrayLike) -> MetaAnalysis:
+    """Random-effects mean with the spread that makes Cochran's Q equal its mean [4]_."""
+    y, v = np.asarray(values, np.float64), np.asarray(variances, np.float64)
+    tau2 = _spread_at(y, v, y.size - 1.0)
+    return _with_spread(y, v, tau2)
+
+
+def paule_mandel_interval(
+    values: ArrayLike, variances: ArrayLike, level: float
+) -> tuple[float, float]:
+    """Limits of tau at which Q is a quantile of its chi-square distribution (Q profile) [5]_."""
+    from scipy.special import chdtri
+
+    y, v = np.asarray(values, np.float64), np.asarray(variances, np.float64)
+    tail = (1.0 - level) / 2.0
+    low, high = (_spread_at(y, v, chdtri(y.size - 1, p)) for p in (tail, 1.0 - tail))
+    return float(np.sqrt(low)), float(np.sqrt(high))
+
+
+def _spread_at(y: Floats, v: Floats, q: float) -> float:
+    """The tau2 from 0 to the largest possible at which Cochran's Q falls to this value."""
+    from scipy.optimize import brentq
+
+    def excess(tau2: float) -> float:
+        return _cochran_q(y, 1.0 / (v + tau2)) - q
+
+    if excess(0.0) <= 0:
+        return 0.0
+    if excess(LARGEST_TAU**2) >= 0:
+        return LARGEST_TAU**2
+    return float(brentq(excess, 0.0, LARGEST_TAU**2, xtol=1e-14))
+
+
+def _crossings(function: Callable[[float], float], inside: float) -> tuple[float, float]:
+    """Roots of where a function of tau2, positive at one value, becomes 0 on either side."""
+    from scipy.optimize import brentq
+
+    limits = []
+    for end in (0.0, LARGEST_TAU**2):
+        if end == inside or function(end) >= 0:
+            limits.append(end)
+        else:
+            limits.append(brentq(function, *sorted((end, inside)), xtol=1e-14))
+    return float(np.sqrt(limits[0])), float(np.sqrt(limits[1]))
+
+
+def _with_spread(y: Floats, v: Floats, tau2: float) -> MetaAnalysis:
+    """Mean with weights 1 / (v + tau2), its standard error by Knapp and Hartung.
+
+    I2 relates the spread to a typical variance.
+    """
     weight = 1.0 / (v + tau2)
     mean = float(np.dot(weight, y) / weight.sum())
     error = np.sqrt(np.dot(weight, (y - mean) ** 2) / ((y.size - 1) * weight.sum()))
     fixed = 1.0 / v
-    typical = (y.size - 1) * fixed.sum() / (fixed.sum() ** 2 - (fixed**2).sum())
-    return MetaAnalysis(
-        mean, float(error), tau2, _cochran_q(y, fixed), float(tau2 / (tau2 + typical))
-    )
+    typical = (y.size - 1) * fixed.sum() / np.dot(fixed, sum_of_others(fixed))
+    i2 = float(tau2 / (tau2 + typical))
+    return MetaAnalysis(mean, float(error), tau2, _cochran_q(y, fixed), i2)
 
 
 def _cochran_q(values: Floats, weight: Floats) -> float:
     mean = np.dot(weight, values) / weight.sum()
     return float(np.dot(weight, (values - mean) ** 2))
+
+
+class Spread(NamedTuple):
+    """The standard deviation of the true AUCs, with limits, and what is estimated beside it."""
+
+    tau: float
+    ci_low: float
+    ci_high: float
+    mean: float
+    standard_error: float
+    i2: float
+    q: float
+
+
+def tau(variances: Variances) -> float:
+    """Standard deviation of the true AUCs, by restricted likelihood; NaN below two groups."""
+    auc, variance, _ = _estimable(variances)
+    if auc.size < 2:
+        return float("nan")
+    return min(float(np.sqrt(reml(auc, variance).tau2)), LARGEST_TAU)
+
+
+def spreads(variances: Variances, level: float) -> dict[str, Spread]:
+    """Estimate the spread of the true AUCs in four ways; all NaN below two groups."""
+    names = "reml", "paule_mandel", "moments", "dersimonian_laird"
+    auc, variance, kept = _estimable(variances)
+    nan = float("nan")
+    if auc.size < 2:
+        return dict.fromkeys(names, Spread(*[nan] * 7))
+    unbiased, delong = variances.unbiased[kept], variances.delong[kept]
+    found = (
+        (reml(auc, variance), reml_interval(auc, variance, level)),
+        (paule_mandel(auc, variance), paule_mandel_interval(auc, variance, level)),
+        (moments(auc, unbiased), tau_interval(auc, unbiased, delong, level)),
+        (dersimonian_laird(auc, variance), (nan, nan)),
+    )
+    return {
+        name: Spread(
+            min(float(np.sqrt(of.tau2)), LARGEST_TAU),
+            *limits,
+            of.mean,
+            of.standard_error,
+            of.i2,
+            of.q,
+        )
+        for name, (of, limits) in zip(names, found, strict=True)
+    }
+
+
+def _estimable(variances: Variances) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """AUCs of the groups with two rows of each class, their variances, and which groups."""
+    kept = variances.estimable & variances.defined
+    shared, safe = variances.shared[kept], variances.safe[kept]
+    return variances.auc[kept], np.where(shared > 0, shared, safe), kept
 
 
 # What chance alone would show ----------------------------------------------------------

@@ -34,8 +34,8 @@ from skfedauc.partials import AUCPartial
 
 Floats = NDArray[np.float64]
 
-# Pairs of different rows of a class, as a share of all: below this share they are rounding error.
-_LEAST_PAIRS = 1e-12
+# A class of a group with fewer effective rows has no variance: one row has nearly all weight.
+LEAST_EFFECTIVE = 1.5
 
 
 class ClassRows(NamedTuple):
@@ -141,11 +141,14 @@ class Variances:
     def estimable(self) -> NDArray[np.bool_]:
         """Whether a group has two rows of each class, without which there is no variance.
 
-        Rows whose weight is lost beside that of a single row do not count.
+        Of weighted rows at least 1.5 effective ones, beside two rows in number.
         """
-        both = (self.positives, self.negatives)
-        has_two = [rows.pairs > _LEAST_PAIRS * rows.weight**2 for rows in both]
-        return np.logical_and(*has_two)
+        has_two = [
+            (rows.n > 1) & (rows.effective >= LEAST_EFFECTIVE)
+            for rows in (self.positives, self.negatives)
+        ]
+        estimable: NDArray[np.bool_] = np.logical_and(*has_two)
+        return estimable
 
     @functools.cached_property
     def delong(self) -> Floats:
@@ -224,8 +227,10 @@ class Variances:
         of_negatives = own.negatives_squared[kept] / self.negatives.pairs[kept] * n - excess / m
         variance = ratio(np.average(of_positives, weights=m - 1.0), positives)
         variance += ratio(np.average(of_negatives, weights=n - 1.0), negatives)
-        variance += ratio(np.average(excess, weights=m * n / (m + n)), positives * negatives)
-        return np.maximum(variance, 0.0)
+        pairs = positives * negatives
+        variance += ratio(np.average(excess, weights=m * n / (m + n)), pairs)
+        # Below this it is rounding error.
+        return np.where(variance * pairs < 1e-14, 0.0, variance)
 
     @functools.cached_property
     def model_coefficients(self) -> tuple[Floats, Floats]:

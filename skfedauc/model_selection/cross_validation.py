@@ -350,6 +350,11 @@ class _RepeatedRows(GroupAUC):
     def _squared_tau(self) -> float:
         return self._not_defined("the spread of AUCs needs rows that are tested once")
 
+    @property
+    def tau(self) -> float:
+        """Not known for rows that are tested several times: NaN."""
+        return self._squared_tau
+
 
 class _WithinRepeatedFolds(_RepeatedRows, _WithinFolds):
     pass

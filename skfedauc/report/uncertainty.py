@@ -233,16 +233,21 @@ class Uncertainty:
         -------
         EqualGroupsTest
             With `statistic`, `pvalue`, `method`, `degrees_of_freedom`, `n_groups` and
-            `n_left_out`, the groups with fewer than two positives or two negatives.
+            `n_left_out`, the groups with fewer than two positives or two negatives (of weighted
+            rows: fewer than 1.5 effective ones).
 
         Notes
         -----
-        The statistic compares the weighted variance of the group AUCs with what their own
-        variances make of it, in a chi-square distribution by Box's approximation [1]_. For 100 or
-        more groups with fewer than 10 rows of the smaller class on average a sum of one term
-        for each group is compared with the normal distribution; the result names the form. A
-        large p value does not show that groups are equal: see the interval of the
-        difference.
+        The statistic is the weighted variance of the group AUCs over its mean if all are equal. It
+        is compared with an F distribution: degrees of freedom of the numerator by Box's
+        approximation [1]_, of the denominator by Satterthwaite's. Group variances are the unbiased
+        ones, of weighted rows DeLong's with half the degrees of freedom of their effective numbers
+        of rows: in simulations of 3 groups of 400 rows with gamma (shape 0.5 and 1) and lognormal
+        (sigma 1) weights the test errs in at most 5 %; with sigma 3 in 6 %.
+
+        For 100 or more groups with fewer than 10 rows of the smaller class on average a sum of one
+        term for each group is compared with the normal distribution; the result names the form. A
+        large p value does not show that groups are equal: see the interval of the difference.
 
         References
         ----------
@@ -460,33 +465,29 @@ class Uncertainty:
             )
         return groups.index(wanted)
 
-    # A gap that is not noise ------------------------------------------------------------
+    # Spread of the true AUCs -------------------------------------------------------------
 
     @property
     def tau(self) -> float:
-        """Standard deviation of the groups' true AUCs: what is left of theirs without noise.
+        """Standard deviation of the groups' true AUCs, by restricted maximum likelihood (REML).
 
-        The square root of the variance of the group AUCs less the mean of their unbiased
-        variances, 0 if that is below 0, and at most one half, the largest that AUCs can have.
-        Scorers give minus that difference itself, which has no bias that averaging over folds
-        would keep. Groups with fewer than two rows of a class are left out; NaN with fewer than
-        two groups.
+        Groups are weighted by their numbers of rows, so that a tiny group hardly moves the
+        estimate: see `heterogeneity`, which has its interval and other estimators. At most one
+        half, the largest that AUCs can have. Groups with fewer than two rows of a class are left
+        out; NaN with fewer than two groups.
+
+        Scorers (`neg_tau`) average the unbiased estimate of its square instead, the variance of
+        the group AUCs minus the mean of their variances, which may be below 0.
         """
-        return float(np.sqrt(np.clip(self._squared_tau, 0.0, heterogeneity.LARGEST_TAU**2)))
+        found = heterogeneity.tau(self._variances)
+        return self._not_defined(_NO_SPREAD) if np.isnan(found) else found
 
     @property
     def _squared_tau(self) -> float:
-        auc, unbiased = self._estimable
-        if auc.size < 2:
-            reason = "the spread of AUCs needs two groups with two rows of each class"
-            return self._not_defined(reason)
-        return heterogeneity.squared_tau(auc, unbiased)
-
-    @property
-    def _estimable(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """AUCs and their unbiased variances, of the groups that have one."""
+        """Unbiased estimate of the square of `tau`, which may be below 0."""
         kept = self._variances.estimable
-        return self._variances.auc[kept], self._variances.unbiased[kept]
+        found = heterogeneity.squared_tau(self._variances.auc[kept], self._variances.unbiased[kept])
+        return self._not_defined(_NO_SPREAD) if np.isnan(found) else found
 
     @functools.cached_property
     def expected_difference(self) -> float:
@@ -498,35 +499,60 @@ class Uncertainty:
         return heterogeneity.expected_difference(self._variances)
 
     def heterogeneity(self, level: float = 0.95) -> pd.DataFrame:
-        """How much the true AUCs of groups differ, by three estimators.
+        """Estimate the standard deviation of the groups' true AUCs by four estimators.
 
         Parameters
         ----------
         level : float, default=0.95
-            Of the interval of `tau` (of "moments" only), by Box's approximation.
+            Confidence level of the intervals of `tau`.
 
         Returns
         -------
         pandas.DataFrame
-            Rows "moments", the estimator of `tau`; "dersimonian_laird" [1]_ and "reml" [2]_, as
-            meta-analysis software has them. Columns: `tau`, the standard deviation of the true
-            AUCs, with `ci_low` and `ci_high`; the `mean` AUC of groups and its
-            `standard_error` (Knapp and Hartung's for "reml"); `i2`, the share of the observed
-            variance that is not noise; Cochran's `q`.
+            Rows "reml" (restricted maximum likelihood [1]_), the estimator of `tau`;
+            "paule_mandel" [2]_; "moments", the variance of the group AUCs minus the mean of their
+            unbiased variances; and "dersimonian_laird" [3]_. Columns: `tau`, the standard deviation
+            of the true AUCs, with `ci_low` and `ci_high`: by the profile of the restricted
+            likelihood for "reml", by the Q profile [4]_ for "paule_mandel", by Box's approximation
+            for "moments", none for "dersimonian_laird"; the `mean` AUC of the groups and its
+            `standard_error` (Knapp and Hartung's for "reml" and "paule_mandel"); `i2`, the share of
+            the observed variance that is not sampling error; Cochran's `q`. All NaN, with a
+            warning, with fewer than two groups that have two rows of each class.
+
+        Raises
+        ------
+        ValueError
+            If `level` is not between 0 and 1.
 
         Notes
         -----
-        Weights by inverse variances favour groups of large AUC, whose variance is small: with many
-        tiny groups the last two find a `tau` where there is none, and a `mean` that is too large.
-        They are there for comparison, and are computed on the scale of the AUC.
+        The group AUCs are taken on their own scale, with variances from placement values pooled
+        over groups. A group's own variance is too small where its AUC is large by sampling error,
+        so that software for meta-analysis, given own variances, finds a spread among tiny groups
+        where there is none (tau .063 for 0 in 100 groups of 5/15 positives/negatives; here .017).
+
+        "moments" gives all groups the same weight: a single tiny group among large ones may take
+        it to 0. REML was chosen by simulation: three groups of 2,000/6,000 rows with one of 2/6
+        and a true tau of .05, root mean squared error .021 (Paule-Mandel .035); 100 groups of
+        5/15 and a true tau of .06, mean .056.
+
+        The intervals suppose that true AUCs are normal. Then those of "reml" hold in 92 to 99 % of
+        simulations at 95 %; with true AUCs of a Beta distribution of mean .9 and a standard
+        deviation of .03, .05 and .08 they hold in 91 to 96, 84 to 92 and 79 to 86 %, the less
+        often the more groups there are.
 
         References
         ----------
-        .. [1] DerSimonian, R. and Laird, N. (1986). Meta-analysis in clinical trials.
-           Controlled Clinical Trials 7(3). https://doi.org/10.1016/0197-2456(86)90046-2
-        .. [2] Viechtbauer, W. (2005). Bias and efficiency of meta-analytic variance estimators
+        .. [1] Viechtbauer, W. (2005). Bias and efficiency of meta-analytic variance estimators
            in the random-effects model. Journal of Educational and Behavioral Statistics
            30(3). https://doi.org/10.3102/10769986030003261
+        .. [2] Paule, R. C. and Mandel, J. (1982). Consensus values and weighting factors.
+           Journal of Research of the National Bureau of Standards 87(5).
+           https://doi.org/10.6028/jres.087.022
+        .. [3] DerSimonian, R. and Laird, N. (1986). Meta-analysis in clinical trials.
+           Controlled Clinical Trials 7(3). https://doi.org/10.1016/0197-2456(86)90046-2
+        .. [4] Viechtbauer, W. (2007). Confidence intervals for the amount of heterogeneity in
+           meta-analysis. Statistics in Medicine 26(1). https://doi.org/10.1002/sim.2514
 
         Examples
         --------
@@ -537,22 +563,19 @@ class Uncertainty:
         ...     devices.y_true, devices.y_score, groups=devices.groups
         ... )
         >>> report.heterogeneity().index.tolist()
-        ['moments', 'dersimonian_laird', 'reml']
+        ['reml', 'paule_mandel', 'moments', 'dersimonian_laird']
         """
         import pandas as pd
 
         level = intervals.check_level(level)
-        columns = ["tau", "ci_low", "ci_high", "mean", "standard_error", "i2", "q"]
-        rows = {name: dict.fromkeys(columns, np.nan) for name in _SPREADS}
-        auc, unbiased = self._estimable
-        if auc.size >= 2:
-            kept = self._variances.estimable
-            delong, safe = self._variances.delong[kept], self._variances.safe[kept]
-            rows["moments"] = heterogeneity.moments(auc, unbiased, delong, level)._asdict()
-            for name in _SPREADS[1:]:
-                found = getattr(heterogeneity, name)(auc, safe)
-                rows[name] |= found._asdict() | {"tau": np.sqrt(found.tau2)}
-        return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+        found = heterogeneity.spreads(self._variances, level)
+        if np.isnan(found["reml"].tau):
+            self._not_defined(_NO_SPREAD)
+        return pd.DataFrame.from_dict(
+            {name: spread._asdict() for name, spread in found.items()},
+            orient="index",
+            columns=heterogeneity.Spread._fields,
+        )
 
     # Which average may stand for the pooled AUC --------------------------------------------
 
@@ -651,7 +674,7 @@ class Uncertainty:
         return Agreement(verdict, averages, table, _case(averages, table), delta)
 
 
-_SPREADS = ("moments", "dersimonian_laird", "reml")
+_NO_SPREAD = "the spread of AUCs needs two groups with two rows of each class"
 
 
 def is_over_groups(over: Any, n_groups: int) -> bool:
