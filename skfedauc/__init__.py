@@ -5,7 +5,6 @@ for labels that are not integers or booleans, but not scikit-learn.
 """
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from skfedauc.scoring import group_auc_scoring, make_group_auc_scorer
     from skfedauc.simulation import make_devices, make_universe
 
-__version__ = version("skfedauc")
+__version__: str
 
 __all__ = [
     "AUCPartial",
@@ -88,6 +87,10 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":  # its import takes longer than all others here
+        from importlib.metadata import version
+
+        return version("skfedauc")
     if name not in _MODULES:
         raise AttributeError(f"module 'skfedauc' has no attribute {name!r}")
     return getattr(import_module(f"skfedauc.{_MODULES[name]}"), name)

@@ -5,23 +5,32 @@ Heavy imports are made where they are used, so that ``--help`` answers at once.
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
+
+if __name__ == "__main__":
+    # An interrupt while modules are imported ends the program without a traceback, too.
+    signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+
 import argparse
+import contextlib
 import io
 import json
 import math
-import os
-import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import skfedauc
+from skfedauc._output_file import check_target, write_whole
 from skfedauc._predictions_file import (
     ENDINGS,
     STDIN,
     CommandError,
+    OutputError,
     Rows,
     listed,
     name_of,
@@ -49,6 +58,14 @@ that selects on a group statistic, and a report on held-out rows."""
 _EXAMPLE = """\
 example:
   skfedauc audit predictions.csv --label died --score risk --group hospital --group sex
+
+exit codes:
+  0    all went well
+  2    the arguments, or the predictions, are not as they must be
+  3    standard output or the page could not be written; what else was asked for was printed
+  4    there is not enough memory
+  130  interrupted
+  141  the reader of the output stopped reading
 """
 
 
@@ -63,26 +80,69 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit code: 0 if all went well, 2 for what the user can mend, 130 and 141 where the
-        user or the reader of the output stopped it.
+        Exit code, as ``--help`` lists them.
     """
     # A group's name must not fail to print where the terminal lacks a character.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
+    with warnings.catch_warnings():
+        warnings.showwarning = _warn
+        return _run(argv)
+
+
+def _run(argv: Sequence[str] | None) -> int:
     try:
+        if __name__ == "__main__":
+            # From here on an interrupt cleans up.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         arguments = _parser().parse_args(argv)
-        lines = demo() if arguments.command is None else audit(arguments)
-        print("\n".join(lines), flush=True)
+        for lines in [demo()] if arguments.command is None else audit(arguments):
+            _print(lines)
     except CommandError as error:
-        print(f"{PROG}: error: {error}", file=sys.stderr)
-        return 2
+        return _failed(str(error), error.exit_code)
+    except MemoryError:
+        return _failed(
+            "there is not enough memory; count the rows in parts, with AUCPartial.from_batches "
+            "in Python",
+            4,
+        )
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # What is still buffered would raise again when Python exits.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     return 0
+
+
+def _print(lines: Iterable[str]) -> None:
+    """Print to standard output; names from files cannot act on the terminal."""
+    try:
+        print("\n".join(map(_escaped, lines)), flush=True)
+    except OSError as error:
+        # What is still buffered would raise again when Python exits.
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise OutputError(f"standard output: cannot be written: {error.strerror}") from None
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Print a warning in one line, without the place in the code that it comes from."""
+    print(f"{PROG}: warning: {_escaped(str(message))}", file=sys.stderr)
+
+
+def _failed(message: str, exit_code: int) -> int:
+    print(f"{PROG}: error: {_escaped(message)}", file=sys.stderr)
+    return exit_code
+
+
+def _escaped(line: str) -> str:
+    """A line in which what is no printable character is written as an escape."""
+    if line.isprintable():
+        return line
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in line
+    )
 
 
 class _Parser(argparse.ArgumentParser):
@@ -282,8 +342,8 @@ class _Grouping(NamedTuple):
     n_dropped: int
 
 
-def audit(arguments: argparse.Namespace) -> list[str]:
-    """Report on a file of predictions, as text or JSON."""
+def audit(arguments: argparse.Namespace) -> Iterator[list[str]]:
+    """Report on a file of predictions, as text or JSON; the page comes after what is printed."""
     from skfedauc import GroupAUC
 
     _check_page(arguments)
@@ -305,18 +365,19 @@ def audit(arguments: argparse.Namespace) -> list[str]:
         )
         for names, partial in partials.items()
     ]
-    audits = _audits(arguments, groupings) if arguments.html or arguments.json else []
+    if arguments.json:
+        audits = _audits(arguments, groupings)
+        document = _document(arguments, rows, groupings, audits)
+        yield json.dumps(document, indent=2, allow_nan=False).splitlines()
+    else:
+        yield [_headline(arguments, rows)]
+        for names, report, n_dropped in groupings:
+            yield ["", *_report_lines(report, names, n_dropped)]
+        audits = _audits(arguments, groupings) if arguments.html is not None else []
     if arguments.html is not None:
         _write_page(arguments, groupings, audits)
-    if arguments.json:
-        document = _document(arguments, rows, groupings, audits)
-        return [json.dumps(document, indent=2, allow_nan=False)]
-    lines = [_headline(arguments, rows)]
-    for names, report, n_dropped in groupings:
-        lines += ["", *_report_lines(report, names, n_dropped)]
-    if arguments.html is not None:
-        lines += ["", f"The fairness audit is in {arguments.html}."]
-    return lines
+        if not arguments.json:
+            yield ["", f"The fairness audit is in {arguments.html}."]
 
 
 def _check_page(arguments: argparse.Namespace) -> None:
@@ -327,6 +388,17 @@ def _check_page(arguments: argparse.Namespace) -> None:
             raise CommandError(f"--{option} is for --html or --json; pass one of them as well")
     if page and os.path.exists(page) and os.path.exists(file) and os.path.samefile(page, file):
         raise CommandError(f"--html {page} would overwrite the predictions")
+    if page is not None:
+        try:
+            check_target(page)
+            # What the page is made with, before the work
+            from skfedauc.fairness.page import check_installed
+
+            check_installed()
+        except OSError as error:
+            raise CommandError(f"{page}: cannot be written: {error.strerror}") from None
+        except ImportError as error:
+            raise CommandError(str(error)) from None
 
 
 def _partials(rows: Rows, arguments: argparse.Namespace) -> dict[tuple[str, ...], AUCPartial]:
@@ -349,13 +421,23 @@ def _count(rows: Rows, arguments: argparse.Namespace) -> AUCPartial:
                 f"column {arguments.label!r} has no {what} label among the {_described(rows)}; "
                 "an AUC needs both classes"
             )
-    return AUCPartial.from_predictions(
-        rows.labels,
-        rows.scores,
-        groups=rows.groups,
-        sample_weight=rows.weights,
-        pos_label=rows.positive,
-    )
+    try:
+        return AUCPartial.from_predictions(
+            rows.labels,
+            rows.scores,
+            groups=rows.groups,
+            sample_weight=rows.weights,
+            pos_label=rows.positive,
+        )
+    except (ValueError, TypeError) as error:
+        raise CommandError(_by_column(str(error), arguments)) from error
+
+
+def _by_column(message: str, arguments: argparse.Namespace) -> str:
+    """A message of the library with the names of columns for those of its arguments."""
+    for argument, column in (("y_score", arguments.score), ("sample_weight", arguments.weight)):
+        message = message.replace(argument, f"column {column!r}")
+    return message
 
 
 def _described(rows: Rows) -> str:
@@ -371,8 +453,7 @@ def _described(rows: Rows) -> str:
 def _tell(messages: Iterable[str], arguments: argparse.Namespace) -> None:
     """Print each warning once, in the words of the command line."""
     for message in dict.fromkeys(messages):
-        text = message.replace("y_score", f"column {arguments.score!r}")
-        print(f"{PROG}: warning: {text}", file=sys.stderr)
+        print(f"{PROG}: warning: {_escaped(_by_column(message, arguments))}", file=sys.stderr)
 
 
 def _audits(arguments: argparse.Namespace, groupings: list[_Grouping]) -> list[FairnessAudit]:
@@ -395,14 +476,11 @@ def _write_page(
         Section(audit, grouping.n_dropped)
         for audit, grouping in zip(audits, groupings, strict=True)
     ]
+    text = page_of(sections, subject=Path(name_of(arguments.file)).name)
     try:
-        text = page_of(sections, subject=Path(name_of(arguments.file)).name)
-    except ImportError as error:
-        raise CommandError(str(error)) from None
-    try:
-        Path(arguments.html).write_text(text, encoding="utf-8")
+        write_whole(arguments.html, text)
     except OSError as error:
-        raise CommandError(f"{arguments.html}: cannot be written: {error.strerror}") from None
+        raise OutputError(f"{arguments.html}: cannot be written: {error.strerror}") from None
 
 
 # What is printed -------------------------------------------------------------------------
@@ -435,7 +513,8 @@ def _grouping_line(report: GroupAUC, names: Sequence[str], n_dropped: int) -> st
     from skfedauc._validation import counted
 
     rows = int(report.partial.n_positives.sum() + report.partial.n_negatives.sum())
-    line = f"By {' x '.join(names)}: {counted(rows, 'row')}, {counted(report.n_groups, 'group')}"
+    line = f"By {' x '.join(map(_printable, names))}: {counted(rows, 'row')}"
+    line += f", {counted(report.n_groups, 'group')}"
     if report.n_undefined:
         line += f", {report.n_undefined:,} of them undefined (one class only)"
         if report.n_undefined == report.n_groups:
@@ -530,7 +609,7 @@ def _group_lines(report: GroupAUC, names: Sequence[str]) -> list[str]:
         ends = [*defined[:N_ENDS], *defined[N_ENDS:][-N_ENDS:]]
         n_left_out = len(table) - len(ends)
         table = table.iloc[ends]
-    rows = [[*names, "auc", "95% interval", "positives", "negatives"]]
+    rows = [[*map(_printable, names), "auc", "95% interval", "positives", "negatives"]]
     for label, auc, low, high, *counts in table.itertuples(name=None):
         parts = label if isinstance(label, tuple) else (label,)
         interval = "" if math.isnan(low) else f"{low:.4f}..{high:.4f}"
@@ -563,7 +642,9 @@ def _shown(value: float) -> str:
 
 
 def _printable(label: str) -> str:
-    return label if label.strip() and label.isprintable() else repr(label)
+    from skfedauc._validation import label_text
+
+    return label_text(label)
 
 
 def _document(

@@ -6,6 +6,7 @@ Heavy imports are made where they are used, so that ``--help`` answers at once.
 from __future__ import annotations
 
 import difflib
+import gzip
 import importlib
 import io
 import math
@@ -26,10 +27,24 @@ if TYPE_CHECKING:
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".parquet")
 SEPARATORS = (",", ";", "\t")
 STDIN = "-"
+# Compressed files may expand to this many times their size, and to this many bytes in any case.
+MOST_EXPANSION = 100
+ALWAYS_READ = 1 << 28
+_STEP = 1 << 20
+# Weights beyond are divided by a power of two.
+SCALED = 1e15
 
 
 class CommandError(Exception):
     """What the user can mend, told in one line."""
+
+    exit_code = 2
+
+
+class OutputError(CommandError):
+    """What could not be written."""
+
+    exit_code = 3
 
 
 # Reading -------------------------------------------------------------------------------
@@ -53,6 +68,8 @@ def read_columns(path: str, needed: list[str]) -> pd.DataFrame:
     except UnicodeError:
         raise CommandError(f"{name}: is not UTF-8 text; save it as UTF-8") from None
     except (OSError, EOFError, ValueError, Warning, zlib.error) as error:
+        if "out of memory" in str(error):  # what pandas makes of it
+            raise MemoryError from None
         raise CommandError(f"{name}: cannot be read: {' '.join(str(error).split())}") from None
     if table.empty:
         raise CommandError(f"{name}: there are no rows")
@@ -78,6 +95,7 @@ def _read_text(path: str, needed: list[str], usual: str) -> pd.DataFrame:
     source = _standard_input() if path == STDIN else path
     separator, columns = _header(source, usual)
     _check_columns(path, columns, needed)
+    places = [columns.index(name) for name in needed]
     with warnings.catch_warnings():
         # Pandas would cut rows that are longer than the header, and shift their cells.
         warnings.simplefilter("error", pd.errors.ParserWarning)
@@ -85,13 +103,17 @@ def _read_text(path: str, needed: list[str], usual: str) -> pd.DataFrame:
         chunks = pd.read_csv(
             _opened(source),
             sep=separator,
+            # Numbers for names, since pandas would give a column without a name one.
+            header=0,
+            names=range(len(columns)),
             dtype=str,
             keep_default_na=False,
             na_values=[""],
             index_col=False,
             chunksize=100_000,
         )
-        return pd.concat([chunk[needed] for chunk in chunks], ignore_index=True)
+        table = pd.concat([chunk[places] for chunk in chunks], ignore_index=True)
+    return table.set_axis(needed, axis=1)
 
 
 def _standard_input() -> bytes:
@@ -119,8 +141,43 @@ def _header(source: str | bytes, usual: str) -> tuple[str, list[str]]:
     return usual, headers[usual]
 
 
-def _opened(source: str | bytes) -> str | io.BytesIO:
-    return io.BytesIO(source) if isinstance(source, bytes) else source
+def _opened(source: str | bytes) -> Any:
+    if isinstance(source, bytes):
+        return io.BytesIO(source)
+    return _Expanding(source) if source.lower().endswith(".gz") else source
+
+
+class _Expanding(gzip.GzipFile):
+    """A compressed file that is not read on where it expands beyond all measure."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path, "rb")
+        self._path, self._n_left = path, _most_bytes(path)
+
+    def read(self, size: int | None = -1) -> bytes:
+        # Never all at once
+        return self._counted(super().read(_STEP if size is None or size < 0 else size))
+
+    def read1(self, size: int = -1) -> bytes:
+        return self._counted(super().read1(size))
+
+    def _counted(self, data: bytes) -> bytes:
+        self._n_left -= len(data)
+        if self._n_left < 0:
+            raise CommandError(_expands(self._path))
+        return data
+
+
+def _most_bytes(path: str) -> int:
+    """Bytes that a compressed file may expand to."""
+    return max(MOST_EXPANSION * os.path.getsize(path), ALWAYS_READ)
+
+
+def _expands(path: str) -> str:
+    return (
+        f"{path}: expands to more than {MOST_EXPANSION} times its size and "
+        f"{ALWAYS_READ >> 20} MiB; if that is right, pass it decompressed"
+    )
 
 
 def _read_parquet(path: str, needed: list[str]) -> pd.DataFrame:
@@ -128,6 +185,9 @@ def _read_parquet(path: str, needed: list[str]) -> pd.DataFrame:
 
     pyarrow, parquet = (importlib.import_module(f"pyarrow{name}") for name in ("", ".parquet"))
     _check_columns(path, parquet.read_schema(path).names, needed)
+    # A run of equal values takes a few bytes, however long it is.
+    if 8 * len(needed) * parquet.read_metadata(path).num_rows > _most_bytes(path):
+        raise CommandError(_expands(path).replace("decompressed", "as CSV"))
     table = parquet.read_table(path, columns=needed)
     series = {}
     for name in needed:
@@ -324,9 +384,22 @@ def _is_plain(text: str) -> bool:
 
 
 def weights_of(column: pd.Series[Any]) -> NDArray[np.float64]:
-    weights = numbers_of(column)
+    import numpy as np
+
+    weights: NDArray[np.float64] = numbers_of(column)
     _refuse(column, weights < 0, "below 0")
-    return weights
+    largest = weights.max(initial=0.0)
+    if largest == 0 or 1 / SCALED <= largest <= SCALED:
+        return weights
+    # Results do not depend on the scale of weights; a power of two does not round them.
+    scaled: NDArray[np.float64] = np.ldexp(weights, -np.frexp(largest)[1])
+    smallest = weights[weights > 0].min()
+    if smallest < 1e-99 * largest:
+        raise CommandError(
+            f"column {column.name!r} has weights from {smallest:g} to {largest:g}; the largest may "
+            "be 1e99 times the smallest above 0"
+        )
+    return scaled
 
 
 def _refuse(column: pd.Series[Any], bad: Any, what: str) -> None:

@@ -1,11 +1,14 @@
 """The command line, judged by scikit-learn on the rows that the test has written."""
 
+import errno
 import gzip
 import io
 import json
 import math
+import os
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -15,6 +18,7 @@ from sklearn.metrics import roc_auc_score
 import skfedauc
 from skfedauc import FairnessAudit, GroupAUC
 from skfedauc import __main__ as command_line
+from skfedauc import _predictions_file as predictions_file
 from skfedauc.__main__ import main
 from skfedauc.fairness import page
 from skfedauc.fairness.claims import Family
@@ -798,6 +802,169 @@ def test_interrupt(monkeypatch, capsys):
     assert capsys.readouterr() == ("", "")
 
 
+# What stops it --------------------------------------------------------------------------
+
+
+WEIGHTED = [*COLUMNS, "--weight", "w"]
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-120, 1e20, 1e99, 1e250])
+def test_the_scale_of_weights_changes_nothing(frame, tmp_path, audit, without_plots, scale):
+    frame = frame.assign(s=frame["s"].rank(pct=True).round(2), w=np.arange(400) % 7 + 0.5)
+    frame.to_csv(tmp_path / "one.csv", index=False)
+    frame.assign(w=frame["w"] * scale).to_csv(tmp_path / "p.csv", index=False)
+    expected = audit(tmp_path / "one.csv", *WEIGHTED)["groupings"]
+    found = audit(tmp_path / "p.csv", *WEIGHTED, "--html", str(tmp_path / "r.html"))["groupings"]
+    assert aucs_of(found[0]) == pytest.approx(aucs_of(expected[0]), abs=1e-12)
+    for group, other in zip(found[0]["groups"], expected[0]["groups"], strict=True):
+        assert group["ci_low"] == pytest.approx(other["ci_low"], abs=1e-9)
+    assert (tmp_path / "r.html").exists()
+
+
+def test_weights_too_far_apart(tmp_path, error_of):
+    path = save(tmp_path / "p.csv", "y,s,g,w\n0,1,a,1e-90\n1,2,a,1e90\n1,2,a,0\n")
+    message = error_of(["audit", path, *WEIGHTED])
+    assert "column 'w' has weights from 1e-90 to 1e+90; the largest may be 1e99 times" in message
+    path = save(tmp_path / "p.csv", "y,s,g,w\n0,1,a,1e-110\n1,2,a,1\n1,2,a,0\n")
+    message = error_of(["audit", path, *WEIGHTED])
+    assert "column 'w' must be 0 or at least 1e-100" in message
+
+
+@pytest.mark.parametrize("other", ["", ",note"])
+def test_a_column_without_a_name(tmp_path, capsys, other):
+    text = f"y,s,{other}\n" + "".join(
+        f"{i % 2},{i / 9},{'ab'[i // 4]}{',x' if other else ''}\n" for i in range(8)
+    )
+    path = save(tmp_path / "p.csv", text)
+    arguments = ["audit", path, "--label", "y", "--score", "s", "--group", ""]
+    assert main(arguments) == 0
+    printed = capsys.readouterr().out
+    assert "By '': 8 rows, 2 groups\n" in printed
+    assert [line.split()[:2] for line in printed.splitlines()[-3:]] == [
+        ["''", "auc"],
+        ["a", "0.7500"],
+        ["b", "0.7500"],
+    ]
+
+
+def test_names_cannot_act_on_the_terminal(tmp_path, capsys):
+    name = "g\x1b[31m\u202e"
+    path = tmp_path / "p\x1b]0;x\x07.csv"
+    rows = pd.DataFrame({"y": [0, 1] * 4, "s": np.arange(8), name: ["=1+1", "-1", "@x", "a"] * 2})
+    rows.to_csv(path, index=False)
+    arguments = ["audit", str(path), "--label", "y", "--score", "s", "--group"]
+    assert main([*arguments, name]) == 0
+    printed = capsys.readouterr().out
+    assert all(char.isprintable() or char == "\n" for char in printed)
+    assert r"p\x1b]0;x\x07.csv: 8 rows" in printed
+    assert r"By 'g\x1b[31m\u202e': 8 rows" in printed
+    # Labels that a spreadsheet would compute are quoted, numbers are not.
+    labels = [line.split()[0] for line in printed.splitlines()[-4:]]
+    assert sorted(labels) == ["'=1+1'", "'@x'", "-1", "a"]
+    assert main([*arguments, "h\x1b"]) == 2
+    assert r"p\x1b]0;x\x07.csv: no column 'h\x1b' among" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("make", "advice"),
+    [
+        (lambda path, rows: path.write_bytes(gzip.compress(rows)), "pass it decompressed"),
+        (
+            lambda path, rows: pd.read_csv(io.BytesIO(rows)).to_parquet(path, compression="zstd"),
+            "pass it as CSV",
+        ),
+    ],
+)
+def test_files_that_expand_beyond_measure(tmp_path, error_of, monkeypatch, make, advice):
+    monkeypatch.setattr(predictions_file, "ALWAYS_READ", 1 << 17)
+    path = tmp_path / ("p.csv.gz" if "CSV" not in advice else "p.parquet")
+    make(path, b"y,s,g\n0,0,a\n" + b"1,1,a\n" * 300_000)
+    message = error_of(["audit", path, *COLUMNS])
+    assert message.endswith(f"if that is right, {advice}\n")
+    assert "expands to more than 100 times its size and 0 MiB" in message
+
+
+def test_files_that_expand_as_text_does_are_read(frame, tmp_path, audit, monkeypatch, written):
+    monkeypatch.setattr(predictions_file, "ALWAYS_READ", 1)
+    frame.to_csv(tmp_path / "p.csv.gz", index=False)
+    frame.to_parquet(tmp_path / "p.parquet")
+    expected = audit(written, *COLUMNS)["groupings"]
+    for name in ("p.csv.gz", "p.parquet"):
+        assert audit(tmp_path / name, *COLUMNS)["groupings"] == expected
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_the_report_is_printed_even_if_the_page_cannot_be_written(
+    probabilities, tmp_path, capsys, monkeypatch, without_plots, as_json
+):
+    arguments = ["audit", str(probabilities), *COLUMNS, "--missing", "drop"]
+    arguments += ["--json"] if as_json else []
+    assert main(arguments) == 0
+    expected = capsys.readouterr().out
+    page = tmp_path / "r.html"
+    page.write_text("old")
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(command_line, "write_whole", full)
+    assert main([*arguments, "--html", str(page)]) == 3
+    printed = capsys.readouterr()
+    assert printed.out == expected
+    message = f"skfedauc: error: {page}: cannot be written: No space left on device\n"
+    assert printed.err == message
+    assert page.read_text() == "old"
+
+
+def test_a_target_is_checked_before_the_rows_are_read(tmp_path, error_of, monkeypatch):
+    monkeypatch.setattr(command_line, "read_columns", lambda *_: pytest.fail("rows were read"))
+    target = tmp_path / "absent" / "r.html"
+    assert "No such file" in error_of(["audit", tmp_path / "p.csv", *COLUMNS, "--html", target])
+
+
+@pytest.mark.parametrize("where", ["read_columns", "_report_lines"])
+def test_not_enough_memory(written, capsys, monkeypatch, where):
+    def failing(*_):
+        raise MemoryError("Unable to allocate 5 GiB")
+
+    monkeypatch.setattr(command_line, where, failing)
+    assert main(["audit", written, *COLUMNS]) == 4
+    message = capsys.readouterr().err
+    assert message.startswith(
+        "skfedauc: error: there is not enough memory; count the rows in parts"
+    )
+    assert message.count("\n") == 1
+
+
+def test_pandas_runs_out_of_memory(written, capsys, monkeypatch):
+    def failing(*_, **__):
+        raise pd.errors.ParserError("Error tokenizing data. C error: out of memory")
+
+    monkeypatch.setattr(pd, "read_csv", failing)
+    assert main(["audit", written, *COLUMNS]) == 4
+    assert capsys.readouterr().out == ""
+
+
+def test_warnings_are_one_line(written, capsys, monkeypatch):
+    def warning(*_):
+        warnings.warn("overflow\nin \x1b", RuntimeWarning, stacklevel=2)
+        return []
+
+    monkeypatch.setattr(command_line, "_report_lines", warning)
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        assert main(["audit", written, *COLUMNS]) == 0
+    assert capsys.readouterr().err == "skfedauc: warning: overflow\\nin \\x1b\n"
+
+
+def test_help_lists_the_exit_codes(capsys):
+    with pytest.raises(SystemExit):
+        main(["audit", "--help"])
+    shown = capsys.readouterr().out
+    codes = [line.split()[0] for line in shown.partition("exit codes:\n")[2].splitlines()]
+    assert codes == ["0", "2", "3", "4", "130", "141"]
+
+
 # As a program ----------------------------------------------------------------------------
 
 
@@ -822,6 +989,36 @@ def test_a_pipe_is_read():
     )
     assert (run.returncode, run.stderr) == (0, "")
     assert "By g: 2 rows, 1 group" in run.stdout
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_disk(written):
+    with open("/dev/full", "w") as full:
+        run = subprocess.run(
+            [sys.executable, "-W", "error", "-m", "skfedauc", "audit", written, *COLUMNS],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    message = "skfedauc: error: standard output: cannot be written: No space left on device\n"
+    assert (run.returncode, run.stderr) == (3, message)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_an_interrupt_while_modules_are_imported(written, tmp_path):
+    """Sent by the first module that the command line imports, argparse."""
+    (tmp_path / "argparse.py").write_text(
+        "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(9)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-m", "skfedauc", "audit", written, *COLUMNS],
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.getcwd()}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (run.returncode, run.stdout, run.stderr) == (130, "", "")
 
 
 def test_a_reader_that_stops_is_no_error(tmp_path):

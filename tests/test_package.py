@@ -17,7 +17,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 # A module imports from layers above it in this list; within a layer nothing is imported.
 LAYERS = [
-    {"_validation", "_paircounts", "_sklearn"},
+    {"_validation", "_paircounts", "_sklearn", "_output_file"},
     {"partials"},
     {"inference", "simulation"},
     {"report"},

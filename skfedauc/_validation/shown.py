@@ -9,7 +9,8 @@ from typing import Any
 def label_text(label: Any) -> str:
     """A label as text; the parts of a tuple stand side by side, ``va · 1.0 · (55, 65]``.
 
-    A part that would break the line or not be seen is quoted.
+    A part is quoted if it would break the line, not be seen, or be computed by a spreadsheet
+    that the text is pasted into: ``'=1+1'``.
     """
     parts = label if isinstance(label, tuple) else (label,)
     return " \N{MIDDLE DOT} ".join(map(_part, parts))
@@ -20,4 +21,16 @@ def _part(part: Any) -> str:
     if is_naive and part.time() == datetime.time():
         part = part.date()
     text = str(part)
-    return text if text.strip() and text.isprintable() else repr(text)
+    is_plain = text.strip() and text.isprintable() and not _is_formula(text)
+    return text if is_plain else repr(text)
+
+
+def _is_formula(text: str) -> bool:
+    """Whether a spreadsheet computes it; a negative number stays what it is."""
+    if not text.lstrip().startswith(("=", "+", "-", "@")):
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return True
+    return False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,6 +13,7 @@ from sklearn.base import is_classifier
 
 from skfedauc import _sklearn
 from skfedauc import _validation as validation
+from skfedauc._output_file import check_target, write_whole
 from skfedauc.fairness import decisions as deciding
 from skfedauc.fairness.claims import Family
 from skfedauc.fairness.findings import findings, named
@@ -654,12 +654,14 @@ class FairnessAudit:
         Parameters
         ----------
         path : str or os.PathLike
-            File to write; one that exists is overwritten.
+            File to write; one that exists is replaced when the page is complete.
 
         Raises
         ------
         ImportError
             If jinja2 or matplotlib is absent; ``pip install "skfedauc[html]"`` brings both.
+        OSError
+            If the file cannot be written; an older one is then left as it is.
 
         Examples
         --------
@@ -674,7 +676,8 @@ class FairnessAudit:
         """
         from skfedauc.fairness.page import page
 
-        Path(path).write_text(page(self), encoding="utf-8", newline="\n")
+        check_target(path)
+        write_whole(path, page(self))
 
     # What they are made of -------------------------------------------------------------------
 

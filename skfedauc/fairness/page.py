@@ -131,7 +131,7 @@ def page_of(sections: Sequence[Section], subject: str = "") -> str:
     ImportError
         If jinja2 or matplotlib is absent.
     """
-    _check_installed()
+    check_installed()
     import jinja2
 
     environment = jinja2.Environment(
@@ -162,7 +162,7 @@ def page_of(sections: Sequence[Section], subject: str = "") -> str:
     )
 
 
-def _check_installed() -> None:
+def check_installed() -> None:
     for name in ("jinja2", "matplotlib"):
         try:
             importlib.import_module(name)

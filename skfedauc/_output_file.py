@@ -1,0 +1,79 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+from typing import Any
+
+
+def check_target(path: str | os.PathLike[str]) -> None:
+    """Refuse a file that cannot be written, before the work that makes its content.
+
+    Raises
+    ------
+    OSError
+        If the path is a folder, or its folder is absent or must not be written.
+    """
+    target = os.path.realpath(path)
+    folder = os.path.dirname(target)
+    if os.path.isdir(target):
+        code = errno.EISDIR
+    elif not os.path.isdir(folder):
+        code = errno.ENOTDIR if os.path.exists(folder) else errno.ENOENT
+    elif not os.access(target if os.path.exists(target) else folder, os.W_OK):
+        code = errno.EACCES
+    else:
+        return
+    raise OSError(code, os.strerror(code), os.fspath(path))
+
+
+def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write a file beside the target and rename it.
+
+    A reader sees the old content or the new one; a full disk or an interrupt leaves the old one.
+    Text is UTF-8 with line feeds. Pipes and devices are written as they are.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        One that exists is replaced and keeps its permissions.
+    content : str or bytes
+        All of it.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    target = os.path.realpath(path)
+    if os.path.exists(target) and not os.path.isfile(target):
+        with open(target, "wb", buffering=0) as file:
+            _write_all(file, data)
+        return
+    folder = os.path.dirname(target)
+    beside = os.path.join(folder, f".skfedauc-{secrets.token_hex(8)}.tmp")
+    # Mode x: never a file that is there already.
+    with contextlib.ExitStack() as on_failure:
+        with open(beside, "xb", buffering=0) as file:
+            on_failure.callback(_remove, beside)
+            _write_all(file, data)
+            os.fsync(file.fileno())
+        if os.path.exists(target):
+            os.chmod(beside, os.stat(target).st_mode & 0o777)
+        os.replace(beside, target)
+        on_failure.pop_all()
+
+
+def _write_all(file: Any, data: bytes) -> None:
+    left = memoryview(data)
+    while left:
+        left = left[file.write(left) :]
+
+
+def _remove(path: str) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(path)
