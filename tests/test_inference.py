@@ -410,7 +410,7 @@ def test_newcombes_limits_are_found_anywhere():
     deviate = np.exp(rng.uniform(-3, 3.6, n))
     once = 1 / (positives * negatives)
     often = once * ((positives + negatives) / 2 - 1)
-    spread = intervals.AUCSpread(auc, auc, np.full(n, np.inf), positives, once, often)
+    spread = intervals.AUCSpread(auc, auc, positives, once, often)
     for end in (0.0, 1.0):
         near, far = auc.copy(), np.full(n, end)
         for _ in range(70):

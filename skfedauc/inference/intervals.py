@@ -152,8 +152,6 @@ class AUCSpread(NamedTuple):
     ----------
     auc, variance : ndarray of float64
         AUCs and their estimated variances.
-    freedom : ndarray of float64
-        Degrees of freedom of the estimated variances; infinite where they count as known.
     fewest : ndarray of float64
         Rows of the smaller class.
     once, often : ndarray of float64
@@ -162,7 +160,6 @@ class AUCSpread(NamedTuple):
 
     auc: Floats
     variance: Floats
-    freedom: Floats
     fewest: Floats
     once: Floats
     often: Floats
@@ -186,17 +183,13 @@ class AUCSpread(NamedTuple):
         from scipy.special import ndtr
 
         deviate = np.asarray(deviate, np.float64)
-        quantile, tail = deviate, ndtr(-deviate)
-        if np.isfinite(self.freedom).any():
-            student = t_quantile(tail, np.where(np.isfinite(self.freedom), self.freedom, 1.0))
-            quantile = np.where(np.isfinite(self.freedom), student, deviate)
-        found = limits(self.auc, self.variance, quantile, method)[int(end)]
+        found = limits(self.auc, self.variance, deviate, method)[int(end)]
         if method == "logit":
             further = np.maximum if end else np.minimum
             found = further(found, self._newcombe(end, deviate))
         # Perfect separation of k independent pairs has at most the probability AUC**k.
         with np.errstate(divide="ignore"):
-            near = np.exp(np.log(tail) / np.maximum(self.fewest, 1.0))
+            near = np.exp(np.log(ndtr(-deviate)) / np.maximum(self.fewest, 1.0))
         perfect = self.auc == 1.0 - end
         found = np.where(perfect, 1.0 - near if end else near, found)
         return np.where((self.variance == 0.0) | (self.auc == end), self.auc, found)
@@ -234,14 +227,8 @@ class AUCSpread(NamedTuple):
 
 
 def spread_of(variances: Variances) -> AUCSpread:
-    """What the limits of each group's AUC are computed from; NaN where it is not defined.
-
-    The quantiles are normal, and those of Student's t with the variance's degrees of freedom where
-    rows have unequal weights, since a few of them may then decide.
-    """
-    freedom = variances.freedom if variances.weighted else np.full(variances.auc.size, np.inf)
-    once, often = variances.model_coefficients
-    return AUCSpread(variances.auc, variances.safe, freedom, variances.fewest, once, often)
+    """What the limits of each group's AUC are computed from; NaN where it is not defined."""
+    return AUCSpread(variances.auc, variances.safe, variances.fewest, *variances.model_coefficients)
 
 
 def group_limits(

@@ -123,11 +123,7 @@ class Comparisons(NamedTuple):
 def _spread_in_use(variances: Variances, auc: Floats, used: NDArray[np.bool_]) -> AUCSpread:
     """Groups in use; a number that stands in for an AUC does not vary."""
     spread, defined = spread_of(variances), variances.defined
-    return spread._replace(
-        auc=auc,
-        variance=np.where(defined, spread.variance, 0.0),
-        freedom=np.where(defined, spread.freedom, np.inf),
-    ).take(used)
+    return spread._replace(auc=auc, variance=np.where(defined, spread.variance, 0.0)).take(used)
 
 
 def difference_interval(
