@@ -9,6 +9,7 @@ import numpy as np
 
 from skfedauc import _validation as validation
 from skfedauc.inference import intervals
+from skfedauc.inference.over_groups import NORMAL, OverGroups, StudentT, variance_over_groups
 from skfedauc.inference.paired import PairedRows, paired_differences
 from skfedauc.inference.variances import Floats
 from skfedauc.partials import AUCPartial
@@ -214,9 +215,9 @@ def compare_roc_auc(
     Notes
     -----
     The variance of a difference is that of the differences of each row's placements [1]_. Over new
-    groups Student's t is used, with fewer degrees of freedom the fewer and the more unequal the
-    groups are. Identical
-    scores have a p value of 1. Where the models agree on nearly all rows the test is
+    groups the pooled difference is compared with Student's t, with fewer degrees of freedom the
+    fewer and the more unequal the groups are, and an average with the simulated distribution of a
+    weighted mean over its estimated standard error. Identical scores have a p value of 1. Where the models agree on nearly all rows the test is
     conservative.
 
     References
@@ -271,9 +272,10 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
         )
     )
     new_groups = is_over_groups(over, n_groups - report.n_undefined) and groups is not None
-    freedom = report._variances.cluster_freedom if new_groups else np.inf
+    null: StudentT | OverGroups
+    null = StudentT(report._variances.cluster_freedom) if new_groups else NORMAL
     variance = found.pooled_clustered if new_groups else found.pooled_fixed
-    lines = {"pooled": _paired(found.pooled, variance, level, freedom)}
+    lines = {"pooled": _paired(found.pooled, variance, level, null)}
     if groups is None:
         return _comparison(lines, new_groups, None)
     difference = found.auc[0] - found.auc[1]
@@ -286,23 +288,22 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
             continue
         used = share > 0
         if not new_groups:
-            variance, freedom = float((share[used] ** 2 * of_group[used]).sum()), np.inf
+            variance, null = float((share[used] ** 2 * of_group[used]).sum()), NORMAL
         elif used.sum() > 1:
-            variance, freedom = intervals.variance_over_groups(difference[used], share[used])
+            variance = variance_over_groups(difference[used], share[used])
+            null = OverGroups(share[used])
         else:
             variance = float("nan")
-        lines[name] = _paired(found.auc[:, used] @ share[used], variance, level, freedom)
+        lines[name] = _paired(found.auc[:, used] @ share[used], variance, level, null)
     by_group = {
-        g: _paired(found.auc[:, g], found.variance[g], level, np.inf) for g in range(n_groups)
+        g: _paired(found.auc[:, g], found.variance[g], level, NORMAL) for g in range(n_groups)
     }
     groups_table = _paired_table(by_group).set_index(report._index())
     return _comparison(lines, new_groups, groups_table)
 
 
-def _paired(auc: Floats, variance: float, level: float, freedom: float) -> list[float]:
+def _paired(auc: Floats, variance: float, level: float, null: StudentT | OverGroups) -> list[float]:
     """One line of a table: both AUCs, their difference, its limits, statistic and p value."""
-    from scipy.special import stdtr
-
     a, b = auc.tolist()
     difference, error = a - b, np.sqrt(variance)
     if a == b and error == 0:
@@ -312,8 +313,8 @@ def _paired(auc: Floats, variance: float, level: float, freedom: float) -> list[
         return [a, b, difference, np.nan, np.nan, np.nan, np.nan]
     else:
         statistic = difference / error
-        pvalue = 2.0 * float(stdtr(freedom, -abs(statistic)))
-    reach = intervals.t_quantile((1.0 - level) / 2.0, freedom) * error
+        pvalue = 2.0 * null.tail(abs(statistic))
+    reach = null.quantile((1.0 - level) / 2.0) * error
     return [a, b, difference, difference - reach, difference + reach, statistic, pvalue]
 
 

@@ -14,6 +14,7 @@ from statsmodels.stats.nonparametric import rank_compare_2indep
 from skfedauc import AUCPartial, GroupAUC, make_devices
 from skfedauc._paircounts import places_in_all
 from skfedauc.inference import agreement, group_comparisons, heterogeneity, intervals, pairwise
+from skfedauc.inference.over_groups import NORMAL, OverGroups, variance_over_groups
 
 # Reference values of pROC 1.18.0, metafor 3.8.1 and Obuchowski's (1997) formula, on 20 rows.
 Y = np.repeat([0, 1], [11, 9])
@@ -313,21 +314,58 @@ def test_a_number_that_stands_in_for_an_auc_does_not_vary():
     assert table.loc["difference", "value"] == 1.0
 
 
-@pytest.mark.parametrize("shares", ["equal", "unequal"])
-def test_variance_over_groups_is_unbiased_with_satterthwaites_freedom(shares):
+def test_variance_over_groups_is_unbiased():
     rng, n_groups = np.random.default_rng(0), 7
-    share = np.full(n_groups, 1 / 7) if shares == "equal" else rng.dirichlet(np.ones(n_groups))
     values = rng.normal(0.8, 0.05, n_groups)
-    found, freedom = intervals.variance_over_groups(values, share)
-    # The same by matrices: deviations are M values, and the variance values' K values
-    m = np.eye(n_groups) - share
-    k = m.T @ np.diag(share**2 / np.diag(m @ m.T)) @ m
-    assert found == pytest.approx(values @ k @ values, rel=1e-10)
-    assert np.trace(k) == pytest.approx((share**2).sum(), rel=1e-12)
-    assert freedom == pytest.approx(np.trace(k) ** 2 / np.trace(k @ k), rel=1e-10)
-    if shares == "equal":
-        assert freedom == pytest.approx(n_groups - 1, rel=1e-10)
-        assert found == pytest.approx(values.var(ddof=1) / n_groups, rel=1e-10)
+    for share in (np.full(n_groups, 1 / 7), rng.dirichlet(np.ones(n_groups))):
+        # The same by matrices: deviations are M values, and the variance values' K values
+        m = np.eye(n_groups) - share
+        k = m.T @ np.diag(share**2 / np.diag(m @ m.T)) @ m
+        assert variance_over_groups(values, share) == pytest.approx(values @ k @ values, rel=1e-10)
+        assert np.trace(k) == pytest.approx((share**2).sum(), rel=1e-12)
+    equal = variance_over_groups(values, np.full(n_groups, 1 / 7))
+    assert equal == pytest.approx(values.var(ddof=1) / n_groups, rel=1e-10)
+
+
+@pytest.mark.parametrize("n_groups", [3, 10, 30])
+@pytest.mark.parametrize("shape", ["zipf", "dominated", "nearly equal"])
+def test_the_statistic_over_groups_has_its_simulated_distribution(n_groups, shape):
+    share = {
+        "zipf": 1 / np.arange(1.0, n_groups + 1),
+        "dominated": np.r_[0.6, np.full(n_groups - 1, 0.4 / (n_groups - 1))],
+        "nearly equal": 1 + 1e-5 * np.arange(n_groups),
+    }[shape]
+    share = share / share.sum()
+    null = OverGroups(share)
+    values = np.random.default_rng(1).normal(size=(100_000, n_groups))
+    mean = values @ share
+    weight = share**2 / (1 - 2 * share + (share**2).sum())
+    statistics = np.abs(mean) / np.sqrt((values - mean[:, None]) ** 2 @ weight)
+    for tail in (0.25, 0.05, 0.025, 0.005):
+        quantile = null.quantile(tail)
+        assert null.tail(quantile) == pytest.approx(tail, rel=1e-6)
+        seen = (statistics > quantile).mean()
+        # Standard errors of the simulation here, and of the draws
+        allowed = 4 * np.sqrt(2 * tail / 100_000) + 0.03 * 2 * tail
+        assert seen == pytest.approx(2 * tail, abs=allowed)
+        if shape == "nearly equal":
+            assert quantile == pytest.approx(stats.t.isf(tail, n_groups - 1), rel=0.03)
+    assert null.tail(0.0) == 0.5
+    tails = [null.tail(x) for x in np.linspace(0, 30, 200)]
+    assert (np.diff(tails) <= 1e-12).all()
+    assert min(tails) > 0
+    assert OverGroups(share.copy()).quantile(0.025) == null.quantile(0.025)
+
+
+def test_equal_shares_have_students_distribution():
+    null = OverGroups(np.full(6, 1 / 6))
+    assert null.quantile(0.025) == pytest.approx(stats.t.isf(0.025, 5), rel=1e-12)
+    assert null.tail(2.0) == pytest.approx(stats.t.sf(2.0, 5), rel=1e-12)
+    assert NORMAL.tail(2.0) == pytest.approx(stats.norm.sf(2.0), rel=1e-12)
+    # Too far out for the draws: no interval is shorter than certain
+    unequal = OverGroups(np.array([0.5, 0.3, 0.2]))
+    assert unequal.quantile(1e-9) == np.inf
+    assert unequal.tail(1e6) >= 1e-5
 
 
 def test_the_average_of_perfect_groups_has_an_exact_limit():

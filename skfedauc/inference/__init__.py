@@ -2,6 +2,7 @@
 
 * `variances.py`: of group AUCs and the pooled AUC, from the placements of rows;
 * `intervals.py`: limits of AUCs, averages and the worst;
+* `over_groups.py`: averages over new groups;
 * `pairwise.py`: two groups, all pairs of groups, and the largest difference;
 * `heterogeneity.py`: are all groups equal, how much do their true AUCs differ;
 * `group_comparisons.py`: groups two by two, or each with the rest;

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _validation as validation
+from skfedauc.inference.over_groups import OverGroups, variance_over_groups
 from skfedauc.inference.variances import Variances
 
 Floats = NDArray[np.float64]
@@ -338,7 +339,7 @@ def average_interval(
     Notes
     -----
     For the given groups the variance is the sum of ``share**2`` times each group's variance. For
-    new groups see `variance_over_groups`.
+    new groups see `over_groups`.
     """
     used = share > 0
     value, tail, note = float(np.dot(share[used], auc[used])), (1.0 - level) / 2.0, ""
@@ -358,8 +359,8 @@ def average_interval(
     if new_groups and used.sum() < 2:
         return Interval(value, np.nan, np.nan, "needs two groups")
     if new_groups:
-        variance, freedom = variance_over_groups(auc[used], share[used])
-        quantile = t_quantile(tail, freedom)
+        variance = variance_over_groups(auc[used], share[used])
+        quantile = OverGroups(share[used]).quantile(tail)
     else:
         if (auc[used] == 1.0).all() and variances.defined[used].all():
             least = _perfect_limit(share[used], variances.fewest[used], tail)
@@ -370,27 +371,6 @@ def average_interval(
         note = "no variation seen: variance bounded"
     low, high = limits(value, variance, quantile, method)
     return Interval(value, float(low), float(high), note)
-
-
-def variance_over_groups(values: Floats, share: Floats) -> tuple[float, float]:
-    """Variance of an average over new groups, and its degrees of freedom.
-
-    The squared deviation of a group's value from the average is too small by a factor that depends
-    on the group's own share c, 1 - 2 c + sum c**2, and is divided by it; the degrees of freedom are
-    Satterthwaite's, of this sum of squares of equally noisy values. With equal shares these are
-    the usual variance of a mean, and one less than there are groups.
-    """
-    squares = float((share**2).sum())
-    kept = 1.0 - 2.0 * share + squares
-    weight = share**2 / kept
-    variance = float((weight * (values - np.dot(share, values)) ** 2).sum())
-    # Trace of the square of the quadratic form's matrix, whose elements off the diagonal are
-    # products of weights times (squares - c_g - c_h)
-    once, twice = float(np.dot(weight, share)), float(np.dot(weight, share**2))
-    whole = float(weight.sum())
-    every = (squares * whole) ** 2 + 2 * twice * whole - 4 * squares * once * whole + 2 * once**2
-    diagonal = (weight**2 * (kept**2 - (squares - 2.0 * share) ** 2)).sum()
-    return variance, float((share**2).sum() ** 2 / (every + diagonal))
 
 
 def _perfect_limit(share: Floats, fewest: Floats, tail: float) -> float:

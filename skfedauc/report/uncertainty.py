@@ -139,6 +139,10 @@ class Uncertainty:
         variance for each possible AUC, so that the further one of both limits holds in 93 % and
         more of the samples in almost all simulated cases.
 
+        Over new groups an average is a weighted mean of the groups' AUCs. With unequal weights it
+        depends on the estimate of its variance; the quantiles are those of simulated normal values,
+        from a fixed seed, and Student's with equal weights.
+
         The interval of the difference is that of `test_difference`. An interval of each group does
         not say whether two groups differ: see `test_difference`, `compare_groups` and
         `test_equal_groups`. Formulas and sources are in `skfedauc.inference`.
