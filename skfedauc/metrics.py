@@ -217,8 +217,8 @@ def compare_roc_auc(
     The variance of a difference is that of the differences of each row's placements [1]_. Over new
     groups the pooled difference is compared with Student's t, with fewer degrees of freedom the
     fewer and the more unequal the groups are, and an average with the simulated distribution of a
-    weighted mean over its estimated standard error. Identical scores have a p value of 1. Where the models agree on nearly all rows the test is
-    conservative.
+    weighted mean over its estimated standard error. Identical scores have a p value of 1. Where the
+    models agree on nearly all rows the test is conservative.
 
     References
     ----------
