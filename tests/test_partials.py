@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from oracles import LABELS, all_pairs, plain_label, random_case
+from sklearn.metrics import roc_auc_score
 
 from skfedauc import AUCPartial, GroupAUC, _paircounts
 
@@ -682,10 +683,123 @@ def test_counts_of_rows_without_groups():
     assert AUCPartial.from_predictions([], [], groups=[]).to_counts().empty
 
 
-def test_what_has_no_counts():
-    weighted = AUCPartial.from_predictions([0, 1], [0.1, 0.2], sample_weight=[1, 2])
-    with pytest.raises(ValueError, match=r"these have weights\. Pickle the partial"):
-        weighted.to_counts()
+def states():
+    """Every kind of state by name: groups of none, one or several columns, with weights or not."""
+    rng = np.random.default_rng(4)
+    n = 80
+    y, score, weight = rng.integers(0, 2, n), rng.integers(0, 9, n) / 8, rng.random(n) + 0.1
+    site, sex = np.array(["va", "oslo", "basel"])[rng.integers(0, 3, n)], rng.integers(1, 3, n)
+    frame = pd.DataFrame({"site": site, "sex": sex.astype(float)})
+    gaps = frame.mask(rng.random((n, 2)) < 0.1)
+    columns = {
+        "no groups": None,
+        "unnamed": site,
+        "unnamed pairs": list(zip(site, sex, strict=True)),
+        "named": frame["site"],
+        "named pair": frame,
+        "three": frame.assign(band=pd.cut(score, [-1, 0.3, 0.6, 2])),
+        "named like an argument": frame.set_axis(["score", "cls"], axis=1),
+        "named like self": frame.set_axis(["self", "cls"], axis=1),
+        "gaps": gaps,
+        "gaps in one": gaps["sex"],
+    }
+    for (name, groups), weights in itertools.product(columns.items(), (None, weight)):
+        yield (
+            f"{name}{'' if weights is None else ', weighted'}",
+            AUCPartial.from_predictions(
+                y, score, groups=groups, sample_weight=weights, missing="group"
+            ),
+        )
+    pairs = [(fold, (where, fold)) for fold, where in zip(sex.tolist(), site.tolist(), strict=True)]
+    yield "folds", AUCPartial.from_predictions(y, score, groups=pairs)
+    yield "empty", AUCPartial.from_predictions([], [], groups=[])
+    yield "empty pair", AUCPartial.from_predictions([], [], groups=frame[:0])
+    yield "empty, weighted", AUCPartial.from_predictions([], [])
+    yield (
+        "merged",
+        AUCPartial.from_predictions(y, score, groups=frame)
+        + (AUCPartial.from_predictions(y, score, groups=frame, sample_weight=weight)),
+    )
+
+
+STATES = dict(states())
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_every_state_is_made_again_from_its_counts(name):
+    partial = STATES[name]
+    table = partial.to_counts()
+    again = AUCPartial.from_counts(**table)
+    assert again == partial
+    clashes = name.startswith("named like an")
+    assert again.group_names == (() if clashes else partial.group_names)
+    pd.testing.assert_frame_equal(again.to_counts(), table)
+    shuffled = table.sample(frac=1, random_state=0)
+    assert AUCPartial.from_counts(**shuffled) == partial
+    halves = [AUCPartial.from_counts(**table[i::2]) for i in range(2)]
+    if len(table):
+        assert AUCPartial.merge(halves) == partial
+        assert AUCPartial.merge(halves).group_names == again.group_names
+    if partial.groups is not None and not clashes and len(partial):
+        assert list(GroupAUC(again).by_group.index.names) == list(
+            GroupAUC(partial).by_group.index.names
+        )
+
+
+def test_weighted_counts_are_those_of_sql():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(
+        {"y": rng.integers(0, 2, 90), "s": rng.integers(0, 5, 90) / 4, "w": rng.random(90) + 0.1}
+    )
+    sides = {"negatives": 1 - rows["y"], "positives": rows["y"]}
+    table = pd.DataFrame(
+        {
+            "score": rows["s"],
+            **{f"n_{side}": is_in for side, is_in in sides.items()},
+            **{f"weight_{side}": is_in * rows["w"] for side, is_in in sides.items()},
+            **{f"squared_weight_{side}": is_in * rows["w"] ** 2 for side, is_in in sides.items()},
+        }
+    )
+    counted = AUCPartial.from_counts(**table.groupby("score", as_index=False).sum())
+    expected = AUCPartial.from_predictions(rows["y"], rows["s"], sample_weight=rows["w"])
+    np.testing.assert_allclose(counted._cells.weights, expected._cells.weights, rtol=1e-12)
+    assert GroupAUC(counted).pooled == pytest.approx(
+        roc_auc_score(rows["y"], rows["s"], sample_weight=rows["w"]), abs=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"score": None}, TypeError, "needs the column score"),
+        ({"n_positve": [1, 1]}, TypeError, r"no column 'n_positve': is it 'n_positives'\?"),
+        ({"group": [1, 2], "site": ["a", "b"]}, TypeError, "takes group or columns.*site"),
+        ({"site": ["a"]}, ValueError, "group has 1 rows and score has 2"),
+        ({"site": ["a", "b"], "sex": [1]}, ValueError, "sex has 1 rows and site has 2"),
+        ({"site": ["a", None]}, ValueError, "site has 1 missing labels of 2"),
+        ({"weight_negatives": None}, TypeError, "weight_negatives are missing"),
+        ({"weight_negatives": [2, -1]}, ValueError, "weight_negatives must be 0 or more"),
+        ({"weight_negatives": [2, np.nan]}, ValueError, "weight_negatives must be finite"),
+        ({"weight_negatives": [2, 0]}, ValueError, "weight_negatives and squared.* above 0"),
+        ({"n_negatives": [2, 0]}, ValueError, "weight_negatives and squared.* above 0"),
+        ({"squared_weight_positives": [5, 5]}, ValueError, r"from W\*\*2 / n to W\*\*2"),
+        ({"squared_weight_positives": [1, 0.1]}, ValueError, r"from W\*\*2 / n to W\*\*2"),
+        ({"weight_positives": [1]}, ValueError, "weight_positives has 1 rows and score has 2"),
+    ],
+)
+def test_weighted_counts_that_cannot_be(change, error, message):
+    good = {
+        "score": [0.1, 0.2],
+        "n_negatives": [2, 1],
+        "n_positives": [1, 2],
+        "weight_negatives": [3.0, 1.0],
+        "weight_positives": [1.0, 2.0],
+        "squared_weight_negatives": [5.0, 1.0],
+        "squared_weight_positives": [1.0, 2.5],
+    }
+    AUCPartial.from_counts(**good)
+    with pytest.raises(error, match=message):
+        AUCPartial.from_counts(**{**good, **change})
 
 
 @pytest.mark.parametrize("way", ["merge", "keep some groups"])

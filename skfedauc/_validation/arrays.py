@@ -143,6 +143,14 @@ def check_weights(values: Any, name: str = "sample_weight") -> NDArray[np.float6
     return weights
 
 
+def check_sums(values: Any, name: str) -> NDArray[np.float64]:
+    """Sums of weights or of their squares: finite float64, none below 0."""
+    sums = _refuse_infinite(_as_floats(column_of(values, name), name), name)
+    if sums.size and sums.min() < 0:
+        raise ValueError(f"{name} must be 0 or more; got {int((sums < 0).sum())} negative values.")
+    return sums
+
+
 def check_n_jobs(n_jobs: Any) -> int | None:
     """Number of jobs as joblib takes it."""
     if n_jobs is None:

@@ -22,7 +22,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._validation.arrays import column_of, described, from_array_api, object_array
+from skfedauc._validation.arrays import (
+    check_length,
+    column_of,
+    described,
+    from_array_api,
+    object_array,
+)
 from skfedauc._validation.text import MOST_CHARACTERS, code_points, digits_as_integers, even_text
 
 Labels = NDArray[Any]
@@ -79,7 +85,24 @@ def encode_groups(
     labels : ndarray of shape (n_groups,)
         Sorted; tuples where there are several columns.
     """
-    columns = _group_columns(groups, name)
+    return _encode_all(_group_columns(groups, name), name, missing)
+
+
+def encode_columns(columns: Mapping[str, Any]) -> tuple[NDArray[np.intp], Labels]:
+    """Number the groups that columns of labels make, each of which has a name."""
+    several = []
+    for name, column in columns.items():
+        own = _group_columns(column, name)
+        if len(own) != 1:
+            raise ValueError(f"{name} must be one column of labels; got {len(own)}.")
+        several += own
+    first, *others = columns
+    for name, column in zip(others, several[1:], strict=True):
+        check_length(name, len(column), first, len(several[0]))
+    return _encode_all(several, ", ".join(columns), "raise")
+
+
+def _encode_all(columns: list[Any], name: str, missing: str) -> tuple[NDArray[np.intp], Labels]:
     encoded = [_encode_column(column, name) for column in columns]
     has_gaps = [bool(codes.size) and int(codes.min()) < 0 for codes, _ in encoded]
     if any(has_gaps) and missing == "group":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -222,11 +223,24 @@ class AUCPartial:
         return cls._of(cells, rows.labels, Origin(rows.n_missing, group_names))
 
     @classmethod
-    def from_counts(cls, group: Any, score: Any, n_negatives: Any, n_positives: Any) -> AUCPartial:
+    def from_counts(
+        cls,
+        /,
+        group: Any = None,
+        score: Any = None,
+        n_negatives: Any = None,
+        n_positives: Any = None,
+        weight_negatives: Any = None,
+        weight_positives: Any = None,
+        squared_weight_negatives: Any = None,
+        squared_weight_positives: Any = None,
+        **group_columns: Any,
+    ) -> AUCPartial:
         """Take counts that a database or another system has made.
 
         They are what ``SELECT grp, score, SUM(1 - label), SUM(label) ... GROUP BY grp,
-        score`` returns. The same group and score may come repeatedly, in any order.
+        score`` returns. The same group and score may come repeatedly, in any order. The table
+        of `to_counts` is read by ``from_counts(**table)``.
 
         Parameters
         ----------
@@ -236,6 +250,15 @@ class AUCPartial:
             Finite scores.
         n_negatives, n_positives : array-like of int, shape (n_counts,)
             Numbers of rows, 0 or more.
+        weight_negatives, weight_positives : array-like of shape (n_counts,), default=None
+            Sums of the rows' weights, ``SUM(w * (1 - label))`` and ``SUM(w * label)``. None
+            where each row weighs 1.
+        squared_weight_negatives, squared_weight_positives : array-like of shape (n_counts,), \
+default=None
+            Sums of the squared weights, required with the sums of the weights.
+        **group_columns : array-like of shape (n_counts,)
+            In place of `group`, one column of labels by each name, which the groups are called
+            by in reports.
 
         Returns
         -------
@@ -251,33 +274,45 @@ class AUCPartial:
         >>> from skfedauc import AUCPartial
         >>> AUCPartial.from_counts(["a", "a"], [0.1, 0.9], [30, 2], [1, 17])
         AUCPartial(1 group, 50 rows: 18 positives and 32 negatives, 2 distinct scores)
+        >>> table = {"site": ["va", "va"], "sex": [1, 2], "score": [0.1, 0.9]}
+        >>> AUCPartial.from_counts(**table, n_negatives=[3, 2], n_positives=[1, 7]).groups
+        (('va', 1), ('va', 2))
         """
-        columns = {
-            "group": group,
-            "score": score,
-            "n_negatives": n_negatives,
-            "n_positives": n_positives,
+        given = {"score": score, "n_negatives": n_negatives, "n_positives": n_positives}
+        sums = {
+            "weight_negatives": weight_negatives,
+            "weight_positives": weight_positives,
+            "squared_weight_negatives": squared_weight_negatives,
+            "squared_weight_positives": squared_weight_positives,
         }
-        validation.check_row_order(columns)
+        _check_columns_of_counts(group, given, sums, group_columns)
+        validation.check_row_order({"group": group, **group_columns, **given, **sums})
         scores = validation.check_scores(score, "score") + 0.0
         negatives = validation.check_counts(n_negatives, "n_negatives")
         positives = validation.check_counts(n_positives, "n_positives")
-        for name, size in (
-            ("n_negatives", negatives.size),
-            ("n_positives", positives.size),
-        ):
+        weights = None
+        if weight_negatives is not None:
+            checked = [validation.check_sums(of_rows, name) for name, of_rows in sums.items()]
+            for name, of_rows in zip(sums, checked, strict=True):
+                validation.check_length(name, of_rows.size, "score", scores.size)
+            weights = np.stack(checked)
+        for name, size in (("n_negatives", negatives.size), ("n_positives", positives.size)):
             validation.check_length(name, size, "score", scores.size)
+        if weights is not None:
+            _check_weight_sums(weights, negatives, positives)
         codes, labels = None, None
-        if group is not None:
-            codes, labels = validation.encode_groups(group, "group")
+        names: tuple[str, ...] = ()
+        if group is not None or group_columns:
+            codes, labels, names = _encode_group_columns(group, group_columns)
             validation.check_length("group", codes.size, "score", scores.size)
         kept = negatives + positives > 0
         if not kept.all():
             scores, negatives, positives = scores[kept], negatives[kept], positives[kept]
+            weights = None if weights is None else weights[:, kept]
             if codes is not None and labels is not None:
                 codes, labels = validation.drop_unused(codes[kept], labels)
-        cells = Cells(np.zeros(0, np.int64), scores, negatives, positives, None)
-        return cls._added(cells, codes, labels)
+        cells = Cells(np.zeros(0, np.int64), scores, negatives, positives, weights)
+        return cls._added(cells, codes, labels, Origin(group_names=names))
 
     @classmethod
     def from_batches(
@@ -543,14 +578,17 @@ class AUCPartial:
         Returns
         -------
         pandas.DataFrame
-            One row per group and distinct score, sorted, with the columns `group` (`group_1`,
-            `group_2` and so on where labels are tuples; none where rows came without groups),
-            `score`, `n_negatives` and `n_positives`.
+            One row per group and distinct score, sorted. Columns of the groups come first: by
+            the names in `group_names`; without names, `group`, or `group_1`, `group_2` and so on
+            where labels are tuples; none where rows came without groups. Then `score`,
+            `n_negatives` and `n_positives`; where rows have weights, their sums
+            `weight_negatives` and `weight_positives`, and the sums of their squares
+            `squared_weight_negatives` and `squared_weight_positives`.
 
-        Raises
-        ------
-        ValueError
-            If rows have weights, which counts do not tell.
+        Notes
+        -----
+        ``from_counts(**table)`` makes an equal partial, its `n_missing` aside. Labels stay what
+        they are: a file that cannot hold them, such as intervals in Parquet, takes them as text.
 
         Examples
         --------
@@ -566,19 +604,21 @@ class AUCPartial:
         """
         import pandas as pd
 
-        if self._cells.weights is not None:
-            raise ValueError(
-                "to_counts needs rows that count alike; these have weights. Pickle the partial to "
-                "keep them."
-            )
+        _, scores, negatives, positives, weights = self._cells
+        counts = {"score": scores, "n_negatives": negatives, "n_positives": positives}
+        if weights is not None:
+            counts |= dict(zip(_WEIGHT_COLUMNS, weights, strict=True))
         labels: dict[str, NDArray[Any]] = {}
         if self._labels is not None:
             columns = validation.columns_of_labels(self._labels)
+            names = self.group_names
+            # Without groups nothing tells how many columns they come from.
+            if not names or (len(names) != len(columns) and len(self)) or set(names) & set(counts):
+                names = _default_names(len(columns))
             of_cell = group_of_cell(self._cells.starts)
-            for number, column in enumerate(columns, start=1):
-                labels["group" if len(columns) == 1 else f"group_{number}"] = column[of_cell]
-        _, scores, negatives, positives, _ = self._cells
-        counts = {"score": scores, "n_negatives": negatives, "n_positives": positives}
+            if len(self) == 0:
+                columns = [self._labels] * len(names)
+            labels = {name: column[of_cell] for name, column in zip(names, columns, strict=True)}
         return pd.DataFrame({**labels, **counts})
 
     @functools.cached_property
@@ -662,6 +702,87 @@ class AUCPartial:
             f"{counted(positives, 'positive')} and {counted(negatives, 'negative')}, "
             f"{counted(distinct, 'distinct score')}{weighted}{left_out(self.n_missing)})"
         )
+
+
+_WEIGHT_COLUMNS = (
+    "weight_negatives",
+    "weight_positives",
+    "squared_weight_negatives",
+    "squared_weight_positives",
+)
+
+
+def _default_names(n_columns: int) -> tuple[str, ...]:
+    """Names of columns of groups that have none."""
+    if n_columns == 1:
+        return ("group",)
+    return tuple(f"group_{number}" for number in range(1, n_columns + 1))
+
+
+def _check_columns_of_counts(
+    group: Any, given: Mapping[str, Any], sums: Mapping[str, Any], group_columns: Mapping[str, Any]
+) -> None:
+    """Refuse columns that are not all there, or too many."""
+    known = ["group", *given, *sums]
+    for name in group_columns:
+        near = difflib.get_close_matches(name, known[1:], n=1, cutoff=0.8)
+        if near:
+            raise TypeError(
+                f"from_counts has no column {name!r}: is it {near[0]!r}? A column of group labels "
+                "needs a name that is less like it."
+            )
+    absent = [name for name, column in given.items() if column is None]
+    if absent:
+        raise TypeError(f"from_counts needs the column {', '.join(absent)}; got none.")
+    if group is not None and group_columns:
+        raise TypeError(
+            f"from_counts takes group or columns of labels by name ({', '.join(group_columns)}), "
+            "not both."
+        )
+    absent = [name for name, column in sums.items() if column is None]
+    if 0 < len(absent) < len(sums):
+        raise TypeError(
+            f"counts of weighted rows need the sums of weights and of their squares; "
+            f"{', '.join(absent)} are missing."
+        )
+
+
+def _encode_group_columns(
+    group: Any, group_columns: Mapping[str, Any]
+) -> tuple[NDArray[np.intp], NDArray[Any], tuple[str, ...]]:
+    """Numbers and labels of groups, and the names of their columns, if they have some."""
+    if group is not None:
+        codes, labels = validation.encode_groups(group, "group")
+        names = validation.names_of(labels, group)
+    else:
+        codes, labels = validation.encode_columns(group_columns)
+        names = tuple(group_columns)
+    return codes, labels, () if names == _default_names(len(names)) else names
+
+
+def _check_weight_sums(
+    weights: NDArray[np.float64],
+    negatives: NDArray[np.integer[Any]],
+    positives: NDArray[np.integer[Any]],
+) -> None:
+    """Refuse sums of weights, and of their squares, that no rows have."""
+    for place, (name, counts) in enumerate((("negatives", negatives), ("positives", positives))):
+        total, squares = weights[place], weights[place + 2]
+        empty = counts == 0
+        if ((total > 0) == empty).any() or ((squares > 0) == empty).any():
+            raise ValueError(
+                f"weight_{name} and squared_weight_{name} must be above 0 where n_{name} is, and 0 "
+                "elsewhere."
+            )
+        # Of n weights, the sum of squares is from W^2 / n, all being equal, to W^2.
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            share = squares / total**2
+            too_small, too_large = share < (1 - 1e-9) / counts, share > 1 + 1e-9
+        if (too_small & ~empty).any() or (too_large & ~empty).any():
+            raise ValueError(
+                f"squared_weight_{name} must be the sums of squared weights: from W**2 / n to W**2 "
+                f"for n rows of total weight W = weight_{name}."
+            )
 
 
 def _check_counts(counts: ArrayLike, name: str) -> None:
