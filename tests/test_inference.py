@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from scipy import optimize, stats
 from sklearn.exceptions import UndefinedMetricWarning
 from statsmodels.stats.meta_analysis import combine_effects
+from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.nonparametric import rank_compare_2indep
 
 from skfedauc import AUCPartial, GroupAUC, make_devices
@@ -930,8 +931,14 @@ def test_bad_references():
 
 def test_adjusted_p_values():
     assert_allclose(group_comparisons.holm([0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02])
-    p = np.random.default_rng(0).random(60)
-    assert_allclose(group_comparisons.benjamini_hochberg(p), stats.false_discovery_control(p))
+    for n, method, name in [(20, "holm", "Holm"), (60, "fdr_bh", "Benjamini-Hochberg")]:
+        p = np.random.default_rng(0).random(n).round(2)
+        p[3] = np.nan
+        got, adjustment = group_comparisons.adjusted(p)
+        assert np.isnan(got[3])
+        tested = ~np.isnan(p)
+        assert_allclose(got[tested], multipletests(p[tested], method=method)[1])
+        assert adjustment == name
     report = report_of(*simulated(0, n_groups=60, n=6000), undefined="ignore")
     assert report.compare_groups("rest")["adjustment"].unique().tolist() == ["Benjamini-Hochberg"]
 

@@ -1,4 +1,8 @@
-"""Single numbers: how many, how large a share."""
+"""Single numbers: how many, how large a share.
+
+scikit-learn's `check_scalar` takes True for 1 and NaN for a number of any range, and counting
+rows must not need scikit-learn.
+"""
 
 from __future__ import annotations
 
