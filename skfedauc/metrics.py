@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -13,18 +13,49 @@ from skfedauc.inference.over_groups import NORMAL, OverGroups, StudentT, varianc
 from skfedauc.inference.paired import PairedRows, paired_differences
 from skfedauc.inference.variances import Floats
 from skfedauc.partials import AUCPartial
-from skfedauc.report import AVERAGES, GroupAUC, Undefined, check_statistic, is_over_groups
+from skfedauc.report import (
+    AVERAGES,
+    GroupAUC,
+    StatisticName,
+    Undefined,
+    check_statistic,
+    is_over_groups,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+@overload
 def group_roc_auc_score(
     y_true: Any,
     y_score: Any,
     *,
     groups: Any,
-    statistic: str | None = "macro",
+    statistic: StatisticName = "macro",
+    sample_weight: Any = None,
+    pos_label: Any = None,
+    undefined: Undefined = "skip",
+    missing: str = "raise",
+) -> float: ...
+@overload
+def group_roc_auc_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    groups: Any,
+    statistic: None,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+    undefined: Undefined = "skip",
+    missing: str = "raise",
+) -> pd.Series: ...
+def group_roc_auc_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    groups: Any,
+    statistic: StatisticName | None = "macro",
     sample_weight: Any = None,
     pos_label: Any = None,
     undefined: Undefined = "skip",

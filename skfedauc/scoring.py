@@ -13,7 +13,13 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skfedauc import _sklearn
 from skfedauc import _validation as validation
 from skfedauc.partials import AUCPartial
-from skfedauc.report import GroupAUC, Undefined, check_statistic, check_undefined
+from skfedauc.report import (
+    GroupAUC,
+    ScorerStatistic,
+    Undefined,
+    check_statistic,
+    check_undefined,
+)
 
 # Reports of the scoring call that is going on. Its members are handed one and the same
 # method caller, which lives as long as the call does.
@@ -27,7 +33,7 @@ _FOLDS_REMEDY = (
 
 
 def make_group_auc_scorer(
-    statistic: str,
+    statistic: ScorerStatistic,
     *,
     groups: Any,
     undefined: Undefined = "skip",
@@ -149,7 +155,7 @@ def make_group_auc_scorer(
 
 
 def group_auc_scoring(
-    statistics: Iterable[str],
+    statistics: Iterable[ScorerStatistic],
     *,
     groups: Any,
     each_group: Iterable[Any] = (),

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfedauc import _validation as validation
 from skfedauc.inference.intervals import check_level
 from skfedauc.inference.luck import compared_with_best, split_scores
-from skfedauc.report import STATISTICS
+from skfedauc.report import STATISTICS, Gap
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,7 +139,7 @@ class select_within_gap(_RefitRule):
     """
 
     _: KW_ONLY
-    gap: str = "difference"
+    gap: Gap = "difference"
     at_most: float
 
     def __post_init__(self) -> None:
@@ -300,7 +300,7 @@ class select_simplest_tied(_RefitRule):
         return -value if self.simplest.startswith("-") else value
 
 
-def pareto_front(search: Any, *, score: str, gap: str = "difference") -> pd.DataFrame:
+def pareto_front(search: Any, *, score: str, gap: Gap = "difference") -> pd.DataFrame:
     """List the candidates of a search that no other beats in both score and gap.
 
     Parameters
@@ -373,11 +373,11 @@ def pareto_front(search: Any, *, score: str, gap: str = "difference") -> pd.Data
     return pd.concat([means, parameters], axis=1)
 
 
-def _checked_gap(gap: Any) -> str:
+def _checked_gap(gap: Any) -> Gap:
     gaps = [name for name, statistic in STATISTICS.items() if not statistic.greater_is_better]
     if not isinstance(gap, str) or gap not in gaps:
         raise ValueError(f"gap must be one of {', '.join(map(repr, gaps))}; got {gap!r}.")
-    return gap
+    return cast(Gap, gap)
 
 
 def scores_and_gaps(

@@ -26,6 +26,7 @@ from skfedauc.plotting.drawing import (
     size_of,
     text_of,
 )
+from skfedauc.report import Gap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -144,7 +145,7 @@ class CandidatesDisplay:
         search: Any,
         *,
         score: str,
-        gap: str = "difference",
+        gap: Gap = "difference",
         at_most: float | None = None,
         ax: Axes | None = None,
     ) -> CandidatesDisplay:

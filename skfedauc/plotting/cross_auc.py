@@ -22,7 +22,7 @@ from skfedauc.plotting.drawing import (
     text_of,
     write_fitting,
 )
-from skfedauc.report import GroupAUC
+from skfedauc.report import GroupAUC, Undefined
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -161,6 +161,148 @@ class CrossAUCDisplay(ReportDisplay):
         pooled = None if np.isnan(matrix).all() else report.pooled
         display = cls(matrix, groups=labels_of(report), pooled_auc=pooled)
         return display.plot(ax, sort=sort, max_groups=max_groups, colorbar=colorbar)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_score: Any,
+        *,
+        groups: Any,
+        sample_weight: Any = None,
+        pos_label: Any = None,
+        undefined: Undefined = "skip",
+        missing: str = "raise",
+        sort: bool = True,
+        max_groups: int = _MOST_GROUPS,
+        colorbar: bool = True,
+        ax: Axes | None = None,
+    ) -> CrossAUCDisplay:
+        """Draw the cross matrix of predictions.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_rows,)
+            Labels of two classes.
+        y_score : array-like of shape (n_rows,)
+            Finite scores; the higher, the more positive.
+        groups : array-like of shape (n_rows,) or (n_rows, n_columns)
+            Group label of each row; with several columns each combination is a group.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of 0 or more.
+        pos_label : int, float, bool or str, default=None
+            The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
+        undefined : {"skip", "ignore", "raise"} or float, default="skip"
+            What averages do with groups that lack a class; see `GroupAUC`.
+        missing : {"raise", "drop", "group"}, default="raise"
+            What to do with rows without a group label; see `AUCPartial.from_predictions`.
+        sort : bool, default=True
+            Order groups by how high they score; False keeps the order of labels.
+        max_groups : int, default=250
+            Most groups to draw, at least 2. Of more, so many evenly spread over the order are
+            drawn, and the picture says so.
+        colorbar : bool, default=True
+            Whether to add a bar of the colours.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a figure.
+
+        Returns
+        -------
+        CrossAUCDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError, TypeError
+            If an argument is not as described, or the matrix would not fit in memory.
+        """
+        report = cls._of_predictions(
+            y_true,
+            y_score,
+            groups=groups,
+            sample_weight=sample_weight,
+            pos_label=pos_label,
+            undefined=undefined,
+            missing=missing,
+        )
+        return cls.from_report(report, sort=sort, max_groups=max_groups, colorbar=colorbar, ax=ax)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        groups: Any,
+        sample_weight: Any = None,
+        pos_label: Any = None,
+        response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
+        undefined: Undefined = "skip",
+        missing: str = "raise",
+        sort: bool = True,
+        max_groups: int = _MOST_GROUPS,
+        colorbar: bool = True,
+        ax: Axes | None = None,
+    ) -> CrossAUCDisplay:
+        """Draw the cross matrix of what a fitted estimator predicts.
+
+        Parameters
+        ----------
+        estimator : estimator object
+            A fitted binary classifier, or a pipeline or search that ends in one.
+        X : array-like of shape (n_rows, n_features)
+            Input of the estimator.
+        y : array-like of shape (n_rows,)
+            True labels.
+        groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
+            Name or names of columns of X, or the labels themselves. A pandas Series is
+            aligned with the index of X by label, if X has one.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of 0 or more.
+        pos_label : int, float, bool or str, default=None
+            The positive label; ``estimator.classes_[1]`` if left out.
+        response_method : str or tuple of str, default=("decision_function", \
+"predict_proba")
+            Methods of the estimator that give scores, the first that it has being used.
+        undefined : {"skip", "ignore", "raise"} or float, default="skip"
+            What averages do with groups that lack a class; see `GroupAUC`.
+        missing : {"raise", "drop", "group"}, default="raise"
+            What to do with rows without a group label; see `AUCPartial.from_predictions`.
+        sort : bool, default=True
+            Order groups by how high they score; False keeps the order of labels.
+        max_groups : int, default=250
+            Most groups to draw, at least 2. Of more, so many evenly spread over the order are
+            drawn, and the picture says so.
+        colorbar : bool, default=True
+            Whether to add a bar of the colours.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a figure.
+
+        Returns
+        -------
+        CrossAUCDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError, TypeError
+            If an argument is not as described, or the matrix would not fit in memory.
+        """
+        report = cls._of_estimator(
+            estimator,
+            X,
+            y,
+            groups=groups,
+            sample_weight=sample_weight,
+            pos_label=pos_label,
+            response_method=response_method,
+            undefined=undefined,
+            missing=missing,
+        )
+        return cls.from_report(report, sort=sort, max_groups=max_groups, colorbar=colorbar, ax=ax)
 
     def plot(
         self,

@@ -24,7 +24,7 @@ from skfedauc.plotting.drawing import (
     size_of,
     text_of,
 )
-from skfedauc.report import GroupAUC
+from skfedauc.report import GroupAUC, Undefined
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -180,6 +180,144 @@ class GroupScoreDisplay(ReportDisplay):
             share_beyond=found.share_beyond,
         )
         return display.plot(ax, max_groups=max_groups)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_score: Any,
+        *,
+        groups: Any,
+        sample_weight: Any = None,
+        pos_label: Any = None,
+        undefined: Undefined = "skip",
+        missing: str = "raise",
+        bins: int = 40,
+        max_groups: int | None = None,
+        ax: Axes | None = None,
+    ) -> GroupScoreDisplay:
+        """Draw the score distributions of predictions.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_rows,)
+            Labels of two classes.
+        y_score : array-like of shape (n_rows,)
+            Finite scores; the higher, the more positive.
+        groups : array-like of shape (n_rows,) or (n_rows, n_columns)
+            Group label of each row; with several columns each combination is a group.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of 0 or more.
+        pos_label : int, float, bool or str, default=None
+            The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
+        undefined : {"skip", "ignore", "raise"} or float, default="skip"
+            What averages do with groups that lack a class; see `GroupAUC`.
+        missing : {"raise", "drop", "group"}, default="raise"
+            What to do with rows without a group label; see `AUCPartial.from_predictions`.
+        bins : int, default=40
+            Number of bins from the lowest to the highest score. If few scores are so far off that
+            999 of 1,000 rows would share half of the bins, these are counted in the outermost
+            bins, and the picture says so.
+        max_groups : int, default=None
+            Most groups to draw. None draws as many as have room, up to 12.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a figure.
+
+        Returns
+        -------
+        GroupScoreDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError, TypeError
+            If an argument is not as described; the message tells what to pass instead.
+        """
+        report = cls._of_predictions(
+            y_true,
+            y_score,
+            groups=groups,
+            sample_weight=sample_weight,
+            pos_label=pos_label,
+            undefined=undefined,
+            missing=missing,
+        )
+        return cls.from_report(report, bins=bins, max_groups=max_groups, ax=ax)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        groups: Any,
+        sample_weight: Any = None,
+        pos_label: Any = None,
+        response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
+        undefined: Undefined = "skip",
+        missing: str = "raise",
+        bins: int = 40,
+        max_groups: int | None = None,
+        ax: Axes | None = None,
+    ) -> GroupScoreDisplay:
+        """Draw the score distributions of what a fitted estimator predicts.
+
+        Parameters
+        ----------
+        estimator : estimator object
+            A fitted binary classifier, or a pipeline or search that ends in one.
+        X : array-like of shape (n_rows, n_features)
+            Input of the estimator.
+        y : array-like of shape (n_rows,)
+            True labels.
+        groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
+            Name or names of columns of X, or the labels themselves. A pandas Series is
+            aligned with the index of X by label, if X has one.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of 0 or more.
+        pos_label : int, float, bool or str, default=None
+            The positive label; ``estimator.classes_[1]`` if left out.
+        response_method : str or tuple of str, default=("decision_function", \
+"predict_proba")
+            Methods of the estimator that give scores, the first that it has being used.
+        undefined : {"skip", "ignore", "raise"} or float, default="skip"
+            What averages do with groups that lack a class; see `GroupAUC`.
+        missing : {"raise", "drop", "group"}, default="raise"
+            What to do with rows without a group label; see `AUCPartial.from_predictions`.
+        bins : int, default=40
+            Number of bins from the lowest to the highest score. If few scores are so far off that
+            999 of 1,000 rows would share half of the bins, these are counted in the outermost
+            bins, and the picture says so.
+        max_groups : int, default=None
+            Most groups to draw. None draws as many as have room, up to 12.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a figure.
+
+        Returns
+        -------
+        GroupScoreDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError, TypeError
+            If an argument is not as described; the message tells what to pass instead.
+        """
+        report = cls._of_estimator(
+            estimator,
+            X,
+            y,
+            groups=groups,
+            sample_weight=sample_weight,
+            pos_label=pos_label,
+            response_method=response_method,
+            undefined=undefined,
+            missing=missing,
+        )
+        return cls.from_report(report, bins=bins, max_groups=max_groups, ax=ax)
 
     def plot(self, ax: Axes | None = None, *, max_groups: int | None = None) -> GroupScoreDisplay:
         """Draw the display.

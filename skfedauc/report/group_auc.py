@@ -22,6 +22,7 @@ from skfedauc.report.bias import Bias
 from skfedauc.report.statistics import (
     AVERAGES,
     STATISTICS,
+    StatisticName,
     Undefined,
     check_statistic,
     check_undefined,
@@ -408,7 +409,7 @@ class GroupAUC(Uncertainty, Bias):
         """Number of groups that lack a class, so that their AUC is undefined."""
         return int((~self._defined).sum())
 
-    def statistic(self, name: str) -> float:
+    def statistic(self, name: StatisticName) -> float:
         """One of the named statistics.
 
         Parameters

@@ -15,6 +15,18 @@ if TYPE_CHECKING:
 
 Undefined: TypeAlias = Literal["skip", "ignore", "raise"] | float
 
+# The keys of the table below, for type checkers; scorers spell gaps with "neg_".
+Average: TypeAlias = Literal["macro", "samples", "positives", "negatives", "pairs"]
+Gap: TypeAlias = Literal["difference", "cross_difference", "tau"]
+StatisticName: TypeAlias = (
+    Average | Gap | Literal["pooled", "worst", "ratio", "cross", "bias_score"]
+)
+ScorerStatistic: TypeAlias = (
+    Average
+    | Literal["pooled", "worst", "ratio", "cross", "bias_score"]
+    | Literal["neg_difference", "neg_cross_difference", "neg_tau"]
+)
+
 
 class Statistic(NamedTuple):
     """A named statistic: how to compute it, and what scorers have to know.

@@ -1,0 +1,109 @@
+"""What type checkers and editors see of the public names."""
+
+import inspect
+import re
+import textwrap
+from typing import Literal, get_args, get_origin
+
+import pytest
+
+import skfedauc
+from skfedauc import plotting
+from skfedauc.report import STATISTICS, Gap, ScorerStatistic, StatisticName
+
+
+def names_of(alias):
+    if get_origin(alias) is Literal:
+        return set(get_args(alias))
+    return set().union(*(names_of(part) for part in get_args(alias)))
+
+
+def test_names_are_those_of_the_table():
+    gaps = {name for name, statistic in STATISTICS.items() if not statistic.greater_is_better}
+    assert names_of(StatisticName) == set(STATISTICS)
+    assert names_of(Gap) == gaps
+    assert names_of(ScorerStatistic) == set(STATISTICS) - gaps | {f"neg_{gap}" for gap in gaps}
+
+
+REPORT_DISPLAYS = [
+    skfedauc.GroupAUCDisplay,
+    skfedauc.GroupRocCurveDisplay,
+    skfedauc.GroupScoreDisplay,
+    skfedauc.CrossAUCDisplay,
+]
+
+
+@pytest.mark.parametrize("display", REPORT_DISPLAYS)
+@pytest.mark.parametrize("made", ["from_predictions", "from_estimator"])
+def test_displays_show_the_arguments_that_they_take(display, made):
+    """Those of a report and those of `from_report`, with their defaults and descriptions."""
+    method = getattr(display, made)
+    parameters = inspect.signature(method).parameters
+    drawing = inspect.signature(display.from_report).parameters
+    reading = inspect.signature(getattr(skfedauc.GroupAUC, made)).parameters
+    assert set(parameters) == (set(drawing) - {"report"}) | (set(reading) - {"group_names"})
+    for name, parameter in parameters.items():
+        assert parameter.default == {**reading, **drawing}[name].default
+        assert parameter.kind is not parameter.VAR_KEYWORD
+        assert re.search(rf"(?m)^{name} : ", inspect.getdoc(method))
+
+
+@pytest.mark.parametrize("name", skfedauc.__all__)
+def test_nothing_public_hides_arguments(name):
+    public = getattr(skfedauc, name)
+    methods = [public] if inspect.isfunction(public) else inspect.getmembers(public, callable)
+    for method in methods:
+        method = method[1] if isinstance(method, tuple) else method
+        is_ours = inspect.isfunction(method) and method.__module__.startswith("skfedauc")
+        if is_ours and not method.__name__.startswith("_"):
+            kinds = {p.kind for p in inspect.signature(method).parameters.values()}
+            hides = inspect.Parameter.VAR_KEYWORD in kinds
+            assert not hides or method.__name__ in WITH_KEYWORDS, method.__qualname__
+
+
+# Their keywords are passed on to scikit-learn, which documents them.
+WITH_KEYWORDS = {"set_score_request", "fit", "set_params"}
+
+
+def test_displays_of_reports_are_all_listed():
+    found = {
+        public
+        for public in map(plotting.__dict__.get, plotting.__all__)
+        if hasattr(public, "from_report")
+    }
+    assert found == set(REPORT_DISPLAYS)
+
+
+USES = """
+    import pandas as pd
+    from skfedauc import (
+        GroupAUC, GroupAUCDisplay, group_auc_scoring, group_roc_auc_score, make_group_auc_scorer,
+        select_within_gap,
+    )
+
+    y, score, site = [0, 1], [0.1, 0.9], [1, 1]
+    number: float = group_roc_auc_score(y, score, groups=site)
+    another: float = group_roc_auc_score(y, score, groups=site, statistic="worst")
+    table: pd.Series = group_roc_auc_score(y, score, groups=site, statistic=None)
+    group_auc_scoring(["pooled", "neg_difference"], groups="site")
+    select_within_gap("my score", gap="tau", at_most=0.1)
+    GroupAUCDisplay.from_predictions(y, score, groups=site, level=0.9, ax=None)
+    wrong_type: float = group_roc_auc_score(y, score, groups=site, statistic=None)  # error
+    group_roc_auc_score(y, score, groups=site, statistic="mean")  # error
+    make_group_auc_scorer("difference", groups="site")  # error
+    group_auc_scoring(["pooled", "neg_gap"], groups="site")  # error
+    select_within_gap("my score", gap="spread", at_most=0.1)  # error
+    GroupAUC.from_predictions(y, score, groups=site).statistic("micro")  # error
+    GroupAUCDisplay.from_predictions(y, score, groups=site, levels=0.9)  # error
+"""
+
+
+def test_mypy_knows_names_and_results(tmp_path):
+    api = pytest.importorskip("mypy.api")
+    path = tmp_path / "uses.py"
+    path.write_text(textwrap.dedent(USES))
+    told, _, _ = api.run(["--follow-imports=silent", "--no-error-summary", str(path)])
+    lines = path.read_text().splitlines()
+    expected = {number for number, line in enumerate(lines, 1) if line.endswith("# error")}
+    found = {int(number) for number in re.findall(r"uses\.py:(\d+): error", told)}
+    assert found == expected, told
