@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skfedauc.fairness import FairnessAudit, MitigatedClassifier
-    from skfedauc.inference.luck import auc_luck, luck_report
+    from skfedauc.inference.luck import auc_difference_pvalue, auc_luck, luck_report
     from skfedauc.metrics import compare_roc_auc, group_roc_auc_score
     from skfedauc.model_selection import (
         RepeatedWithinGroupStratifiedKFold,
@@ -45,6 +45,7 @@ __all__ = [
     "MitigatedClassifier",
     "RepeatedWithinGroupStratifiedKFold",
     "WithinGroupStratifiedKFold",
+    "auc_difference_pvalue",
     "auc_luck",
     "compare_roc_auc",
     "cross_validate_group_auc",
@@ -71,6 +72,7 @@ _MODULES = {
     "MitigatedClassifier": "fairness",
     "RepeatedWithinGroupStratifiedKFold": "model_selection",
     "WithinGroupStratifiedKFold": "model_selection",
+    "auc_difference_pvalue": "inference.luck",
     "auc_luck": "inference.luck",
     "compare_roc_auc": "metrics",
     "cross_validate_group_auc": "model_selection",

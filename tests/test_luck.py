@@ -3,6 +3,7 @@
 Nothing here is compared with the package itself, but for what two ways of asking must agree on.
 """
 
+import functools
 import itertools
 import math
 import statistics
@@ -35,16 +36,24 @@ from sklearn.model_selection import (
     check_cv,
 )
 
-from skfedauc import WithinGroupStratifiedKFold, auc_luck, luck_report
+from skfedauc import (
+    AUCPartial,
+    GroupAUC,
+    WithinGroupStratifiedKFold,
+    auc_difference_pvalue,
+    auc_luck,
+    luck_report,
+)
 from skfedauc.inference import luck as luck_module
 
 Z = statistics.NormalDist().inv_cdf(0.975)
 NAN = np.nan
+uniform_luck = functools.partial(auc_luck, distribution="uniform")
 
 
-def variance_of(luck, correlation=0.0):
-    """Variance of an AUC that a luck at 95 % comes from."""
-    return (luck / Z) ** 2 / 2 / (1 - correlation)
+def variance_of(luck, correlation=0.0, quantile=Z):
+    """Variance of an AUC that a critical difference at 95 % comes from."""
+    return (luck / quantile) ** 2 / 2 / (1 - correlation)
 
 
 # The exact way -----------------------------------------------------------------------------------
@@ -59,7 +68,7 @@ KNOWN = {
 
 @pytest.mark.parametrize(("case", "known"), KNOWN.items(), ids=str)
 def test_known_values_of_the_universe(case, known):
-    luck = auc_luck(*case)
+    luck = uniform_luck(*case)
     assert isinstance(luck, float)
     assert variance_of(luck) == pytest.approx(known[0], rel=1e-11)
     assert luck == pytest.approx(known[1], abs=1e-13)
@@ -76,7 +85,7 @@ def variance_of_universe(auc, m, n):
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 40), (40, 1), (10, 990), (300, 200)])
 def test_variance_in_the_universe(auc, m, n):
     expected = variance_of_universe(auc, m, n)
-    assert variance_of(auc_luck(auc, m, n)) == pytest.approx(expected, rel=1e-12)
+    assert variance_of(uniform_luck(auc, m, n)) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("auc", [0.02, 0.3, 0.5, 0.7, 0.8, 0.9, 0.999])
@@ -92,7 +101,7 @@ def test_variance_of_normal_scores(auc, m, n):
         limit=200,
     )
     expected = (auc * (1 - auc) + (m + n - 2) * (q - auc**2)) / (m * n)
-    luck = auc_luck(auc, m, n, scores="binormal")
+    luck = auc_luck(auc, m, n, distribution="binormal")
     assert variance_of(luck) == pytest.approx(expected, rel=1e-8)
 
 
@@ -113,11 +122,12 @@ def unbiased_variance(y, scores, m, n):
         }[a == c, b == d]
         kind.append(h[a, b] * h[c, d])
     square = np.mean(none)
-    return (
-        (np.mean(both) - square)
-        + (m - 1) * (np.mean(same_negative) - square)
-        + (n - 1) * (np.mean(same_positive) - square)
-    ) / (m * n)
+    of_negatives, of_positives = np.mean(same_negative) - square, np.mean(same_positive) - square
+    variance = (np.mean(both) - square + (m - 1) * of_negatives + (n - 1) * of_positives) / (m * n)
+    # Satterthwaite's degrees of freedom of the means of placements
+    parts = np.array([max(of_positives, 0) / m, max(of_negatives, 0) / n])
+    least, squares = min(i, j) - 1, (parts**2 / [i - 1, j - 1]).sum()
+    return variance, max(parts.sum() ** 2 / squares, least) if squares else least
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -127,13 +137,14 @@ def test_variance_from_rows(seed):
     y = rng.permutation(np.repeat([1, 0], [m, n]))
     scores = rng.normal(y * rng.uniform(0, 1), 1).round(int(rng.integers(0, 3))) + 5.0
     for sizes in ((m, n), (30, 70)):
-        expected = unbiased_variance(y, scores, *sizes)
+        expected, freedom = unbiased_variance(y, scores, *sizes)
         if expected <= 1e-12:
             with pytest.raises(ValueError, match="cannot be estimated"):
-                auc_luck(None, *map(int, sizes), scores=(y, scores))
+                auc_luck(None, *map(int, sizes), distribution=(y, scores))
         else:
-            luck = auc_luck(None, *map(int, sizes), scores=(y, scores))
-            assert variance_of(luck) == pytest.approx(expected, rel=1e-9)
+            luck = auc_luck(None, *map(int, sizes), distribution=(y, scores))
+            quantile = stats.t.isf(0.025, freedom)
+            assert variance_of(luck, quantile=quantile) == pytest.approx(expected, rel=1e-8)
 
 
 def test_rows_of_the_universe_have_its_luck():
@@ -142,38 +153,38 @@ def test_rows_of_the_universe_have_its_luck():
     y = np.repeat([1, 0], [20_000, 30_000])
     even = rng.random(y.size)
     scores = np.where(y == 1, 0.6 + 0.4 * even, even)
-    luck = auc_luck(None, 200, 800, scores=(y, scores))
-    assert luck == pytest.approx(auc_luck(0.8, 200, 800), rel=0.01)
+    luck = auc_luck(None, 200, 800, distribution=(y, scores))
+    assert luck == pytest.approx(uniform_luck(0.8, 200, 800), rel=0.01)
 
 
 def test_rows_as_they_come():
     rng = np.random.default_rng(0)
     y = np.repeat([1, 0], [20, 30])
     scores = rng.normal(y)
-    luck = auc_luck(None, 200, 800, scores=(y, scores))
+    luck = auc_luck(None, 200, 800, distribution=(y, scores))
     for rows in (
         (y.astype(bool), scores),
         [y * 2 - 1, list(scores)],
         (pd.Series(y), pd.Series(scores, index=range(100, 150))),
         (y, scores * 1000 - 7),
     ):
-        assert auc_luck(None, 200, 800, scores=rows) == pytest.approx(luck, rel=1e-12)
+        assert auc_luck(None, 200, 800, distribution=rows) == pytest.approx(luck, rel=1e-12)
 
 
 def test_level_and_correlation():
-    luck = auc_luck(0.8, 200, 800)
+    luck = uniform_luck(0.8, 200, 800)
     for level in (0.5, 0.9, 0.99):
         quantile = statistics.NormalDist().inv_cdf((1 + level) / 2)
-        assert auc_luck(0.8, 200, 800, level=level) == pytest.approx(luck * quantile / Z)
+        assert uniform_luck(0.8, 200, 800, level=level) == pytest.approx(luck * quantile / Z)
     for correlation in (0, 0.3, 0.99):
-        correlated = auc_luck(0.8, 200, 800, correlation=correlation)
+        correlated = uniform_luck(0.8, 200, 800, correlation=correlation)
         assert correlated == pytest.approx(luck * math.sqrt(1 - correlation))
 
 
 def test_normal_scores_are_symmetric():
-    luck = auc_luck(0.8, 200, 800, scores="binormal")
-    assert auc_luck(0.2, 800, 200, scores="binormal") == pytest.approx(luck, rel=1e-12)
-    assert auc_luck(0.8, 800, 200, scores="binormal") == pytest.approx(luck, rel=1e-12)
+    luck = auc_luck(0.8, 200, 800, distribution="binormal")
+    assert auc_luck(0.2, 800, 200, distribution="binormal") == pytest.approx(luck, rel=1e-12)
+    assert auc_luck(0.8, 800, 200, distribution="binormal") == pytest.approx(luck, rel=1e-12)
 
 
 # The figures that the documentation gives --------------------------------------------------------
@@ -181,7 +192,7 @@ def test_normal_scores_are_symmetric():
 
 def test_luck_of_normal_scores_next_to_the_universe():
     for (m, n), ratio in {(200, 800): 1.27, (10, 990): 1.82, (500, 500): 0.94}.items():
-        both = [auc_luck(0.8, m, n, scores=scores) for scores in ("binormal", "universe")]
+        both = [auc_luck(0.8, m, n, distribution=scores) for scores in ("binormal", "uniform")]
         assert both[0] / both[1] == pytest.approx(ratio, abs=0.005)
 
 
@@ -209,7 +220,7 @@ CASES = [
 @pytest.mark.parametrize(("n", "auc", "prevalence", "simulated"), CASES)
 def test_table_of_simulated_luck(n, auc, prevalence, simulated):
     m = round(n * prevalence)
-    ratio = auc_luck(auc, m, n - m) / simulated
+    ratio = uniform_luck(auc, m, n - m) / simulated
     # With ten positives on average their random number adds to the luck.
     assert (0.92 if m == 10 else 0.97) < ratio < 1.03
 
@@ -219,7 +230,7 @@ def test_table_of_simulated_luck_with_random_class_counts(n, auc, prevalence, si
     """The variance at each number of positives, weighted by how probable two of them are."""
     low, high = stats.binom.interval(1 - 1e-4, n, prevalence)
     counts = np.arange(max(low, 1), high + 1)
-    variance = np.array([variance_of(auc_luck(auc, int(m), int(n - m))) for m in counts])
+    variance = np.array([variance_of(uniform_luck(auc, int(m), int(n - m))) for m in counts])
     weight = stats.binom.pmf(counts, n, prevalence)
     weights = np.outer(weight, weight) / weight.sum() ** 2
     spread = np.sqrt(variance[:, None] + variance)
@@ -240,7 +251,7 @@ def aucs(positives, negatives):
 
 
 DRAWS = {
-    "universe": (lambda rng, shape: 0.6 + 0.4 * rng.random(shape), lambda rng, s: rng.random(s)),
+    "uniform": (lambda rng, shape: 0.6 + 0.4 * rng.random(shape), lambda rng, s: rng.random(s)),
     "binormal": (
         lambda rng, shape: rng.normal(math.sqrt(2) * stats.norm.ppf(0.8), 1, shape),
         lambda rng, shape: rng.normal(size=shape),
@@ -256,7 +267,7 @@ def test_luck_by_simulation_in_plain_numpy(scores, m, n, method):
     of_positives, of_negatives = DRAWS[scores]
     drawn = aucs(of_positives(rng, (8000, m)), of_negatives(rng, (8000, n)))
     expected = np.quantile(np.abs(drawn[::2] - drawn[1::2]), 0.95)
-    luck = auc_luck(0.8, m, n, scores=scores, method=method, random_state=0)
+    luck = auc_luck(0.8, m, n, distribution=scores, method=method, random_state=0)
     # Two standard errors of such a quantile, of one simulation or two
     assert luck == pytest.approx(expected, rel=0.04)
 
@@ -267,7 +278,7 @@ def test_luck_where_differences_are_not_normal():
     m, n, separation = 3, 97, math.sqrt(2) * stats.norm.ppf(0.98)
     drawn = aucs(rng.normal(separation, 1, (20_000, m)), rng.normal(size=(20_000, n)))
     expected = np.quantile(np.abs(drawn[::2] - drawn[1::2]), 0.99)
-    settings = {"scores": "binormal", "level": 0.99}
+    settings = {"distribution": "binormal", "level": 0.99}
     luck = auc_luck(0.98, m, n, method="simulate", random_state=0, n_simulations=10_000, **settings)
     assert luck == pytest.approx(expected, rel=0.08)
     assert luck > 1.15 * auc_luck(0.98, m, n, **settings)
@@ -282,14 +293,14 @@ def test_luck_of_rows_by_simulation(decimals):
     index = [rng.integers(0, size, (8000, k)) for size, k in ((40, 30), (60, 90))]
     drawn = aucs(scores[y == 1][index[0]], scores[y == 0][index[1]])
     expected = np.quantile(np.abs(drawn[::2] - drawn[1::2]), 0.95)
-    luck = auc_luck(None, 30, 90, scores=(y, scores), method="simulate", random_state=0)
+    luck = auc_luck(None, 30, 90, distribution=(y, scores), method="simulate", random_state=0)
     assert luck == pytest.approx(expected, rel=0.04)
 
 
 SOME_ROWS = np.repeat([1, 0], [400, 400])
 SOME_SCORES = np.random.default_rng(3).normal(SOME_ROWS)
 SCORES = {
-    "universe": "universe",
+    "uniform": "uniform",
     "binormal": "binormal",
     "rows": (SOME_ROWS, SOME_SCORES),
     "rows with ties": (SOME_ROWS, SOME_SCORES.round(0)),
@@ -301,7 +312,7 @@ SCORES = {
 @pytest.mark.parametrize(("m", "n"), [(10, 190), (40, 160)])
 def test_luck_of_correlated_aucs_by_simulation(scores, correlation, m, n):
     """Their differences shrink as those of variables of that correlation do."""
-    settings = {"scores": scores, "correlation": correlation}
+    settings = {"distribution": scores, "correlation": correlation}
     auc = 0.8 if isinstance(scores, str) else None
     luck = auc_luck(auc, m, n, method="simulate", random_state=0, n_simulations=8000, **settings)
     # At .95 hardly a positive of ten scores differently, and differences are not normal.
@@ -336,15 +347,15 @@ def test_seeds_and_numbers_of_simulations():
 
 
 def test_test_sets_larger_than_what_is_held_at_a_time():
-    luck = auc_luck(0.8, 600_000, 500_000, method="simulate", random_state=0, n_simulations=8)
-    assert 0.2 < luck / auc_luck(0.8, 600_000, 500_000) < 3
+    luck = uniform_luck(0.8, 600_000, 500_000, method="simulate", random_state=0, n_simulations=8)
+    assert 0.2 < luck / uniform_luck(0.8, 600_000, 500_000) < 3
 
 
 def test_many_test_sets_are_fast():
     times = []
     for _ in range(3):
         start = time.perf_counter()
-        auc_luck(0.8, 200, 800, method="simulate", random_state=0, n_simulations=2500)
+        uniform_luck(0.8, 200, 800, method="simulate", random_state=0, n_simulations=2500)
         times.append(time.perf_counter() - start)
     assert min(times) < 2
 
@@ -354,7 +365,9 @@ def test_predicted_labels_are_told_of_once():
     y = np.array([0, 0, 0, 1, 1, 1])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        auc_luck(None, 9, 9, scores=(y, [0, 1, 0, 1, 1, 0]), method="simulate", n_simulations=50)
+        auc_luck(
+            None, 9, 9, distribution=(y, [0, 1, 0, 1, 1, 0]), method="simulate", n_simulations=50
+        )
     assert [str(w.message)[:28] for w in caught] == ["y_score holds only 0 and 1: "]
 
 
@@ -381,7 +394,7 @@ def test_models_on_the_same_rows_are_closer_than_on_independent_ones():
 
     correlation = float(np.corrcoef(first, same_rows)[0, 1])
     assert correlation > 0.4
-    settings = {"scores": "binormal"}
+    settings = {"distribution": "binormal"}
     center = float(first.mean())
     for differences, luck in (
         (independent, auc_luck(center, m, n, **settings)),
@@ -400,15 +413,31 @@ ROWS = ([0, 0, 1, 1], [0.1, 0.5, 0.3, 0.6])
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"auc": 0.4}, ValueError, r"auc must be a number from 0\.5 to below 1; .* 1 - auc"),
-        ({"auc": 1.0}, ValueError, r"auc must be .*; got 1\.0\. Ranks without an error do not"),
-        ({"auc": 1.2}, ValueError, r"auc must be a number from 0\.5 to below 1; got 1\.2\.$"),
-        ({"auc": None}, ValueError, r"got None\. It may be None only if scores=\(y_true, y_sc"),
+        (
+            {"auc": 0.4, "distribution": "uniform"},
+            ValueError,
+            r"auc must be a number from 0\.5 to below 1; .* 1 - auc",
+        ),
+        ({"auc": 1.0}, ValueError, r"auc must be .*; got 1\.0\. The variance of an AUC without"),
+        ({"auc": 1.2}, ValueError, r"auc must be a number between 0 and 1; got 1\.2\.$"),
+        ({"auc": None}, ValueError, r"got None\. It may be None only if distribution=\(y_t"),
         ({"auc": "0.8"}, ValueError, r"auc must be a number .*; got '0\.8'"),
         ({"auc": NAN}, ValueError, r"auc must be a number .*; got nan"),
-        ({"auc": 0.0, "scores": "binormal"}, ValueError, r"between 0 and 1; got 0\.0\. Ranks"),
-        ({"auc": 1, "scores": "binormal"}, ValueError, r"auc must be a number between 0 and 1"),
-        ({"auc": 0.8, "scores": ROWS}, ValueError, r"auc must be None .*these rows; got 0\.8"),
+        (
+            {"auc": 0.0, "distribution": "binormal"},
+            ValueError,
+            r"between 0 and 1; got 0\.0\. The v",
+        ),
+        (
+            {"auc": 1, "distribution": "binormal"},
+            ValueError,
+            r"auc must be a number between 0 and 1",
+        ),
+        (
+            {"auc": 0.8, "distribution": ROWS},
+            ValueError,
+            r"auc must be None .*rows; got 0\.8",
+        ),
         ({"n_positives": 0}, ValueError, r"n_positives must be a whole number of at least 1"),
         ({"n_negatives": 9.5}, ValueError, r"n_negatives must be a whole number .*; got 9\.5"),
         ({"level": 95}, ValueError, r"level must be a number between 0 and 1; got 95"),
@@ -416,26 +445,26 @@ ROWS = ([0, 0, 1, 1], [0.1, 0.5, 0.3, 0.6])
         ({"correlation": -0.1}, ValueError, r"correlation must be .*; got -0\.1"),
         ({"correlation": NAN}, ValueError, r"correlation must be .*; got nan"),
         ({"method": "bootstrap"}, ValueError, r"method must be 'exact' or 'simulate'; got 'boot"),
-        ({"scores": "normal"}, ValueError, r"scores must be 'universe', 'binormal' .*; got 'norm"),
-        ({"scores": None}, ValueError, r"scores must be .*; got NoneType"),
-        ({"scores": (1, 2, 3)}, ValueError, r"scores must be .*; got tuple"),
+        ({"distribution": "normal"}, ValueError, r"must be 'binormal', 'uniform' .*; got 'norm"),
+        ({"distribution": None}, ValueError, r"distribution must be .*; got NoneType"),
+        ({"distribution": (1, 2, 3)}, ValueError, r"distribution must be .*; got tuple"),
         (
             {"method": "simulate", "n_simulations": 1},
             ValueError,
             r"n_simulations must be .*; got 1",
         ),
         (
-            {"auc": None, "scores": ([0, 1, 1], [0.1, 0.2, 0.3])},
+            {"auc": None, "distribution": ([0, 1, 1], [0.1, 0.2, 0.3])},
             ValueError,
             r"at least two positives and two negatives; got 2 and 1",
         ),
         (
-            {"auc": None, "scores": ([0, 0, 1, 1], [0.1, 0.2, 0.3, 0.4])},
+            {"auc": None, "distribution": ([0, 0, 1, 1], [0.1, 0.2, 0.3, 0.4])},
             ValueError,
-            r"rows from which the variance of the AUC cannot be estimated: .*scores='binormal'",
+            r"rows from which the variance of the AUC cannot be estimated: .*='binormal'",
         ),
         (
-            {"auc": None, "scores": ([0, 0, 1], [0.1, 0.2])},
+            {"auc": None, "distribution": ([0, 0, 1], [0.1, 0.2])},
             ValueError,
             r"y_score has 2 rows and y_true has 3",
         ),
@@ -615,6 +644,51 @@ def groups_for(cv):
     return {"groups": X["site"]} if takes else {}
 
 
+# The p value of two observed AUCs ---------------------------------------------------------------
+
+
+def test_p_value_is_5_percent_at_the_critical_difference():
+    rng = np.random.default_rng(1)
+    rows = np.repeat([1, 0], [20, 60]), rng.normal(size=80) + np.repeat([1, 0], [20, 60])
+    for distribution in ("binormal", "uniform", rows):
+        for correlation in (0.0, 0.5):
+            settings = {"distribution": distribution, "correlation": correlation}
+            auc = 0.8 if isinstance(distribution, str) else None
+            critical = auc_luck(auc, 20, 100, **settings)
+            a, b = 0.8 + critical / 2, 0.8 - critical / 2
+            assert auc_difference_pvalue(a, b, 20, 100, **settings) == pytest.approx(0.05, rel=1e-9)
+            assert auc_difference_pvalue(b, a, 20, 100, **settings) == pytest.approx(0.05, rel=1e-9)
+    assert auc_difference_pvalue(0.8, 0.8, 20, 100) == 1.0
+    assert auc_difference_pvalue(1, 1, 20, 100) == 1.0
+
+
+def test_p_value_of_equal_models_errs_in_5_percent():
+    rng, n_sets = np.random.default_rng(0), 2000
+    y = np.tile(np.arange(120) < 20, n_sets)
+    partial = AUCPartial.from_predictions(
+        y, rng.normal(size=y.size) + 1.2 * y, groups=np.repeat(np.arange(n_sets), 120)
+    )
+    auc = GroupAUC(partial).by_group["auc"].to_numpy()
+    errs = [
+        auc_difference_pvalue(a, b, 20, 100) < 0.05
+        for a, b in zip(auc[::2], auc[1::2], strict=True)
+    ]
+    assert 0.025 < np.mean(errs) < 0.065
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((1.1, 0.8, 5, 5), r"auc_a must be a number from 0 to 1; got 1\.1"),
+        ((0.8, None, 5, 5), r"auc_b must be .*; got None"),
+        ((0.8, 0.7, 0, 5), r"n_positives must be"),
+    ],
+)
+def test_p_value_of_what_is_no_auc(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        auc_difference_pvalue(*arguments)
+
+
 def searched(cv, search=GridSearchCV, **settings):
     found = search(LogisticRegression(), {"C": [0.01, 1.0]}, cv=cv, refit=False, **settings)
     return found.fit(X, Y, **groups_for(cv))
@@ -761,7 +835,7 @@ def test_unadjusted_exclusion_drops_equal_pipelines():
 def test_more_of_anything_makes_luck_smaller():
     """Partial correlations of the difference with the AUC, the rows and the prevalence."""
     cases = [(a, n, p) for a in (0.7, 0.8, 0.9) for n in (1000, 5000, 10_000) for p in (1, 5, 20)]
-    luck = [auc_luck(a, n * p // 100, n - n * p // 100) for a, n, p in cases]
+    luck = [uniform_luck(a, n * p // 100, n - n * p // 100) for a, n, p in cases]
     columns = np.column_stack([np.array(cases, float), luck])
     inverse = np.linalg.inv(np.corrcoef(columns, rowvar=False))
     partial = -inverse / np.sqrt(np.outer(np.diag(inverse), np.diag(inverse)))

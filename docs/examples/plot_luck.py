@@ -36,7 +36,7 @@ def aucs_of_test_sets(n_positives):
 observed = {n_positives: aucs_of_test_sets(n_positives) for n_positives in [10, 50, 500]}
 for n_positives, auc in observed.items():
     apart = np.abs(auc[::2] - auc[1::2])
-    luck = auc_luck(0.8, n_positives, n_negatives)
+    luck = auc_luck(0.8, n_positives, n_negatives, distribution="uniform")
     print(f"{n_positives:4} positives: drawn {np.quantile(apart, 0.95):.3f}, auc_luck {luck:.3f}")
 
 # %%
@@ -47,7 +47,7 @@ bins = np.linspace(0.64, 0.92, 113)
 for (n_positives, auc), colour in zip(
     observed.items(), ["#D55E00", "#0072B2", "#009E73"], strict=True
 ):
-    luck = auc_luck(0.8, n_positives, n_negatives)
+    luck = auc_luck(0.8, n_positives, n_negatives, distribution="uniform")
     label = f"{n_positives} positives: apart by {luck:.2f} once in 20"
     ax.hist(auc, bins, histtype="stepfilled", alpha=0.35, color=colour)
     ax.hist(auc, bins, histtype="step", color=colour, linewidth=1.5, label=label)

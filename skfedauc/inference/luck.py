@@ -1,4 +1,4 @@
-"""Luck: how far equally good models are apart, and which candidates are tied with the best.
+"""Critical difference of two equally good models, and the candidates tied with the best.
 
 References
 ----------
@@ -26,7 +26,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from skfedauc import _validation as validation
-from skfedauc.inference.intervals import check_level, normal_quantile
+from skfedauc.inference.intervals import check_level, normal_quantile, t_quantile
 from skfedauc.partials import AUCPartial
 
 if TYPE_CHECKING:
@@ -49,41 +49,41 @@ def auc_luck(
     n_negatives: int,
     *,
     level: float = 0.95,
-    scores: str | tuple[Any, Any] = "universe",
+    distribution: str | tuple[Any, Any] = "binormal",
     correlation: float = 0.0,
     method: Literal["exact", "simulate"] = "exact",
     random_state: Any = None,
     n_simulations: int = 5000,
 ) -> float:
-    """Tell how far apart luck alone brings the observed AUCs of two equally good models.
+    """Return the critical difference between the observed AUCs of two equally good models.
 
-    A smaller difference between two observed AUCs is no evidence that one of the models is
-    better. The models are taken to be tested on two independent test sets, with the same
-    numbers of positives and of negatives and independent rows, unless `correlation` is given.
+    The two observed AUCs differ by more with probability ``1 - level``. The models are taken to be
+    tested on two independent test sets, with the same numbers of positives and of negatives and
+    independent rows, unless `correlation` is given.
 
     Parameters
     ----------
     auc : float or None
-        The true AUC of both models: from 0.5 to below 1, or from above 0 if `scores` is
-        "binormal". None if `scores` are rows, whose AUC is then taken.
+        The true AUC of both models: between 0 and 1, or from 0.5 to below 1 if `distribution` is
+        "uniform". None if `distribution` is rows, whose AUC is then taken.
     n_positives, n_negatives : int
         Rows of each class in a test set.
     level : float, default=0.95
-        How often luck stays within the returned difference.
-    scores : {"universe", "binormal"} or (y_true, y_score), default="universe"
-        How scores are distributed, which decides how much luck there is. "universe": negatives
-        evenly over [0, 1] and positives over [2 auc - 1, 1], as in `make_universe`.
-        "binormal": normal in both classes with the same standard deviation. Rows: as they
-        are in these rows of a model at hand, two arrays of shape (n_rows,) with labels in
-        {0, 1}, {-1, 1} or booleans; at least two rows of each class.
+        Probability that the difference is at most the critical one.
+    distribution : {"binormal", "uniform"} or (y_true, y_score), default="binormal"
+        Distribution of the scores, on which the variance of the AUC depends. "binormal": normal
+        in both classes with the same standard deviation. "uniform": negatives uniform on [0, 1]
+        and positives on [2 auc - 1, 1], as in `make_universe`. Rows: as they are in these pilot
+        rows, two arrays of shape (n_rows,) with labels in {0, 1}, {-1, 1} or booleans; at least
+        two rows of each class.
     correlation : float, default=0.0
         Correlation of the two AUCs, from 0 to below 1: above 0 where two models are tested on
-        the same rows. They agree the more the more alike the models are; 0 is the most
-        cautious.
+        the same rows. It is the larger the more similar the models are; 0 gives the largest
+        critical difference.
     method : {"exact", "simulate"}, default="exact"
-        "exact" takes the exact variance of an AUC, and that differences are normal.
-        "simulate" draws test sets and takes the quantile of the differences; for few rows of
-        a class or an AUC near 1, where differences are not normal.
+        "exact" takes the exact variance of an AUC, and normal differences. "simulate" draws test
+        sets and takes the quantile of the differences; for few rows of a class or an AUC near 1,
+        where differences are not normal.
     random_state : int, RandomState instance or None, default=None
         Seed of the simulation.
     n_simulations : int, default=5000
@@ -93,19 +93,19 @@ def auc_luck(
     Returns
     -------
     float
-        The difference between the two observed AUCs, regardless of its sign, that luck exceeds
-        in a share ``1 - level`` of all pairs of test sets.
+        The critical difference, regardless of its sign.
 
     Raises
     ------
     ValueError, TypeError
         If an argument is not as described, or the rows are too few or too well separated to
-        tell how their AUC varies; the message tells what to pass instead.
+        estimate the variance of their AUC; the message says what to pass instead.
 
     See Also
     --------
+    auc_difference_pvalue : The p value of two observed AUCs.
     luck_report : The same question about the candidates of a search.
-    make_universe : The universe as rows.
+    make_universe : Rows with uniform scores.
 
     Notes
     -----
@@ -114,30 +114,34 @@ def auc_luck(
         V = [H - A^2 + (m - 1)(Q1 - A^2) + (n - 1)(Q2 - A^2)] / (m n)
 
     where Q1 is the probability that two positives both outrank the same negative, Q2 that a
-    positive outranks two negatives, and H is A where no scores tie, and less a quarter of the
-    share of tied pairs otherwise. The result is ``z sqrt(2 V (1 - correlation))`` with the
+    positive outranks two negatives, and H is A where no scores tie, and otherwise A minus a
+    quarter of the share of tied pairs. The result is ``z sqrt(2 V (1 - correlation))`` with the
     normal quantile z at (1 + level) / 2.
 
-    In the universe ``Q1 = (1 + 2a) / 3`` and ``Q2 = (1 + a + a^2) / 3``, ``a = 2A - 1``. With
-    normal scores ``Q1 = Q2 = Phi(h) - 2 T(h, 1 / sqrt(3))``, where Phi is the normal
-    distribution function, ``h = Phi^-1(A)`` and T is Owen's function [3]_. From rows, H, Q1, Q2
-    and A^2 are each estimated without bias; with as many rows as the test sets have, V is then
-    the unbiased estimate of the variance of their AUC.
+    With normal scores ``Q1 = Q2 = Phi(h) - 2 T(h, 1 / sqrt(3))``, where Phi is the normal
+    distribution function, ``h = Phi^-1(A)`` and T is Owen's function [3]_. With uniform ones
+    ``Q1 = (1 + 2a) / 3`` and ``Q2 = (1 + a + a^2) / 3``, ``a = 2A - 1``.
 
-    Where positives are few, evenly spaced scores have less luck than normal ones, which are
-    closer to what models give: at an AUC of 0.8 the binormal result is 1.3 times as large with
-    200 positives and 800 negatives, and 1.8 times with 10 and 990, but 0.94 times with 500 of
-    each. Where scores are at hand, pass them.
+    *Uniform scores give too small critical differences where positives are few*: at an AUC of 0.8
+    the binormal one is 1.3 times as large with 200 positives and 800 negatives, and 1.8 times with
+    10 and 990 (0.94 times with 500 of each). On normal scores a difference beyond the uniform
+    "5 %" occurs with a probability of 23 % (AUC 0.8, 50 positives and 950 negatives) or 41 % (AUC
+    0.9, 10 and 990).
 
-    Simulated test sets are drawn from the universe, from the normal distributions, or from the
-    rows with replacement within each class; the latter takes the variance of the rows as that
-    of a population, which is a little off with few rows. For a correlation, the second model
-    gives each row the score of the first with a certain probability, and one that is drawn anew
-    otherwise; the probability is the one at which the two AUCs have exactly this correlation.
-    The differences then come from few rows, while models differ a little in every row: with 10
-    positives the result is up to 1.05 times the exact one at a correlation of 0.75, but up to 1.3
-    times at 0.95, where "exact" is the better choice. The AUCs of many test sets are counted by
-    one `AUCPartial`, with test sets as groups.
+    From pilot rows, H, Q1, Q2 and A^2 are each estimated without bias, and z is the quantile of
+    Student's t, with the degrees of freedom of the estimated variance (Satterthwaite). In
+    simulations with test sets as large as the pilot the critical difference at 5 % is exceeded in
+    5 % of cases at an AUC of 0.7 with 10 positives, but in 7 to 8 % at 0.8, 12 % at 0.9 and 20 % at
+    0.95; with 50 positives in 3 to 7 %. Pass "binormal" with the AUC where it is large and
+    positives are few.
+
+    Simulated test sets are drawn from the distributions, or from the rows with replacement within
+    each class; the quantile of the latter is multiplied by the ratio of Student's t quantile to
+    the normal one. For a correlation, the second model gives each row the score of the first with
+    a certain probability, and an independent one otherwise; the probability is the one at which
+    the two AUCs have exactly this correlation. The differences then come from few rows, while
+    models differ a little in every row: with 10 positives the result is up to 1.05 times the exact
+    one at a correlation of 0.75, but up to 1.3 times at 0.95, where "exact" is the better choice.
 
     References
     ----------
@@ -156,32 +160,107 @@ def auc_luck(
 
     >>> from skfedauc import auc_luck
     >>> round(auc_luck(0.8, 200, 800), 3)
-    0.038
-    >>> round(auc_luck(0.8, 200, 800, scores="binormal"), 3)
     0.048
+    >>> round(auc_luck(0.8, 200, 800, distribution="uniform"), 3)
+    0.038
     >>> round(auc_luck(0.8, 200, 800, correlation=0.75), 3)
-    0.019
+    0.024
     """
+    m, n, correlation = _check_test_set(n_positives, n_negatives, correlation)
+    level = check_level(level)
+    if method not in ("exact", "simulate"):
+        raise ValueError(f"method must be 'exact' or 'simulate'; got {method!r}.")
+    population = _population(auc, distribution)
+    quantile = population.quantile((1 - level) / 2, m, n)
+    if method == "exact":
+        variance = _positive(population.estimated.variance(m, n), distribution)
+        return quantile * math.sqrt(2 * variance * (1 - correlation))
+    n_simulations = validation.check_whole_number(n_simulations, "n_simulations", 2)
+    _positive(population.drawn.variance(m, n), distribution)
+    same = population.drawn.share_of_same_scores(m, n, correlation)
+    random = check_random_state(random_state)
+    differences = _simulated_differences(population, m, n, same, n_simulations, random)
+    wider = quantile / normal_quantile((1 - level) / 2)
+    return float(np.quantile(np.abs(differences), level)) * wider
+
+
+def auc_difference_pvalue(
+    auc_a: float,
+    auc_b: float,
+    n_positives: int,
+    n_negatives: int,
+    *,
+    distribution: str | tuple[Any, Any] = "binormal",
+    correlation: float = 0.0,
+) -> float:
+    """Return the p value of two observed AUCs under the null hypothesis of equal true AUCs.
+
+    For published numbers, where there are no rows; with the scores of both models on the same rows
+    use `compare_roc_auc`.
+
+    Parameters
+    ----------
+    auc_a, auc_b : float
+        The observed AUCs, from 0 to 1.
+    n_positives, n_negatives : int
+        Rows of each class in a test set.
+    distribution : {"binormal", "uniform"} or (y_true, y_score), default="binormal"
+        Distribution of the scores, as in `auc_luck`: at the mean of the two AUCs, or as in these
+        pilot rows.
+    correlation : float, default=0.0
+        Correlation of the two AUCs, from 0 to below 1: above 0 for models on the same rows.
+
+    Returns
+    -------
+    float
+        Two-sided p value.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    See Also
+    --------
+    auc_luck : The difference at which the p value is 5 %.
+    compare_roc_auc : Two models on the same rows, from the rows.
+
+    Notes
+    -----
+    The difference is divided by ``sqrt(2 V (1 - correlation))``, with the variance V of an AUC as
+    in `auc_luck`, and compared with the normal distribution (Student's t with pilot rows). In
+    simulations with normal scores, AUCs of 0.7 to 0.95 and 10/40 to 50/950
+    positives/negatives the p value is below 5 % in 2 to 6 % of cases without a difference.
+
+    Examples
+    --------
+    >>> from skfedauc import auc_difference_pvalue
+    >>> round(auc_difference_pvalue(0.82, 0.78, 200, 800), 3)
+    0.102
+    """
+    m, n, correlation = _check_test_set(n_positives, n_negatives, correlation)
+    for name, auc in (("auc_a", auc_a), ("auc_b", auc_b)):
+        if not validation.is_number(auc) or not 0 <= auc <= 1:
+            raise ValueError(f"{name} must be a number from 0 to 1; got {auc!r}.")
+    center = (float(auc_a) + float(auc_b)) / 2
+    known = isinstance(distribution, str)
+    if known and auc_a == auc_b and center in (0, 1):
+        return 1.0
+    population = _population(center if known else None, distribution)
+    variance = _positive(population.estimated.variance(m, n), distribution)
+    ratio = abs(auc_a - auc_b) / math.sqrt(2 * variance * (1 - correlation))
+    return 2 * population.tail(ratio, m, n)
+
+
+def _check_test_set(n_positives: Any, n_negatives: Any, correlation: Any) -> tuple[int, int, float]:
     m = validation.check_whole_number(n_positives, "n_positives")
     n = validation.check_whole_number(n_negatives, "n_negatives")
-    level = check_level(level)
     if not validation.is_number(correlation) or not 0 <= correlation < 1:
         raise ValueError(
             f"correlation must be a number from 0 to below 1; got {correlation!r}. Two models on "
             "the same rows have a positive one; independent test sets have 0."
         )
-    if method not in ("exact", "simulate"):
-        raise ValueError(f"method must be 'exact' or 'simulate'; got {method!r}.")
-    population = _population(auc, scores)
-    if method == "exact":
-        variance = _positive(population.estimated.variance(m, n), scores)
-        return normal_quantile((1 - level) / 2) * math.sqrt(2 * variance * (1 - correlation))
-    n_simulations = validation.check_whole_number(n_simulations, "n_simulations", 2)
-    _positive(population.drawn.variance(m, n), scores)
-    same = population.drawn.share_of_same_scores(m, n, float(correlation))
-    random = check_random_state(random_state)
-    differences = _simulated_differences(population, m, n, same, n_simulations, random)
-    return float(np.quantile(np.abs(differences), level))
+    return m, n, float(correlation)
 
 
 class _Moments(NamedTuple):
@@ -234,43 +313,76 @@ class _Population(NamedTuple):
         Of what `draw` draws.
     draw : callable
         Gives scores in an array of that shape, of positives or else of negatives.
+    pilot : tuple of int or None
+        Positives and negatives of the sample; None for a distribution that is known.
     """
 
     estimated: _Moments
     drawn: _Moments
     draw: Callable[[np.random.RandomState, bool, tuple[int, int]], Floats]
+    pilot: tuple[int, int] | None = None
+
+    def freedom(self, m: int, n: int) -> float:
+        """Degrees of freedom of the estimated variance of an AUC, by Satterthwaite's formula."""
+        if self.pilot is None:
+            return math.inf
+        of_positives = max(self.estimated.same_positive, 0.0) / m
+        of_negatives = max(self.estimated.same_negative, 0.0) / n
+        least = min(self.pilot) - 1.0
+        if of_positives + of_negatives == 0:
+            return least
+        squares = of_positives**2 / (self.pilot[0] - 1) + of_negatives**2 / (self.pilot[1] - 1)
+        return max((of_positives + of_negatives) ** 2 / squares, least)
+
+    def quantile(self, tail: float, m: int, n: int) -> float:
+        """What a difference over its standard error exceeds with this probability."""
+        freedom = self.freedom(m, n)
+        known = math.isinf(freedom)
+        return normal_quantile(tail) if known else float(t_quantile(tail, freedom))
+
+    def tail(self, ratio: float, m: int, n: int) -> float:
+        """The probability that a difference over its standard error exceeds this."""
+        from scipy.special import ndtr, stdtr
+
+        freedom = self.freedom(m, n)
+        return float(ndtr(-ratio) if math.isinf(freedom) else stdtr(freedom, -ratio))
 
 
-def _population(auc: Any, scores: Any) -> _Population:
-    if isinstance(scores, str) and scores in ("universe", "binormal"):
-        lowest = 0.5 if scores == "universe" else 0.0
+def _population(auc: Any, distribution: Any) -> _Population:
+    if isinstance(distribution, str) and distribution in ("binormal", "uniform"):
+        is_uniform = distribution == "uniform"
+        lowest = 0.5 if is_uniform else 0.0
         if not validation.is_number(auc) or not lowest <= auc < 1 or auc == 0:
-            limits = "from 0.5 to below 1" if scores == "universe" else "between 0 and 1"
+            limits = "from 0.5 to below 1" if is_uniform else "between 0 and 1"
             hint = ""
             if validation.is_number(auc) and auc in (0, 1):
-                hint = " Ranks without an error do not tell how large luck is."
+                hint = " The variance of an AUC without any error is 0."
             elif validation.is_number(auc) and 0 < auc < 0.5:
-                hint = " Luck is the same for 1 - auc."
+                hint = " The result is the same for 1 - auc with the classes exchanged."
             elif auc is None:
-                hint = " It may be None only if scores=(y_true, y_score)."
+                hint = " It may be None only if distribution=(y_true, y_score)."
             raise ValueError(f"auc must be a number {limits}; got {auc!r}.{hint}")
-        return _universe(float(auc)) if scores == "universe" else _binormal(float(auc))
-    if isinstance(scores, str) or not isinstance(scores, tuple | list) or len(scores) != 2:
-        got = repr(scores) if isinstance(scores, str) else type(scores).__name__
+        return _uniform(float(auc)) if is_uniform else _binormal(float(auc))
+    if (
+        isinstance(distribution, str)
+        or not isinstance(distribution, tuple | list)
+        or len(distribution) != 2
+    ):
+        got = repr(distribution) if isinstance(distribution, str) else type(distribution).__name__
         raise ValueError(
-            "scores must be 'universe', 'binormal' or a tuple (y_true, y_score) of the rows of a "
-            f"model; got {got}."
+            "distribution must be 'binormal', 'uniform' or a tuple (y_true, y_score) of the rows "
+            f"of a model; got {got}."
         )
     if auc is not None:
         raise ValueError(
-            f"auc must be None where scores=(y_true, y_score), since it is that of these rows; got "
-            f"{auc!r}. Leave the rows out to choose an AUC."
+            "auc must be None where distribution=(y_true, y_score), since it is that of these "
+            f"rows; got {auc!r}. Leave the rows out to choose an AUC."
         )
-    return _of_rows(*scores)
+    return _of_rows(*distribution)
 
 
-def _universe(auc: float) -> _Population:
-    """Negatives evenly over [0, 1], positives over [2 auc - 1, 1]."""
+def _uniform(auc: float) -> _Population:
+    """Negatives uniform on [0, 1], positives on [2 auc - 1, 1]."""
     lowest = 2 * auc - 1
     # (1 + 2a) / 3 - A^2 and (1 + a + a^2) / 3 - A^2, without cancellation
     moments = _Moments(
@@ -306,8 +418,8 @@ def _of_rows(y_true: Any, y_score: Any) -> _Population:
     m, n = int(partial.n_positives.sum()), int(partial.n_negatives.sum())
     if m < 2 or n < 2:
         raise ValueError(
-            f"scores must be rows with at least two positives and two negatives; got {m} and {n}. "
-            "Pass scores='binormal' with an AUC."
+            f"distribution must be rows with at least two positives and two negatives; got {m} and "
+            f"{n}. Pass distribution='binormal' with an AUC."
         )
     positives, negatives = (
         counts.astype(np.float64) for counts in (partial._cells.positives, partial._cells.negatives)
@@ -341,16 +453,16 @@ def _of_rows(y_true: Any, y_score: Any) -> _Population:
         places = of_class[positive]
         return places[random.randint(places.size, size=shape)]
 
-    return _Population(estimated, drawn, draw)
+    return _Population(estimated, drawn, draw, (m, n))
 
 
-def _positive(variance: float, scores: Any) -> float:
+def _positive(variance: float, distribution: Any) -> float:
     """The variance, refused where rows are not enough to estimate it."""
-    if not isinstance(scores, str) and not variance > 1e-15:
+    if not isinstance(distribution, str) and not variance > 1e-15:
         raise ValueError(
-            "scores=(y_true, y_score) are rows from which the variance of the AUC cannot be "
+            "distribution=(y_true, y_score) are rows from which the variance of the AUC cannot be "
             "estimated: they are too few, or their classes too well separated. Pass "
-            "scores='binormal' with the AUC that you expect."
+            "distribution='binormal' with the AUC that you expect."
         )
     return variance
 
