@@ -342,6 +342,34 @@ def bootstrap_excludes_0(rows: Rows, seed: int) -> bool:
     return bool(frame.difference_ci()[0]["auc"] > 0)
 
 
+def false_claims(n_runs: int, seed: int, n_rows: int, n_labels: Any, weighted: bool) -> list[str]:
+    """Share of audits without any gap that make a claim, and in which a raw p value is below .05.
+
+    `n_labels` are the numbers of labels of each sensitive column. A fifth of the rows is positive;
+    AUC .8; decisions at the median score; scores of three digits.
+    """
+    rng = np.random.default_rng(seed)
+    claimed, by_themselves, n_claims = [], [], 0
+    for _ in range(n_runs):
+        y = rng.random(n_rows) < 0.2
+        scores = (rng.normal(size=n_rows) + ndtri(0.8) * np.sqrt(2.0) * y).round(3)
+        weights = rng.gamma(0.5, size=n_rows) if weighted else None
+        columns = np.column_stack([rng.integers(0, n, n_rows) for n in n_labels])
+        audit = FairnessAudit.from_predictions(
+            y, scores, groups=columns, threshold=np.median(scores), sample_weight=weights
+        )
+        audits = [audit.of(name) for name in audit.columns] if len(n_labels) > 1 else []
+        adjusted, raw = [], []
+        for own in {id(a): a for a in (*audits, audit)}.values():
+            adjusted += [own.gaps["pvalue_adjusted"], own.by_group["pvalue_adjusted"]]
+            adjusted += [own.by_group["xauc_pvalue_adjusted"]]
+            raw += [own.gaps["pvalue"], own.by_group["pvalue"], own.by_group["xauc_pvalue"]]
+        claimed.append(any((p < 0.05).any() for p in adjusted))
+        by_themselves.append(any((p < 0.05).any() for p in raw))
+        n_claims = max(n_claims, audit.n_claims)
+    return [f"{n_claims}", percent(claimed), percent(by_themselves)]
+
+
 # Groups of the null ------------------------------------------------------------------------
 
 
@@ -587,6 +615,29 @@ def tables() -> list[Table]:
                 ),
                 ("10 groups of 20/80, AUC .9", no_gap, (groups(10, 20, 80, 0.9), 9, False)),
             ],
+        ),
+        Table(
+            "Findings of audits without any gap",
+            "Rows fall into groups at random: no gap exists. Largest number of claims tested, "
+            "by each column and by all columns together; share of audits in % whose findings "
+            "make a claim (an adjusted p value below .05), and in which any p value by itself is "
+            "below .05. A fifth of the rows is positive, the AUC is .8.",
+            ["audit", "claims", "any claim", "any p value"],
+            [
+                (
+                    f"{name}, {n_rows:,} rows{', gamma(.5) weights' if weighted else ''}",
+                    false_claims,
+                    (n_rows, labels, weighted),
+                )
+                for name, labels, weighted in (
+                    ("2 groups", (2,), False),
+                    ("5 groups", (5,), False),
+                    ("2 columns of 2 and 3 labels", (2, 3), False),
+                    ("2 groups", (2,), True),
+                )
+                for n_rows in (400, 4_000)
+            ],
+            share=0.5,
         ),
         Table(
             "The certain bound",
