@@ -286,6 +286,9 @@ def test_tables_are_made_of_the_report():
     assert gaps.loc["difference", "value"] == report.difference
     assert gaps.loc["difference", "expected"] == report.expected_difference
     assert gaps.loc["tau", "pvalue"] == report.test_equal_groups().pvalue
+    test = report.test_difference()
+    found = gaps.loc["difference", ["ci_low", "ci_high", "pvalue"]]
+    assert found.tolist() == [test.ci_low, test.ci_high, test.pvalue]
     assert gaps.loc["difference", "lowest"] == report.by_group["auc"].idxmin()
     assert gaps.loc["ratio", "value"] == report.ratio
     assert gaps.loc["tau", "value"] == report.tau
@@ -352,9 +355,10 @@ def test_findings_tell_a_gap_across_from_one_within():
     apart = make_devices("same_negatives", 400, 600, shifts=(-1, 0, 0), random_state=0)
     arguments = apart.y_true, apart.y_score
     audit = FairnessAudit.from_predictions(*arguments, groups=apart.groups, threshold=0.5)
-    assert "These two groups differ (adjusted p < 0.001)." in audit.findings[1]
+    assert "Groups differ (adjusted p < 0.001)." in audit.findings[1]
     assert audit.findings[2] == (
-        "Test that all group AUCs are equal: they are not (adjusted p < 0.001)."
+        "The test that all group AUCs are equal, which takes all groups together, establishes that "
+        "they are not (adjusted p < 0.001)."
     )
     assert audit.findings[3] == "The AUC is lower than that of the other groups in 'device 1'."
     same = make_devices("identical", 400, 600, shifts=(0, 0, 0), random_state=1)

@@ -520,7 +520,8 @@ class FairnessAudit:
         are `lowest` and `highest`; and the `rate` that equalized odds are about. NaN where there is
         no such thing. Rows:
 
-        ``difference``, ``ratio``: of the group AUCs, with the test of the largest difference.
+        ``difference``, ``ratio``: of the group AUCs, with the test of the largest difference (see
+        `GroupAUC.test_difference`); interval and p value are from the same comparison of all pairs.
 
         ``tau``: the standard deviation of the true AUCs, with the test that all are equal.
 
@@ -764,14 +765,9 @@ class FairnessAudit:
 
     @functools.cached_property
     def _largest_difference(self) -> dict[str, float]:
-        """Interval and p value of the largest difference of AUCs."""
-        compared = self.compared
-        table = compared.confidence_intervals(LEVEL, of="statistics")
-        return {
-            "ci_low": float(table["ci_low"]["difference"]),
-            "ci_high": float(table["ci_high"]["difference"]),
-            "pvalue": compared.test_equal_groups().pvalue,
-        }
+        """Interval and p value of the largest difference of AUCs, from all pairs of groups."""
+        test = self.compared.test_difference(level=LEVEL)
+        return {"ci_low": test.ci_low, "ci_high": test.ci_high, "pvalue": test.pvalue}
 
     def _auc_gaps(self) -> dict[str, dict[str, Any]]:
         compared = self.compared

@@ -34,8 +34,14 @@ _RATES = {
 
 
 def findings(audit: FairnessAudit) -> tuple[str, ...]:
+    """Return one sentence or two on each question that the audit asks, and on the adjustment."""
+    found = answers(audit)
+    return (*found, *closing(audit, found))
+
+
+def answers(audit: FairnessAudit) -> tuple[str, ...]:
     """Return one sentence or two on each question that the audit asks."""
-    found = (
+    return (
         *_on_the_model(audit),
         *_on_small_groups(audit),
         *_on_group_aucs(audit),
@@ -43,7 +49,6 @@ def findings(audit: FairnessAudit) -> tuple[str, ...]:
         *_on_ranking_between_groups(audit),
         *_on_decisions(audit),
     )
-    return (*found, *_on_claims(audit, any(_NOTHING in sentence.lower() for sentence in found)))
 
 
 # How good the model is ---------------------------------------------------------------------
@@ -123,17 +128,28 @@ def _on_group_aucs(audit: FairnessAudit) -> Iterator[str]:
         interval = ""
         if not math.isnan(gap["ci_low"]):
             interval = f" (95 % interval {gap['ci_low']:.3f} to {gap['ci_high']:.3f})"
+        between = "These two groups" if audit.compared.n_groups == 2 else "Groups"
         yield (
             f"The AUC within groups goes from {lowest:.3f} ({named(gap['lowest'])}) to "
             f"{lowest + gap['value']:.3f} ({named(gap['highest'])}), a difference of "
-            f"{gap['value']:.3f}{interval}. {_judged(gap, 'These two groups differ')}"
+            f"{gap['value']:.3f}{interval}. {_judged(gap, f'{between} differ')}"
         )
     if audit.compared.n_groups == 2:
         return  # the test of equality is that of the difference
     test = _row(audit.gaps, "tau")
     if math.isnan(test["pvalue"]):
         return
-    yield f"Test that all group AUCs are equal: {_verdict(test, 'they are not')}."
+    test_name = "The test that all group AUCs are equal, which takes all groups together,"
+    adjusted = f"(adjusted {_shown(test['pvalue_adjusted'])})"
+    is_gap_found = gap["pvalue_adjusted"] < SIGNIFICANT
+    if test["pvalue_adjusted"] < SIGNIFICANT:
+        beside = "" if is_gap_found else ", though no difference between two groups is"
+        yield f"{test_name} establishes that they are not {adjusted}{beside}."
+    elif is_gap_found:
+        less = "it detects a single large difference less often"
+        yield f"{test_name} does not reject {adjusted}; {less}."
+    else:
+        yield f"{test_name} does not reject {adjusted}."
 
 
 def _on_single_groups(audit: FairnessAudit) -> Iterator[str]:
@@ -150,11 +166,9 @@ def _on_single_groups(audit: FairnessAudit) -> Iterator[str]:
     if len(above):
         labels = above.sort_values("auc", ascending=False).index
         yield f"The AUC is higher than {than} in {_listed(labels)}."
-    differ = _row(audit.gaps, "tau")["pvalue_adjusted"] < SIGNIFICANT
-    if differ and not len(found):
-        yield "No single group stands out: its AUC is not shown to differ from " + (
-            f"{than}." if reference is not None else "that of the others."
-        )
+    gaps = audit.gaps["pvalue_adjusted"]
+    if not len(found) and min(gaps["difference"], gaps["tau"]) < SIGNIFICANT:
+        yield f"No single group stands out: of none the AUC is shown to differ from {than}."
 
 
 # Ranking between groups --------------------------------------------------------------------
@@ -270,7 +284,8 @@ def _two_shares(audit: FairnessAudit, gap: dict[str, Any], rate: str) -> str:
 # What the p values are adjusted for ---------------------------------------------------------
 
 
-def _on_claims(audit: FairnessAudit, nothing_in_some: bool) -> Iterator[str]:
+def closing(audit: FairnessAudit, found: Iterable[str]) -> Iterator[str]:
+    """Say what the p values of these sentences are adjusted for."""
     n_claims = audit.n_claims
     if n_claims > 1:
         by = [" \N{MULTIPLICATION SIGN} ".join(own.columns) for own in audit._family.audits]
@@ -279,7 +294,7 @@ def _on_claims(audit: FairnessAudit, nothing_in_some: bool) -> Iterator[str]:
             f"{n_claims:,} claims are tested{of}. Adjusted p values are adjusted for all of them "
             "(Holm), so that at most 5 % of audits of groups without any gap make a claim."
         )
-    if nothing_in_some:
+    if any("is established" in sentence and "o difference" in sentence for sentence in found):
         yield "Where no difference is established there may still be one: read its interval."
 
 

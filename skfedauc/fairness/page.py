@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import skfedauc
 from skfedauc import _validation as validation
 from skfedauc.fairness import figures
-from skfedauc.fairness.findings import SIGNIFICANT
+from skfedauc.fairness.findings import SIGNIFICANT, answers, closing
 from skfedauc.report import GroupAUC
 
 if TYPE_CHECKING:
@@ -140,6 +140,7 @@ def page_of(sections: Sequence[Section], subject: str = "") -> str:
     environment.filters["hash_for_policy"] = _hash_for_policy
     source = importlib.resources.files(__package__).joinpath("page.html.jinja").read_text("utf-8")
     facts = [_facts(section) for section in sections]
+    found = [sentence for section in sections for sentence in answers(section.audit)]
     shared = {
         name: text
         for name, text in facts[0].items()
@@ -156,6 +157,7 @@ def page_of(sections: Sequence[Section], subject: str = "") -> str:
         favorable=sections[0].audit.favorable,
         is_weighted=any(_is_weighted(section.audit) for section in sections),
         significant=SIGNIFICANT,
+        closing=list(closing(sections[-1].audit, found)),
         n_claims=sum({id(s.audit._family): s.audit.n_claims for s in sections}.values()),
         versions={"skfedauc": skfedauc.__version__}
         | {name: importlib.metadata.version(name) for name in ("fairlearn", "scikit-learn")},
@@ -189,7 +191,7 @@ def _content(number: int, audit: FairnessAudit) -> dict[str, Any]:
         "group_columns": columns,
         "n_columns": len(audit.columns) + sum(map(len, columns.values())),
         "fewest": max(audit.min_per_class, 1),
-        "findings": audit.findings,
+        "findings": answers(audit),
         "gaps": _gap_rows(audit),
         "groups": _group_rows(audit),
         "pictures": list(figures.pictures(audit, f"plot-{number}")),
