@@ -704,6 +704,32 @@ def test_decisions_merge_as_scores_do():
             audit_of(y, score, group, None, y_pred=drawn, threshold=threshold)
 
 
+def test_rows_without_a_label_are_left_out_of_decisions_as_well():
+    y, score, group, _ = people()
+    drawn = (np.random.default_rng(1).random(y.size) < score).astype(int)
+    labels = pd.Series(group).astype("string").where(np.arange(y.size) % 9 > 0)
+    audit = audit_of(y, score, labels, None, y_pred=drawn, missing="drop")
+    assert repr(audit).splitlines()[0].endswith("100 rows without a group label left out")
+    kept = labels.notna().to_numpy()
+    expected = audit_of(y[kept], score[kept], labels[kept].tolist(), None, y_pred=drawn[kept])
+    pd.testing.assert_frame_equal(audit.gaps, expected.gaps)
+    as_group = audit_of(y, score, labels, None, y_pred=drawn, missing="group")
+    assert as_group.report.n_groups == 4
+    assert as_group.gaps.loc["demographic_parity_difference", "value"] == pytest.approx(
+        demographic_parity_difference(y, drawn, sensitive_features=labels.fillna("-")), abs=1e-12
+    )
+    assert repr(as_group)
+
+
+def test_decisions_in_another_order_are_refused():
+    y, score, group, _ = people(60)
+    shuffled = pd.Series(y).sample(frac=1, random_state=0)
+    with pytest.raises(ValueError, match="y_pred"):
+        audit_of(pd.Series(y), score, group, None, y_pred=shuffled)
+    with pytest.raises(ValueError, match="y_pred"):
+        audit_of(y, pd.Series(score), group, None, y_pred=shuffled)
+
+
 def test_predicted_labels_that_are_none():
     y, score, group, _ = people(60)
     for y_pred, said in (

@@ -18,7 +18,7 @@ from skfedauc.fairness import decisions as deciding
 from skfedauc.fairness.claims import Family
 from skfedauc.fairness.findings import findings, named
 from skfedauc.inference.cross_gap import CrossGaps, cross_gaps
-from skfedauc.partials import AUCPartial
+from skfedauc.partials import AUCPartial, left_out
 from skfedauc.report import GroupAUC
 from skfedauc.report.group_auc import MATRIX_GROUPS
 
@@ -239,6 +239,7 @@ class FairnessAudit:
             validation.check_row_order(
                 {
                     "y_true": y_true,
+                    "y_score": y_score,
                     "y_pred": y_pred,
                     "groups": groups,
                     "sample_weight": sample_weight,
@@ -917,7 +918,7 @@ class FairnessAudit:
     def _headline(self) -> str:
         return (
             f"FairnessAudit of {validation.counted(self.report.n_groups, 'group')} by "
-            f"{', '.join(self.columns)}, {self._decided}"
+            f"{', '.join(self.columns)}, {self._decided}{left_out(self.report.n_missing)}"
         )
 
     @property

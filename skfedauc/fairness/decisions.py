@@ -45,7 +45,9 @@ def at_threshold(partial: AUCPartial, threshold: float) -> AUCPartial:
     cells = partial._cells
     selected = (cells.scores >= threshold).astype(np.float64)
     codes = None if partial._labels is None else group_of_cell(cells.starts)
-    return AUCPartial._added(cells._replace(scores=selected), codes, partial._labels)
+    return AUCPartial._added(
+        cells._replace(scores=selected), codes, partial._labels, partial._origin
+    )
 
 
 def check_decisions(decisions: Any, partial: AUCPartial) -> AUCPartial:
@@ -83,10 +85,13 @@ def check_decisions(decisions: Any, partial: AUCPartial) -> AUCPartial:
     return decisions
 
 
-def predicted_positive(y_pred: Any, y_true: Any, pos_label: Any) -> Any:
+def predicted_positive(y_pred: Any, y_true: Any, pos_label: Any) -> Floats:
     """Return 1 where the positive label is predicted and 0 elsewhere, as scores.
 
-    A pandas Series stays one, so that its index is still known.
+    Raises
+    ------
+    ValueError
+        If `y_pred` has missing labels, or others than `y_true`.
     """
     predicted = validation.column_of(y_pred, "y_pred")
     missing = validation.count_missing(predicted)
@@ -104,10 +109,7 @@ def predicted_positive(y_pred: Any, y_true: Any, pos_label: Any) -> Any:
             f"y_pred must hold the labels of y_true, {known}; got {unknown[0]!r}. Scores and "
             "probabilities are passed as y_score."
         )
-    selected = np.asarray(predicted == positive).astype(np.float64)
-    if isinstance(y_pred, pd.Series):
-        return pd.Series(selected, index=y_pred.index)
-    return selected
+    return np.asarray(predicted == positive).astype(np.float64)
 
 
 def rates(decisions: AUCPartial) -> dict[str, Floats]:

@@ -210,6 +210,7 @@ def _columns_of(audit: FairnessAudit) -> dict[str, dict[str, str]]:
 
 def _facts(section: Section) -> dict[str, str]:
     audit, n_dropped = section
+    n_dropped = n_dropped or audit.report.n_missing
     partial = audit.report.partial
     n_positives, n_negatives = int(partial.n_positives.sum()), int(partial.n_negatives.sum())
     n_small = len(partial) - audit.compared.n_groups
