@@ -2,7 +2,9 @@
 
 import gc
 import itertools
+import os
 import re
+import signal
 import time
 import weakref
 
@@ -16,6 +18,7 @@ import pytest
 from oracles import STATISTICS, all_pairs, random_case, same_statistic
 
 from skfedauc import AUCPartial, GroupAUC
+from skfedauc.partials import auc_partial
 
 # Backends and numbers of workers under which everything must be the same.
 WORKERS = [("loky", 1), ("threading", 2), ("loky", 2)]
@@ -480,3 +483,196 @@ def test_verbose_tells_how_many_batches_are_done(rows, capsys, n_jobs):
     told = read(verbose=11)
     assert re.search(r"\b12\b", told.err)
     assert told.out == ""
+
+
+# What is kept of a run that ends early ---------------------------------------------------------
+
+
+def end_this_process():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Ending:
+    """Scores that end the worker that unpickles them."""
+
+    def __reduce__(self):
+        return end_this_process, ()
+
+
+NAMES_OF_TUPLES = ("ill", "risk", "site", "weight")
+
+
+def some_batches(rows, *, names=NAMES_OF_TUPLES, deadly=-1, bad=-1, n=20):
+    for number, batch in enumerate(tuples(rows, names, cuts(len(rows["ill"]), n))):
+        if number == deadly:
+            yield (*batch[:1], Ending(), *batch[2:])
+        elif number == bad:
+            yield (*batch[:1], batch[1] * np.nan, *batch[2:])
+        else:
+            yield batch
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_a_killed_worker_is_told_with_the_batches_not_counted(rows, tmp_path):
+    path = tmp_path / "counted.npz"
+    with pytest.raises(
+        RuntimeError,
+        match=r"while batches 4 to 7 were counted: .*; the 4 before were counted, which '.*\.npz' "
+        r"keeps: call again with the same batches to go on\.$",
+    ):
+        AUCPartial.from_batches(some_batches(rows, deadly=6), n_jobs=2, checkpoint=path)
+    resumed = AUCPartial.from_batches(some_batches(rows), n_jobs=1, checkpoint=str(path))
+    assert resumed == AUCPartial.from_batches(some_batches(rows))
+    assert not path.exists()
+    with pytest.raises(
+        RuntimeError, match=r"batches 0 to 3 were counted: .* no batch was counted before; checkp"
+    ):
+        AUCPartial.from_batches(some_batches(rows, deadly=1), n_jobs=2)
+
+
+@pytest.mark.parametrize("names", [NAMES_OF_TUPLES, ("ill", "risk", "site"), ("ill", "risk")])
+@pytest.mark.parametrize(("bad", "n_jobs"), [(1, 1), (7, 1), (19, 1), (9, 2)])
+def test_what_was_counted_before_a_failure_is_kept(rows, tmp_path, monkeypatch, names, bad, n_jobs):
+    path = tmp_path / "counted.npz"
+    failing = some_batches(rows, names=names, bad=bad)
+    with (
+        joblib.parallel_config("threading"),
+        pytest.raises(ValueError, match=f"batch {bad}: y_score must be finite"),
+    ):
+        AUCPartial.from_batches(failing, n_jobs=n_jobs, checkpoint=path)
+    assert path.exists()
+    kept = bad if n_jobs == 1 else bad - bad % 4
+    counted = []
+    count = auc_partial._count_batch
+    monkeypatch.setattr(
+        auc_partial, "_count_batch", lambda *a, **k: counted.append(1) or count(*a, **k)
+    )
+    resumed = AUCPartial.from_batches(some_batches(rows, names=names), checkpoint=path)
+    assert len(counted) == 20 - kept
+    expected = AUCPartial.from_batches(some_batches(rows, names=names))
+    if "weight" in names:
+        np.testing.assert_array_equal(resumed.n_positives, expected.n_positives)
+        for name in STATISTICS:
+            assert GroupAUC(resumed, undefined="ignore").statistic(name) == pytest.approx(
+                GroupAUC(expected, undefined="ignore").statistic(name), nan_ok=True
+            )
+    else:
+        assert resumed == expected
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_keeps_what_was_counted(rows, tmp_path, error):
+    path = tmp_path / "counted.npz"
+
+    def stopped():
+        for number, batch in enumerate(some_batches(rows)):
+            if number == 5:
+                raise error
+            yield batch
+
+    with pytest.raises(error):
+        AUCPartial.from_batches(stopped(), checkpoint=path)
+    assert AUCPartial.from_batches(some_batches(rows), checkpoint=path) == AUCPartial.from_batches(
+        some_batches(rows)
+    )
+
+
+def test_a_process_that_ends_has_written_before(rows, tmp_path):
+    """Nothing can be written on SIGKILL: the file is there while batches are counted."""
+    path = tmp_path / "counted.npz"
+
+    def seen():
+        for number, batch in enumerate(some_batches(rows)):
+            assert path.exists() == (number > 0)
+            yield batch
+
+    AUCPartial.from_batches(seen(), checkpoint=path)
+    assert not path.exists()
+
+
+LABELS_KEPT = {
+    "integers": lambda g: np.unique(g, return_inverse=True)[1] - 2**40,
+    "booleans": lambda g: g == "va",
+    "text": lambda g: g.astype(object),
+    "dates": lambda g: np.datetime64("2020-01-01T01:02:03") + (g == "va"),
+    "tuples": lambda g: pd.DataFrame(
+        {"a": g, "b": pd.to_datetime("2020-01-01"), "c": g == "va", "d": 3}
+    ),
+}
+
+
+@pytest.mark.parametrize("convert", LABELS_KEPT.values(), ids=LABELS_KEPT)
+def test_labels_that_are_kept(rows, tmp_path, convert):
+    def batches(bad=-1):
+        for y, s, g in some_batches(rows, names=NAMES_OF_TUPLES[:3], bad=bad):
+            yield np.where(y, "yes", "no"), s, convert(g)
+
+    path = tmp_path / "counted.npz"
+    with pytest.raises(ValueError, match="batch 7"):
+        AUCPartial.from_batches(batches(bad=7), pos_label="yes", checkpoint=path)
+    resumed = AUCPartial.from_batches(batches(), pos_label="yes", checkpoint=path)
+    expected = AUCPartial.from_batches(batches(), pos_label="yes")
+    assert resumed == expected
+    assert resumed.groups == expected.groups
+    assert resumed.group_names == expected.group_names
+
+
+def test_labels_that_are_not_kept(rows, tmp_path):
+    bands = pd.cut(rows["risk"], 3)
+    batches = [(rows["ill"], rows["risk"], bands)] * 2
+    with pytest.raises(TypeError, match=r"checkpoint= keeps groups labelled by .*astype\(str\)"):
+        AUCPartial.from_batches(batches, checkpoint=tmp_path / "counted.npz")
+
+
+@pytest.fixture
+def kept(rows, tmp_path):
+    path = tmp_path / "counted.npz"
+    with pytest.raises(ValueError, match="batch 7"):
+        AUCPartial.from_batches(some_batches(rows, bad=7), checkpoint=path)
+    return path
+
+
+def test_other_batches_are_refused(rows, kept):
+    before = kept.read_bytes()
+    others = dict(rows, risk=np.where(np.arange(5000) == 100, 9.0, rows["risk"]))
+    for batches in (
+        some_batches(others),
+        itertools.islice(some_batches(rows), 6),
+        some_batches(rows, n=30),
+        [],
+    ):
+        with pytest.raises(ValueError, match="is of 7 other batches; pass the same batches"):
+            AUCPartial.from_batches(batches, checkpoint=kept)
+    for options in ({"pos_label": 0}, {"missing": "drop"}):
+        with pytest.raises(ValueError, match=r"was made with label=None, .*; got label=None"):
+            AUCPartial.from_batches(some_batches(rows), checkpoint=kept, **options)
+    assert kept.read_bytes() == before
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_damaged_file_is_refused_or_right(rows, kept, seed):
+    rng = np.random.default_rng(seed)
+    data = bytearray(kept.read_bytes())
+    if seed % 3 == 0:
+        data = data[: rng.integers(len(data))]
+    else:
+        data[rng.integers(len(data))] ^= 1 << rng.integers(8)
+    kept.write_bytes(data)
+    try:
+        resumed = AUCPartial.from_batches(some_batches(rows), checkpoint=kept)
+    except ValueError as error:
+        message = str(error)
+    else:
+        expected = AUCPartial.from_batches(some_batches(rows))
+        assert GroupAUC(resumed).pooled == pytest.approx(GroupAUC(expected).pooled)
+        return
+    assert "checkpoint=" in message
+
+
+def test_a_checkpoint_that_cannot_be_written(rows, tmp_path):
+    with pytest.raises(FileNotFoundError):
+        AUCPartial.from_batches(some_batches(rows), checkpoint=tmp_path / "absent" / "c.npz")
+    (tmp_path / "c.npz").write_text("text")
+    with pytest.raises(ValueError, match="is no checkpoint of from_batches, or is damaged"):
+        AUCPartial.from_batches(some_batches(rows), checkpoint=tmp_path / "c.npz")

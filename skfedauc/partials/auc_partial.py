@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -327,6 +328,7 @@ default=None
         missing: str = "raise",
         n_jobs: int | None = None,
         verbose: int = 0,
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> AUCPartial:
         """Count rows that come in batches, of which few are in memory at a time.
 
@@ -357,6 +359,12 @@ default=None
         verbose : int, default=0
             From 1 up, prints on stderr after each round of batches (``2 * n_jobs``, or one with
             a single worker) how many are done and the time taken.
+        checkpoint : str or os.PathLike, default=None
+            File that keeps what was counted if a batch fails, a worker is killed or the process
+            ends. Called again with the same batches in the same order, the batches of the file
+            are read but not counted again. The file is removed when all are counted. It holds
+            what a partial does, as plain arrays; labels of groups must be booleans, integers,
+            strings or dates. Writing takes about a tenth of the time at most.
 
         Returns
         -------
@@ -366,9 +374,13 @@ default=None
         Raises
         ------
         ValueError, TypeError
-            If there is no batch, or a batch is not as described; tells which and why.
+            If there is no batch, or a batch is not as described; tells which and why. If the
+            file of `checkpoint` is damaged, or of other batches or arguments.
         RuntimeError
-            If reading a batch fails otherwise; tells which and why.
+            If reading a batch fails otherwise, or a worker is killed; tells which batches are
+            not counted.
+        OSError
+            If the file of `checkpoint` cannot be written.
 
         Examples
         --------
@@ -380,7 +392,8 @@ default=None
         AUCPartial(2 groups, 4 rows: 2 positives and 2 negatives, 4 distinct scores)
         """
         # joblib is imported with it, which counting rows alone does not need.
-        from skfedauc.partials.batches import Columns, check_columns, merged_batches
+        from skfedauc.partials.batches import Columns, check_columns, merged_batches, scores_of
+        from skfedauc.partials.checkpoint import Checkpoint
 
         columns = Columns(label, score, group, weight)
         check_columns(columns)
@@ -388,7 +401,17 @@ default=None
         count = functools.partial(
             _count_batch, columns=columns, pos_label=pos_label, missing=missing
         )
-        return merged_batches(batches, count, cls.merge, n_jobs=n_jobs, verbose=verbose)
+        kept = None
+        if checkpoint is not None:
+            kept = Checkpoint(
+                checkpoint,
+                {**columns._asdict(), "pos_label": pos_label, "missing": missing},
+                _restore,
+                functools.partial(scores_of, columns=columns),
+            )
+        return merged_batches(
+            batches, count, cls.merge, n_jobs=n_jobs, verbose=verbose, checkpoint=kept
+        )
 
     @classmethod
     def _added(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from joblib import Parallel, delayed, effective_n_jobs
 
 from skfedauc import _validation as validation
+from skfedauc.partials.checkpoint import Checkpoint, State
 
 
 class Columns(NamedTuple):
@@ -22,14 +24,7 @@ class Columns(NamedTuple):
     weight: str | None
 
 
-class _Partial(Protocol):
-    @property
-    def _n_cells(self) -> int: ...
-    @property
-    def _kind_of_labels(self) -> Any: ...
-
-
-P = TypeVar("P", bound=_Partial)
+P = TypeVar("P", bound=State)
 
 
 def check_columns(columns: Columns) -> None:
@@ -73,6 +68,11 @@ def arguments_of(batch: Any, columns: Columns) -> dict[str, Any]:
     return found
 
 
+def scores_of(batch: Any, columns: Columns) -> Any:
+    """The scores of a batch."""
+    return validation.column_of(arguments_of(batch, columns)["y_score"], "y_score")
+
+
 def _as_frame(batch: Any) -> Any:
     """The batch, or the table of a pyarrow RecordBatch, as Parquet files are read by."""
     if type(batch).__name__ == "RecordBatch":
@@ -89,6 +89,7 @@ def merged_batches(
     *,
     n_jobs: int | None,
     verbose: int,
+    checkpoint: Checkpoint[P] | None = None,
 ) -> P:
     """Count batches in joblib workers, a round at a time, and merge the results.
 
@@ -107,30 +108,99 @@ def merged_batches(
             f"batches must be an iterable of batches; got a single {type(batches).__name__}. Pass "
             "[table] to count it as one batch."
         )
-    numbered = _numbered(batches)
     agreement = _Agreement()
     n_workers = effective_n_jobs(n_jobs)
     in_flight = 1 if n_workers == 1 else 2 * n_workers
-    state: list[P] = []
-    waiting: list[P] = []
-    began, n_done = time.monotonic(), 0
-    with Parallel(n_jobs=n_jobs) as workers:
-        while batch_round := list(itertools.islice(numbered, in_flight)):
-            counted = workers(delayed(_counted_batch)(count, *item) for item in batch_round)
-            for number, (partial, classes) in enumerate(counted, start=n_done):
-                agreement.check(number, partial, classes)
-                waiting.append(partial)
-            n_done += len(batch_round)
-            batch_round.clear()
-            if verbose > 0:
-                took = time.monotonic() - began
-                print(f"{n_done} batches counted in {took:.1f} s", file=sys.stderr)
-            size = sum(part._n_cells for part in state)
-            if sum(part._n_cells for part in waiting) >= max(size, 1 << 16):
-                state, waiting = [merge([*state, *waiting])], []
-    if not state and not waiting:
+    numbered = _numbered(batches)
+    done: _Done[P] = _Done(0, [], [], [])
+    if checkpoint is not None:
+        n_done, state, classes = checkpoint.read()
+        done = _Done(n_done, state, [], classes)
+        agreement.begin(state, classes)
+        numbered = checkpoint.after_those_done(numbered)
+    n_kept, began = done.n_batches, time.monotonic()
+    try:
+        with Parallel(n_jobs=n_jobs) as workers:
+            while batch_round := list(itertools.islice(numbered, in_flight)):
+                try:
+                    counted = workers(delayed(_counted_batch)(count, *item) for item in batch_round)
+                except BrokenExecutor as error:
+                    last = done.n_batches + len(batch_round) - 1
+                    raise _killed(done.n_batches, last, checkpoint) from error
+                partials = []
+                for number, (partial, classes) in enumerate(counted, start=done.n_batches):
+                    agreement.check(number, partial, classes)
+                    partials.append(partial)
+                # One assignment, so that an interrupt finds batches counted or not.
+                done = done.with_round(partials, agreement.classes)
+                batch_round.clear()
+                if verbose > 0:
+                    took = time.monotonic() - began
+                    print(f"{done.n_batches} batches counted in {took:.1f} s", file=sys.stderr)
+                if done.is_to_merge():
+                    done = done.merged(merge)
+                if checkpoint is not None and checkpoint.is_due():
+                    done = done.merged(merge)
+                    checkpoint.write(done.n_batches, done.state[0], done.classes)
+                    n_kept = done.n_batches
+    except BaseException:
+        if checkpoint is not None and done.n_batches > n_kept:
+            done = done.merged(merge)
+            checkpoint.write(done.n_batches, done.state[0], done.classes)
+        raise
+    if not done.n_batches:
         raise ValueError("batches is empty: there is nothing to count.")
-    return merge([*state, *waiting])
+    (whole,) = done.merged(merge).state
+    if checkpoint is not None:
+        checkpoint.remove()
+    return whole
+
+
+class _Done(NamedTuple, Generic[P]):
+    """The batches counted.
+
+    Attributes
+    ----------
+    n_batches : int
+    state : list of at most one partial
+        Those that are merged.
+    waiting : list of partials
+        Those that are not yet.
+    classes : list
+        Labels of classes that they have.
+    """
+
+    n_batches: int
+    state: list[P]
+    waiting: list[P]
+    classes: list[Any]
+
+    def with_round(self, partials: list[P], classes: list[Any]) -> _Done[P]:
+        return _Done(
+            self.n_batches + len(partials), self.state, [*self.waiting, *partials], list(classes)
+        )
+
+    def is_to_merge(self) -> bool:
+        size = sum(part._n_cells for part in self.state)
+        return sum(part._n_cells for part in self.waiting) >= max(size, 1 << 16)
+
+    def merged(self, merge: Callable[[Iterable[P]], P]) -> _Done[P]:
+        return self._replace(state=[merge([*self.state, *self.waiting])], waiting=[])
+
+
+def _killed(first: int, last: int, checkpoint: Checkpoint[Any] | None) -> RuntimeError:
+    """The error for a worker that ended without an answer, as for want of memory."""
+    lost = f"batch {first}" if first == last else f"batches {first} to {last}"
+    before = "no batch was counted before"
+    if first:
+        before = f"the {first:,} before {'was' if first == 1 else 'were'} counted"
+    advice = "; checkpoint=path would keep what is counted"
+    if checkpoint is not None:
+        advice = f", which {checkpoint.path!r} keeps: call again with the same batches to go on"
+    return RuntimeError(
+        f"a worker was killed, perhaps for want of memory, while {lost} were counted: they and "
+        f"those after are not counted; {before}{advice}."
+    )
 
 
 def _numbered(batches: Iterable[Any]) -> Iterator[tuple[int, Any]]:
@@ -147,18 +217,23 @@ class _Agreement:
     """What all batches have in common, as far as they have come."""
 
     def __init__(self) -> None:
-        self._classes: list[Any] = []
+        self.classes: list[Any] = []
         self._kind: Any = None
 
-    def check(self, number: int, partial: _Partial, classes: list[Any]) -> None:
+    def begin(self, state: Sequence[State], classes: list[Any]) -> None:
+        """Go on from batches counted before."""
+        self.classes = list(classes)
+        self._kind = next((partial._kind_of_labels for partial in state), None)
+
+    def check(self, number: int, partial: State, classes: list[Any]) -> None:
         """Refuse a batch of other classes, or of groups that do not merge with the others."""
-        new = [label for label in classes if label not in self._classes]
-        if len(self._classes) + len(new) > 2:
+        new = [label for label in classes if label not in self.classes]
+        if len(self.classes) + len(new) > 2:
             raise ValueError(
                 f"batch {number}: y_true has the labels {classes}, and batches before had "
-                f"{self._classes}; together they must be two."
+                f"{self.classes}; together they must be two."
             )
-        self._classes += new
+        self.classes += new
         kind = partial._kind_of_labels
         if kind is None:  # no rows
             return

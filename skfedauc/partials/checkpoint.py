@@ -1,0 +1,206 @@
+"""What `AUCPartial.from_batches` has counted, in a file from which it goes on."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import json
+import os
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc._output_file import check_target, write_whole
+from skfedauc._paircounts import Cells
+from skfedauc._validation.arrays import object_array
+
+_FORMAT = "skfedauc batches 1"
+# Writing takes at most this share of the time.
+_SHARE = 0.1
+
+
+class State(Protocol):
+    """What an `AUCPartial` is made of."""
+
+    @property
+    def _cells(self) -> Cells: ...
+    @property
+    def _labels(self) -> NDArray[Any] | None: ...
+    @property
+    def _origin(self) -> tuple[Any, ...]: ...
+    @property
+    def _n_cells(self) -> int: ...
+    @property
+    def _kind_of_labels(self) -> Any: ...
+
+
+P = TypeVar("P", bound=State)
+
+
+class Checkpoint(Generic[P]):
+    """A file that holds what was counted.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        File to read, if there is one, and to write.
+    arguments : dict
+        How batches are counted, as JSON holds it; a file made otherwise is refused.
+    restore : callable
+        Makes a partial of its cells, labels and origin.
+    scores_of : callable
+        The scores of a batch.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        arguments: dict[str, Any],
+        restore: Callable[[Cells, Any, tuple[Any, ...]], P],
+        scores_of: Callable[[Any], Any],
+    ) -> None:
+        check_target(path)
+        self.path = os.fspath(path)
+        self._arguments = json.loads(json.dumps(arguments, default=_entry))
+        self._restore, self._scores_of = restore, scores_of
+        self._written, self._took = time.monotonic(), 0.0
+        self._n_done, self._expected = 0, 0
+        # Checksum of the scores of the batches before each that was read
+        self._checksums = {0: 0}
+
+    def after_those_done(self, numbered: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+        """Read all batches, and give those that the file does not have."""
+        n_read = 0
+        for number, batch in numbered:
+            n_read = number + 1
+            before = self._checksums.pop(number)
+            self._checksums[n_read] = _checksum(batch, self._scores_of, before)
+            if number >= self._n_done:
+                self._checksums[number] = before
+                yield number, batch
+            elif n_read == self._n_done and self._checksums[n_read] != self._expected:
+                raise self._other_batches()
+        if n_read < self._n_done:
+            raise self._other_batches()
+
+    def _other_batches(self) -> ValueError:
+        return ValueError(
+            f"checkpoint={self.path!r} is of {self._n_done} other batches; pass the same batches "
+            "in the same order, or remove the file to begin again."
+        )
+
+    def read(self) -> tuple[int, list[P], list[Any]]:
+        """How many batches the file has, their partial in a list, and their labels of classes.
+
+        Raises
+        ------
+        ValueError
+            If it is no whole checkpoint, or of batches counted in another way.
+        """
+        if not os.path.exists(self.path):
+            return 0, [], []
+        try:
+            facts, cells, labels = self._parts()
+            n_missing, group_names = facts["origin"]
+            partial = self._restore(cells, labels, (n_missing, tuple(group_names)))
+            classes = list(map(_label, facts["classes"]))
+            self._n_done, self._expected = int(facts["n_batches"]), int(facts["checksum"])
+        except Exception as error:  # whatever a damaged file leads to
+            raise ValueError(
+                f"checkpoint={self.path!r} is no checkpoint of from_batches, or is damaged "
+                f"({type(error).__name__}: {error}); remove it, or pass another path."
+            ) from error
+        if facts["arguments"] != self._arguments:
+            raise ValueError(
+                f"checkpoint={self.path!r} was made with {_shown(facts['arguments'])}; got "
+                f"{_shown(self._arguments)}. Pass the same, or remove the file to begin again."
+            )
+        return self._n_done, [partial], classes
+
+    def _parts(self) -> tuple[dict[str, Any], Cells, NDArray[Any] | None]:
+        with open(self.path, "rb") as file:
+            content = io.BytesIO(file.read())  # np.load leaves a damaged file open
+        with np.load(content, allow_pickle=False) as arrays:
+            facts = json.loads(arrays["facts"].item())
+            if facts["format"] != _FORMAT:
+                raise ValueError(f"format {facts['format']!r}")
+            found = {name: arrays[name] for name in arrays.files}
+        cells = Cells(*(found.get(name) for name in Cells._fields))  # type: ignore[arg-type]
+        if facts["labels"] is not None:
+            return facts, cells, object_array(map(_label, facts["labels"]))
+        return facts, cells, found.get("labels")
+
+    def is_due(self) -> bool:
+        """Whether enough time has passed since the last one was written."""
+        return time.monotonic() - self._written >= self._took * (1 / _SHARE - 1)
+
+    def write(self, n_batches: int, partial: P, classes: list[Any]) -> None:
+        """Replace the file by one of the first batches."""
+        began = time.monotonic()
+        arrays = {k: array for k, array in partial._cells._asdict().items() if array is not None}
+        labels, entries = partial._labels, None
+        if labels is not None and labels.dtype.kind == "O":
+            entries = [_entry(label) for label in labels.tolist()]
+        elif labels is not None:
+            arrays["labels"] = labels
+        facts = {
+            "format": _FORMAT,
+            "arguments": self._arguments,
+            "n_batches": n_batches,
+            "checksum": self._checksums[n_batches],
+            "classes": [_entry(label) for label in classes],
+            "labels": entries,
+            "origin": list(partial._origin),
+        }
+        content = io.BytesIO()
+        np.savez(content, facts=np.array(json.dumps(facts)), **arrays)
+        write_whole(self.path, content.getvalue())
+        self._checksums = {k: sum_ for k, sum_ in self._checksums.items() if k >= n_batches}
+        self._written = time.monotonic()
+        self._took = self._written - began
+
+    def remove(self) -> None:
+        """Remove the file: all is counted, and other batches must not be added to it."""
+        if os.path.isfile(self.path):
+            os.unlink(self.path)
+
+
+def _checksum(batch: Any, scores_of: Callable[[Any], Any], before: int) -> int:
+    """Checksum of the scores of a batch and of those before."""
+    try:
+        scores = np.ascontiguousarray(scores_of(batch), np.float64)
+    except Exception:  # the batch will be refused when it is counted
+        return before
+    return zlib.crc32(scores.tobytes(), zlib.crc32(str(scores.shape).encode(), before))
+
+
+def _entry(label: Any) -> Any:
+    """A label as JSON holds it."""
+    if isinstance(label, np.generic):
+        label = label.item()
+    if isinstance(label, tuple):
+        return [_entry(part) for part in label]
+    if isinstance(label, datetime.datetime) and label.tzinfo is None:
+        return {"date": label.isoformat()}
+    if not isinstance(label, bool | int | float | str):
+        raise TypeError(
+            "checkpoint= keeps groups labelled by booleans, integers, strings or dates; got "
+            f"{label!r}. Convert labels with .astype(str)."
+        )
+    return label
+
+
+def _label(entry: Any) -> Any:
+    if isinstance(entry, list):
+        return tuple(map(_label, entry))
+    if isinstance(entry, dict):
+        return datetime.datetime.fromisoformat(entry["date"])
+    return entry
+
+
+def _shown(arguments: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in arguments.items())
