@@ -297,7 +297,7 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
         PairedRows(
             rows.positive,
             [rows.scores, other.scores],
-            np.ones(n_rows) if rows.weights is None else rows.weights,
+            np.ones(n_rows) if rows.weights is None else _near_one(rows.weights),
             np.zeros(n_rows, np.intp) if rows.codes is None else rows.codes,
             n_groups,
         )
@@ -331,6 +331,12 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
     }
     groups_table = _paired_table(by_group).set_index(report._index())
     return _comparison(lines, new_groups, groups_table)
+
+
+def _near_one(weights: Floats) -> Floats:
+    """Divide weights by a power of two: results do not depend on their scale, but may overflow."""
+    scaled: Floats = np.ldexp(weights, -np.frexp(weights.mean())[1])
+    return scaled
 
 
 def _paired(auc: Floats, variance: float, level: float, null: StudentT | OverGroups) -> list[float]:

@@ -12,10 +12,12 @@ from statsmodels.stats.meta_analysis import combine_effects
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.nonparametric import rank_compare_2indep
 
-from skfedauc import AUCPartial, GroupAUC, make_devices
+from skfedauc import AUCPartial, GroupAUC, compare_roc_auc, make_devices
 from skfedauc._paircounts import places_in_all
 from skfedauc.inference import agreement, group_comparisons, heterogeneity, intervals, pairwise
+from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.over_groups import NORMAL, OverGroups, variance_over_groups
+from skfedauc.model_selection.cross_validation import _WithinFolds
 
 # Reference values of pROC 1.18.0, metafor 3.8.1 and Obuchowski's (1997) formula, on 20 rows.
 Y = np.repeat([0, 1], [11, 9])
@@ -1230,3 +1232,73 @@ def test_the_rest_of_a_single_group_is_not_there():
     report = report_of([0, 0, 1, 1, 0, 0], [1, 3, 2, 4, 5, 1], list("aaaabb"), undefined="ignore")
     table = report.compare_groups("rest")
     assert table.drop(columns="adjustment").loc["a", "reference_auc":].isna().all()
+
+
+# Scale of weights ------------------------------------------------------------------------------
+
+
+def inference_of(report):
+    """Every number that depends on variances."""
+    test, difference = report.test_equal_groups(), report.test_difference()
+    tables = [report.compare_groups(reference) for reference in (None, "rest", 2)]
+    tables += [report.confidence_intervals(method=method) for method in intervals.METHODS]
+    tables += [
+        report.confidence_intervals(of="statistics", over=over, method=method)
+        for over in ("rows", "groups")
+        for method in intervals.METHODS
+    ]
+    tables.append(report.heterogeneity())
+    numbers = [test.statistic, test.pvalue, difference.ci_low, difference.ci_high]
+    numbers += [difference.pvalue, report.tau]
+    for table in tables:
+        # A difference of two logits cancels.
+        table = table.drop(columns=["statistic", "logit_difference"], errors="ignore")
+        numbers += table.select_dtypes("number").to_numpy().ravel().tolist()
+    return numbers
+
+
+@pytest.mark.parametrize("scale", [1e-99, 1e-82, 1e77])
+def test_the_scale_of_weights_changes_nothing(scale):
+    y, scores, groups, weights = simulated(8, n_groups=4, n=240, weighted=True)
+
+    def found(weights):
+        report = report_of(y, scores, groups, weights)
+        halves = [
+            AUCPartial.from_predictions(
+                y[half], scores[half], groups=groups[half], sample_weight=weights[half]
+            )
+            for half in (np.arange(240) < 120, np.arange(240) >= 120)
+        ]
+        within = _WithinFolds(halves, halves[0] + halves[1], "ignore")
+        agreement = report.agreement()
+        compared = [
+            compare_roc_auc(y, scores, -scores, groups=groups, sample_weight=weights, over=over)
+            for over in ("rows", "groups")
+        ]
+        gaps = cross_gaps(report.partial)
+        numbers = [*inference_of(report), *inference_of(within)]
+        for table in (agreement.averages, agreement.scores, *(c.table for c in compared)):
+            numbers += table.select_dtypes("number").to_numpy().ravel().tolist()
+        return np.array([*numbers, *gaps.disparity, *gaps.error, *gaps.pvalue])
+
+    assert_allclose(found(weights * scale), found(weights), rtol=1e-12, atol=1e-14)
+
+
+def test_folds_whose_weights_differ_in_scale_are_put_on_one():
+    """Around the scale from which weights are divided, one fold is above and another below."""
+    y, scores, groups, weights = simulated(8, n_groups=4, n=240, weighted=True)
+    first = np.arange(240) < 120
+    weights = weights * np.where(first, 1.0, 30.0)
+
+    def within(scale):
+        halves = [
+            AUCPartial.from_predictions(
+                y[half], scores[half], groups=groups[half], sample_weight=scale * weights[half]
+            )
+            for half in (first, ~first)
+        ]
+        return _WithinFolds(halves, halves[0] + halves[1], "ignore")
+
+    border = within(2.0**37)
+    assert [f._variances.exponent > 0 for f in border._folds] == [False, True]
+    assert_allclose(inference_of(border), inference_of(within(1.0)), rtol=1e-12, atol=1e-14)

@@ -60,6 +60,7 @@ def cross_gaps(partial: AUCPartial) -> CrossGaps:
     """
     from scipy.special import ndtr
 
+    partial = partial._with_weights_over(partial._weight_exponent)
     variances = Variances(partial)
     negatives, positives = variances.negatives, variances.positives
     other_negatives, other_positives = negatives.others(), positives.others()

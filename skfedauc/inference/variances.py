@@ -108,10 +108,16 @@ class Variances:
     auc : ndarray of float64, shape (n_groups,)
         NaN where a group lacks a class.
     positives, negatives : ClassRows
+    exponent : int
+        The weights are divided by two to this power: 0, or that of the mean weight if it is very
+        small or large. Variances of folds need the same one.
     """
 
-    def __init__(self, partial: AUCPartial) -> None:
-        self._partial = partial
+    def __init__(self, partial: AUCPartial, exponent: int | None = None) -> None:
+        # Fourth powers of very small or large weights cannot be represented. All results are
+        # ratios, which do not depend on the scale of the weights.
+        self.exponent = partial._weight_exponent if exponent is None else exponent
+        self._partial = partial = partial._with_weights_over(self.exponent)
         self._cells = partial._cells
         tally = partial._tally
         squares: tuple[Any, Any] = (tally.n_negatives, tally.n_positives)

@@ -13,7 +13,7 @@ from sklearn.model_selection import check_cv, cross_validate
 from skfedauc import _sklearn
 from skfedauc import _validation as validation
 from skfedauc.inference import intervals
-from skfedauc.inference.variances import FoldVariances
+from skfedauc.inference.variances import FoldVariances, Variances
 from skfedauc.model_selection.fold_counts import FittedOnRows, FoldCounts, Rows, count_rows
 from skfedauc.model_selection.splitter import WithinGroupStratifiedKFold
 from skfedauc.partials import AUCPartial
@@ -274,7 +274,13 @@ class _WithinFolds(GroupAUC):
 
     @functools.cached_property
     def _variances(self) -> FoldVariances:
-        of_folds = [fold._variances for fold in self._folds]
+        exponent = self.partial._weight_exponent
+        of_folds = [
+            fold._variances
+            if fold._variances.exponent == exponent
+            else Variances(fold.partial, exponent)
+            for fold in self._folds
+        ]
         return FoldVariances(of_folds, self._places, self.n_groups)
 
     def _added(self, by_group: list[NDArray[Any]]) -> NDArray[Any]:

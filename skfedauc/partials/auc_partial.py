@@ -587,6 +587,25 @@ default=None
         origin = self._origin._replace(n_missing=n_missing)
         return AUCPartial._of(self._cells, self._labels, origin)
 
+    @property
+    def _weight_exponent(self) -> int:
+        """Exponent of two of the mean weight; 0 where that is between 1e-12 and 1e12."""
+        weights = self._cells.weights
+        total = 0.0 if weights is None else float(weights[:2].sum())
+        if total == 0.0:
+            return 0
+        mean = total / int(self.n_positives.sum() + self.n_negatives.sum())
+        return 0 if 1e-12 <= mean <= 1e12 else int(np.frexp(mean)[1])
+
+    def _with_weights_over(self, exponent: int) -> AUCPartial:
+        """The weights divided by a power of two, which does not round them."""
+        weights = self._cells.weights
+        if exponent == 0 or weights is None:
+            return self
+        powers = exponent * np.array([[1], [1], [2], [2]])
+        cells = self._cells._replace(weights=np.ldexp(weights, -powers))
+        return AUCPartial._of(cells, self._labels, self._origin)
+
     def _pool(self) -> AUCPartial:
         """All groups as one, without a label."""
         if self._labels is None:
