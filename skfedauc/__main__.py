@@ -36,6 +36,7 @@ from skfedauc._predictions_file import (
     name_of,
     read_columns,
     rows_of,
+    text_encoding,
 )
 
 if TYPE_CHECKING:
@@ -192,6 +193,12 @@ def _parser() -> argparse.ArgumentParser:
         "where it is empty), or a group of their own (default: %(default)s)",
     )
     add(
+        "--encoding",
+        metavar="NAME",
+        type=_encoding,
+        help="encoding of a text file, such as latin-1 or utf-16; UTF-8 if left out",
+    )
+    add(
         "--html",
         metavar="PAGE",
         help="write a fairness audit, with tables and plots, to this file as well; one that exists "
@@ -231,6 +238,13 @@ def _threshold(text: str) -> float | str | None:
     if not math.isfinite(number):
         raise argparse.ArgumentTypeError(f"must be a finite number or none; got {text!r}")
     return number
+
+
+def _encoding(text: str) -> str:
+    try:
+        return text_encoding(text)
+    except LookupError:
+        raise argparse.ArgumentTypeError(f"unknown encoding {text!r}") from None
 
 
 # The main job --------------------------------------------------------------------------
@@ -351,7 +365,7 @@ def audit(arguments: argparse.Namespace) -> Iterator[list[str]]:
     needed = [arguments.label, arguments.score, *columns]
     if arguments.weight is not None:
         needed.append(arguments.weight)
-    table = read_columns(arguments.file, list(dict.fromkeys(needed)))
+    table = read_columns(arguments.file, list(dict.fromkeys(needed)), arguments.encoding)
     rows = rows_of(table, columns, arguments)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -5,6 +5,7 @@ Heavy imports are made where they are used, so that ``--help`` answers at once.
 
 from __future__ import annotations
 
+import codecs
 import difflib
 import gzip
 import importlib
@@ -54,19 +55,33 @@ def name_of(path: str) -> str:
     return "standard input" if path == STDIN else path
 
 
-def read_columns(path: str, needed: list[str]) -> pd.DataFrame:
+def text_encoding(name: str) -> str:
+    """The name of an encoding of text, such as latin-1, if there is one."""
+    found = codecs.lookup(name)
+    if not getattr(found, "_is_text_encoding", True):
+        raise LookupError(f"{name} is no encoding of text")
+    return found.name
+
+
+def read_columns(path: str, needed: list[str], encoding: str | None = None) -> pd.DataFrame:
     """These columns of a file, of which empty cells alone are missing."""
     name = name_of(path)
     ending = _ending(path)
     try:
         if ending == ".parquet":
+            if encoding is not None:
+                raise CommandError("--encoding is for text files, and Parquet has one of its own")
             table = _read_parquet(path, needed)
         else:
-            table = _read_text(path, needed, "\t" if ending == ".tsv" else ",")
+            table = _read_text(path, needed, "\t" if ending == ".tsv" else ",", encoding or "utf-8")
     except ImportError:
         raise CommandError("reading Parquet needs pyarrow: pip install pyarrow") from None
     except UnicodeError:
-        raise CommandError(f"{name}: is not UTF-8 text; save it as UTF-8") from None
+        shown = (encoding or "utf-8").upper()
+        raise CommandError(
+            f"{name}: is not {shown} text; save it as UTF-8, or pass the encoding that it has, "
+            "such as --encoding latin-1"
+        ) from None
     except (OSError, EOFError, ValueError, Warning, zlib.error) as error:
         if "out of memory" in str(error):  # what pandas makes of it
             raise MemoryError from None
@@ -88,12 +103,12 @@ def _ending(path: str) -> str:
     return ending
 
 
-def _read_text(path: str, needed: list[str], usual: str) -> pd.DataFrame:
+def _read_text(path: str, needed: list[str], usual: str, encoding: str) -> pd.DataFrame:
     """Read cells as they are written: "007" and "NA" are text, scores keep every digit."""
     import pandas as pd
 
     source = _standard_input() if path == STDIN else path
-    separator, columns = _header(source, usual)
+    separator, columns = _header(source, usual, encoding)
     _check_columns(path, columns, needed)
     places = [columns.index(name) for name in needed]
     with warnings.catch_warnings():
@@ -111,6 +126,7 @@ def _read_text(path: str, needed: list[str], usual: str) -> pd.DataFrame:
             na_values=[""],
             index_col=False,
             chunksize=100_000,
+            encoding=encoding,
         )
         table = pd.concat([chunk[places] for chunk in chunks], ignore_index=True)
     return table.set_axis(needed, axis=1)
@@ -123,7 +139,7 @@ def _standard_input() -> bytes:
     return sys.stdin.buffer.read()
 
 
-def _header(source: str | bytes, usual: str) -> tuple[str, list[str]]:
+def _header(source: str | bytes, usual: str, encoding: str) -> tuple[str, list[str]]:
     """The separator and the names of the columns, which pandas would rename if repeated.
 
     A header that the usual separator does not split is split by another that does.
@@ -133,7 +149,13 @@ def _header(source: str | bytes, usual: str) -> tuple[str, list[str]]:
     headers = {}
     for separator in (usual, *SEPARATORS):
         header = pd.read_csv(
-            _opened(source), sep=separator, header=None, nrows=1, dtype=str, na_filter=False
+            _opened(source),
+            sep=separator,
+            header=None,
+            nrows=1,
+            dtype=str,
+            na_filter=False,
+            encoding=encoding,
         )
         headers[separator] = header.iloc[0].tolist()
         if len(headers[separator]) > 1:

@@ -392,6 +392,31 @@ def test_a_grouping_without_a_class_is_named(tmp_path, error_of):
     )
 
 
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "UTF-8-SIG", "cp1252"])
+def test_text_of_another_encoding(tmp_path, capsys, encoding):
+    path = tmp_path / "p.csv"
+    path.write_text("y,s,caf\xe9\n0,.1,z\xfcrich\n1,.2,z\xfcrich\n", encoding=encoding)
+    arguments = ["audit", str(path), "--label", "y", "--score", "s", "--group", "caf\xe9", "--json"]
+    assert main([*arguments, "--encoding", encoding]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["groupings"]
+    assert [group["label"] for group in found["groups"]] == ["z\xfcrich"]
+
+
+def test_encodings_that_cannot_be(tmp_path, error_of):
+    path = tmp_path / "p.csv"
+    path.write_bytes("y,s,g\n0,1,caf\xe9\n".encode("latin-1"))
+    assert "not UTF-8 text; save it as" in error_of(["audit", path, *COLUMNS])
+    assert "--encoding latin-1" in error_of(["audit", path, *COLUMNS])
+    assert "not ASCII text" in error_of(["audit", path, *COLUMNS, "--encoding", "ascii"])
+    for name in ("klingon", "hex", "rot13"):
+        message = error_of(["audit", path, *COLUMNS, "--encoding", name])
+        assert f"argument --encoding: unknown encoding '{name}'" in message
+    table = tmp_path / "p.parquet"
+    pd.DataFrame({"y": [0, 1], "s": [0.1, 0.2], "g": ["a", "a"]}).to_parquet(table)
+    message = error_of(["audit", table, *COLUMNS, "--encoding", "latin-1"])
+    assert "--encoding is for text files" in message
+
+
 def test_whole_floats_of_a_parquet_file_are_integers(tmp_path, capsys):
     path = tmp_path / "floats.parquet"
     pd.DataFrame({"y": [0, 1] * 4, "s": np.arange(8) / 8, "g": [1.0, 1, 2, 2] * 2}).to_parquet(path)
