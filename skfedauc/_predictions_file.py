@@ -16,6 +16,7 @@ import sys
 import warnings
 import zlib
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".parquet")
 SEPARATORS = (",", ";", "\t")
 STDIN = "-"
+# Different numbers of so many digits are different as float64.
+_MOST_DIGITS = 15
 # Compressed files may expand to this many times their size, and to this many bytes in any case.
 MOST_EXPANSION = 100
 ALWAYS_READ = 1 << 28
@@ -285,7 +288,7 @@ def rows_of(table: pd.DataFrame, columns: list[str], arguments: argparse.Namespa
     groups = groups_of(table, columns, arguments.missing)
     n_read, table = len(table), table.loc[groups.index]
     labels, positive = labels_of(table[arguments.label], arguments.pos_label)
-    scores = numbers_of(table[arguments.score])
+    scores = scores_of(table[arguments.score])
     weights = None if arguments.weight is None else weights_of(table[arguments.weight])
     return Rows(labels, positive, scores, weights, groups, n_read)
 
@@ -403,6 +406,28 @@ def _number(text: str) -> float:
 def _is_plain(text: str) -> bool:
     """Whether it is free of what Python alone takes for numbers: 1_0, digits of all scripts."""
     return text.isascii() and "_" not in text
+
+
+def scores_of(column: pd.Series[Any]) -> NDArray[np.float64]:
+    """Numbers of which no two different ones are equal once they are float64."""
+    import numpy as np
+    from pandas.api.types import is_float_dtype
+
+    from skfedauc._validation import refuse_ties
+
+    scores = numbers_of(column)
+    if is_float_dtype(column):
+        return scores
+    cells = [str(cell) for cell in column.to_numpy(object)]
+    long = np.fromiter((len(cell) > _MOST_DIGITS for cell in cells), np.bool_, len(cells))
+    if long.any():
+        try:
+            exact = [Decimal(cell) for cell in cells]
+            refuse_ties(exact, scores, f"column {column.name!r}")
+        except ValueError as error:
+            text = str(error).partition("; round them")[0]
+            raise CommandError(f"{text}; round them, or give their ranks as scores") from None
+    return scores
 
 
 def weights_of(column: pd.Series[Any]) -> NDArray[np.float64]:

@@ -9,9 +9,12 @@ import os
 import subprocess
 import sys
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from sklearn.metrics import roc_auc_score
 
@@ -415,6 +418,39 @@ def test_encodings_that_cannot_be(tmp_path, error_of):
     pd.DataFrame({"y": [0, 1], "s": [0.1, 0.2], "g": ["a", "a"]}).to_parquet(table)
     message = error_of(["audit", table, *COLUMNS, "--encoding", "latin-1"])
     assert "--encoding is for text files" in message
+
+
+SCORES_THAT_TIE = {
+    "integers": [2**53, 2**53 + 1, 5],
+    "unsigned": [2**64 - 1, 2**64 - 2, 5],
+    "decimals": [Decimal("0.1"), Decimal("0.10000000000000000001"), Decimal("0.2")],
+}
+
+
+@pytest.mark.parametrize("kind", SCORES_THAT_TIE)
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_scores_that_would_tie_as_floats(tmp_path, error_of, kind, ending):
+    path = tmp_path / f"p.{ending}"
+    scores, of_type = SCORES_THAT_TIE[kind], pa.uint64() if kind == "unsigned" else None
+    table = pa.table({"y": [0, 1, 1], "s": pa.array(scores, of_type), "g": ["a"] * 3})
+    if ending == "csv":
+        table.to_pandas().astype(str).to_csv(path, index=False)
+    else:
+        pq.write_table(table, path)
+    message = error_of(["audit", path, *COLUMNS])
+    assert "column 's' has 3 different numbers, of which 1 are equal to another one" in message
+    assert "give their ranks" in message
+
+
+def test_scores_of_many_digits_that_differ(tmp_path, capsys):
+    path = tmp_path / "p.csv"
+    scores = np.random.default_rng(0).random(50)
+    cells = "".join(f"{i % 2},{score:.22f},a\n" for i, score in enumerate(scores))
+    path.write_text("y,s,g\n" + cells)
+    assert main(["audit", str(path), *COLUMNS, "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["groupings"]
+    expected = roc_auc_score(np.arange(50) % 2, scores)
+    assert found["statistics"]["pooled"] == pytest.approx(expected, abs=1e-12)
 
 
 def test_whole_floats_of_a_parquet_file_are_integers(tmp_path, capsys):

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -824,3 +825,56 @@ def test_text_labels_are_sorted_as_python_sorts_text(monkeypatch, labels, few):
     codes, sorted_labels = encode_groups(groups, "groups")
     assert sorted_labels.tolist() == sorted(labels)
     np.testing.assert_array_equal(sorted_labels[codes], groups)
+
+
+# Numbers that float64 cannot hold ---------------------------------------------------------------
+
+TINY = Decimal("1e-20")
+TIES = {
+    "decimals": [Decimal("0.1"), Decimal("0.1") + TINY, Decimal("0.2"), Decimal("0.3")],
+    "a decimal beside floats": [Decimal("0.1") + TINY, 0.1, 0.2, Decimal("0.1")],
+    "fractions": [Fraction(1, 3), Fraction(1, 3) + Fraction(1, 10**20), 1, 2],
+    "long doubles": [np.longdouble("0.1"), np.longdouble("0.1") + np.longdouble("1e-19"), 0.2, 1],
+}
+
+
+@pytest.mark.parametrize("name", TIES)
+@pytest.mark.parametrize("flavour", [list, lambda v: pd.Series(v, dtype=object)])
+def test_different_numbers_that_tie_as_floats_are_refused(name, flavour):
+    given = TIES[name]
+    with pytest.raises(ValueError, match=r"y_score .*tie"):
+        AUCPartial.from_predictions([0, 1, 0, 1], flavour(given))
+    apart = [given[0], *given[2:]]
+    if name == "a decimal beside floats":
+        apart = given[1:3]
+    if name != "long doubles":
+        partial = AUCPartial.from_predictions([0, 1, 1][: len(apart)], flavour(apart))
+        assert partial._cells.scores.size == len(set(apart))
+
+
+@pytest.mark.parametrize(
+    "flavour",
+    [
+        pl.Series,
+        pa.array,
+        lambda v: pd.Series(v, dtype=pd.ArrowDtype(pa.decimal128(30, 21))),
+        lambda v: pa.table({"score": pa.array(v)}),
+    ],
+)
+def test_decimals_of_every_flavour(flavour):
+    with pytest.raises(ValueError, match=r"1 are equal to another one as float64"):
+        AUCPartial.from_predictions([0, 1, 0, 1], flavour(TIES["decimals"]))
+    fine = [Decimal(i) / 10 for i in range(4)]
+    assert AUCPartial.from_predictions([0, 1, 0, 1], flavour(fine)) == (
+        AUCPartial.from_predictions([0, 1, 0, 1], [0.0, 0.1, 0.2, 0.3])
+    )
+
+
+@pytest.mark.parametrize(
+    "given", [[2**53 + 1, 0.5, 1, 2], [2**63, -1, 0, 1], [2**53 + 1, 2.0**53, 1, 2]]
+)
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_integers_beside_floats(given, kind):
+    with pytest.raises(ValueError, match=r"integers beyond 2\*\*53"):
+        AUCPartial.from_predictions([0, 1, 0, 1], kind(given))
+    AUCPartial.from_predictions([0, 1, 0, 1], kind([2.0**60, 0.5, 1, 2]))

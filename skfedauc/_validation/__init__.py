@@ -23,6 +23,7 @@ from skfedauc._validation.arrays import (
     column_of,
     count_missing,
     counted,
+    refuse_ties,
     warn,
 )
 from skfedauc._validation.classes import classes_of
@@ -86,6 +87,7 @@ __all__ = [
     "label_text",
     "map_labels",
     "names_of",
+    "refuse_ties",
     "some_labels",
     "unite_kinds",
     "unite_labels",

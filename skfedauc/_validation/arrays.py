@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -99,11 +100,43 @@ def described(values: Any) -> str:
 
 
 def check_scores(values: Any, name: str = "y_score") -> NDArray[np.float64]:
-    """Scores as finite float64, none of them rounded."""
+    """Scores as finite float64, no two different ones of which are rounded to the same."""
     array = column_of(values, name)
     scores = _as_floats(array, name)
+    is_list = isinstance(values, list | tuple) and array.dtype == np.float64
+    if is_list and bool((np.abs(scores) >= 1 << 53).any()):
+        # numpy makes floats of integers beside floats, and of integers of any size.
+        array = object_array(v[0] if isinstance(v, list | tuple) else v for v in values)
     _refuse_rounded(array, scores, name)
-    return _refuse_infinite(scores, name)
+    _refuse_infinite(scores, name)
+    if array.dtype.kind == "O":
+        refuse_ties(array.tolist(), scores, name)
+    return scores
+
+
+def refuse_ties(numbers: Sequence[Any], scores: NDArray[np.float64], name: str) -> None:
+    """Refuse numbers such as decimals if different ones are equal as float64.
+
+    Parameters
+    ----------
+    numbers : sequence of numbers
+        As they were given: integers, floats, decimals, fractions, long doubles.
+    scores : ndarray of float64, shape (n_numbers,)
+        The same numbers rounded; finite.
+    """
+    if set(map(type, numbers)) <= {float, bool, np.float64, np.float32, np.float16, np.bool_}:
+        return
+    exact = {
+        Fraction(*number.as_integer_ratio()) if isinstance(number, np.longdouble) else number
+        for number in numbers
+    }
+    n_tied = len(exact) - np.unique(scores).size
+    if n_tied > 0:
+        raise ValueError(
+            f"{name} has {len(exact)} different numbers, of which {n_tied} are equal to another "
+            "one as float64 and would tie; round them, or pass their ranks: the place of each in "
+            f"sorted(set({name}))."
+        )
 
 
 def _refuse_infinite(scores: NDArray[np.float64], name: str) -> NDArray[np.float64]:
