@@ -9,6 +9,7 @@ import numpy as np
 
 from skfedauc import _validation as validation
 from skfedauc.inference import intervals
+from skfedauc.inference.group_comparisons import adjusted
 from skfedauc.inference.over_groups import NORMAL, OverGroups, StudentT, variance_over_groups
 from skfedauc.inference.paired import PairedRows, paired_differences
 from skfedauc.inference.variances import Floats
@@ -173,7 +174,9 @@ class PairedComparison:
         `difference` (a less b), its limits `ci_low` and `ci_high`, `statistic`, `pvalue`, and
         the `estimand` in words. NaN where there is no variation to judge a difference by.
     by_group : pandas.DataFrame or None
-        The same of each group; NaN with fewer than two rows of a class.
+        The same of each group, with `pvalue_adjusted` for the number of groups and the
+        `adjustment`, Holm's, or Benjamini and Hochberg's for more than 50 groups; limits are
+        those of each group alone. NaN with fewer than two rows of a class.
     """
 
     statistic: float
@@ -205,7 +208,7 @@ def compare_roc_auc(
 ) -> PairedComparison:
     """Compare the AUCs of two models on the same rows.
 
-    The one thing that takes rows rather than counts: scores of the same row go together.
+    Unlike the other functions, this one needs the rows, because scores are paired by row.
 
     Parameters
     ----------
@@ -241,7 +244,8 @@ def compare_roc_auc(
     See Also
     --------
     luck_report : The candidates of a search that cannot be told from the best.
-    auc_luck : How far luck alone brings two equally good models apart.
+    auc_luck : The critical difference of two equally good models.
+    auc_difference_pvalue : The p value of two AUCs without their rows.
 
     Notes
     -----
@@ -330,6 +334,8 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
         g: _paired(found.auc[:, g], found.variance[g], level, NORMAL) for g in range(n_groups)
     }
     groups_table = _paired_table(by_group).set_index(report._index())
+    pvalue_adjusted, adjustment = adjusted(groups_table["pvalue"].to_numpy())
+    groups_table = groups_table.assign(pvalue_adjusted=pvalue_adjusted, adjustment=adjustment)
     return _comparison(lines, new_groups, groups_table)
 
 

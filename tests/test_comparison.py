@@ -169,3 +169,15 @@ def test_a_group_with_one_positive_leaves_averages_defined():
     named = compare_roc_auc(y, a, b, groups=pd.Series(groups, name="site"))
     assert named.by_group.index.name == "site"
     assert repr(found).endswith("over these groups, new rows")
+
+
+def test_p_values_by_group_are_adjusted():
+    rng = np.random.default_rng(0)
+    n = 1000
+    y, groups = rng.random(n) < 0.4, rng.integers(0, 10, n)
+    a, b = (rng.normal(size=n) + y for _ in range(2))
+    table = compare_roc_auc(y, a, b, groups=groups).by_group
+    p = table["pvalue"].to_numpy()
+    holm = [min(1.0, max((10 - i) * q for i, q in enumerate(np.sort(p)) if q <= x)) for x in p]
+    np.testing.assert_allclose(table["pvalue_adjusted"], holm, rtol=1e-12)
+    assert set(table["adjustment"]) == {"Holm"}

@@ -1,7 +1,10 @@
 """Variances, intervals and tests: reference values, brute force, other packages, odd groups."""
 
 import itertools
+import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -14,7 +17,14 @@ from statsmodels.stats.nonparametric import rank_compare_2indep
 
 from skfedauc import AUCPartial, GroupAUC, compare_roc_auc, make_devices
 from skfedauc._paircounts import places_in_all
-from skfedauc.inference import agreement, group_comparisons, heterogeneity, intervals, pairwise
+from skfedauc.inference import (
+    agreement,
+    group_comparisons,
+    heterogeneity,
+    intervals,
+    pairwise,
+    roc_curves,
+)
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.over_groups import NORMAL, OverGroups, variance_over_groups
 from skfedauc.model_selection.cross_validation import _WithinFolds
@@ -1302,3 +1312,112 @@ def test_folds_whose_weights_differ_in_scale_are_put_on_one():
     border = within(2.0**37)
     assert [f._variances.exponent > 0 for f in border._folds] == [False, True]
     assert_allclose(inference_of(border), inference_of(within(1.0)), rtol=1e-12, atol=1e-14)
+
+
+# Many rows in few cells, and groups beside a dominating one ---------------------------------------
+
+
+def counts_of(k):
+    """A group of many rows beside one of few, at three scores."""
+    return AUCPartial.from_counts(
+        list("aaabbb"), [0.1, 0.5, 0.9] * 2, [3 * k, 2 * k, k, 3, 2, 2], [k, 2 * k, 3 * k, 1, 2, 2]
+    )
+
+
+def test_simulations_of_counts_do_not_depend_on_their_number():
+    began = time.perf_counter()
+    expected = GroupAUC(counts_of(2**36)).expected_difference
+    area = GroupAUC(counts_of(2**36)).abroca("a", n_resamples=50, random_state=0)
+    assert time.perf_counter() - began < 5
+    assert expected == pytest.approx(GroupAUC(counts_of(500)).expected_difference, rel=0.1)
+    fewer = GroupAUC(counts_of(500)).abroca("a", n_resamples=50, random_state=0)
+    assert area["expected"].iloc[0] == pytest.approx(fewer["expected"].iloc[0], rel=0.3)
+
+
+def test_drawing_numbers_gives_the_distribution_of_drawing_rows(monkeypatch):
+    y, scores, groups, _ = simulated(3, n=600)
+    groups = np.where(groups == 0, 0, 1 + groups % 2)
+    for decimals in (1, 8):
+        report = report_of(y, (scores + np.arange(600) * 1e-6).round(decimals), groups)
+        both = []
+        for most in (1 << 16, 0):
+            monkeypatch.setattr(roc_curves, "_MOST_ROWS", most)
+            both.append(report.abroca(0, n_resamples=400, random_state=most))
+        assert_allclose(both[0]["expected"], both[1]["expected"], rtol=0.1)
+        assert_allclose(both[0]["abroca"], both[1]["abroca"], rtol=1e-12)
+        v = report._variances
+        placements, shares = heterogeneity._placement_distribution(v)
+        rng, m, n = np.random.default_rng(0), 40, 70
+        drawn = heterogeneity._aucs_by_numbers(rng, placements, shares, m, n, 4000)
+        positives = rng.choice(placements, (4000, m), p=shares)
+        negatives = rng.random((4000, n))
+        rows = np.mean(positives[:, :, None] > negatives[:, None, :], axis=(1, 2))
+        assert drawn.mean() == pytest.approx(rows.mean(), abs=0.004)
+        assert drawn.std() == pytest.approx(rows.std(), rel=0.06)
+
+
+def test_many_placements_are_put_together():
+    rng = np.random.default_rng(0)
+    y = rng.random(9000) < 0.5
+    v = variances_of(y, rng.normal(size=9000) + y)
+    placements, shares = heterogeneity._placement_distribution(v)
+    assert 500 < placements.size <= 1024
+    assert shares.sum() == pytest.approx(1.0, rel=1e-12)
+    assert placements @ shares == pytest.approx(v.auc[0], rel=1e-12)
+
+
+def test_the_cross_auc_beside_a_dominating_group():
+    rng = np.random.default_rng(0)
+    n_groups, n = 5_200, 26_000
+    groups = rng.integers(1, n_groups, n)
+    y, scores, weights = rng.random(n) < 0.5, rng.normal(size=n).round(2), rng.uniform(0.5, 2, n)
+    big = [0, 0], [True, False], [0.4, 0.1], [1e15, 1e15]
+    groups, y, scores, weights = (
+        np.concatenate(pair) for pair in zip((groups, y, scores, weights), big, strict=True)
+    )
+    # All pairs minus those within groups, in exact numbers
+    order = np.argsort(scores, kind="stable")
+    twice, pairs = exact_pairs(y[order], scores[order], weights[order])
+    for g in np.unique(groups):
+        mine = order[groups[order] == g]
+        own_twice, own_pairs = exact_pairs(y[mine], scores[mine], weights[mine])
+        twice, pairs = twice - own_twice, pairs - own_pairs
+    began = time.perf_counter()
+    found = report_of(y, scores, groups, weights, undefined="ignore").decomposition()
+    assert time.perf_counter() - began < 2
+    assert found.cross == pytest.approx(float(twice / (2 * pairs)), rel=1e-10)
+
+
+def exact_pairs(y, scores, weights):
+    """Twice the concordant weight and the weight of all pairs, of rows sorted by score."""
+    below, tied, at, twice, positives = (Fraction(0) for _ in range(5))
+    last = None
+    for is_positive, score, weight in zip(y, scores, map(Fraction, weights), strict=True):
+        if score != last:
+            twice += at * (2 * below + tied)
+            below, tied, at, last = below + tied, Fraction(0), Fraction(0), score
+        if is_positive:
+            at += weight
+            positives += weight
+        else:
+            tied += weight
+    twice += at * (2 * below + tied)
+    return twice, positives * (below + tied)
+
+
+def test_statistics_in_threads_leave_the_filters_of_warnings_alone():
+    report = report_of([0, 1, 0, 1, 1], [1, 2, 3, 2, 1], list("aabbc"), undefined=0.5)
+    filters = list(warnings.filters)
+    changed = []
+
+    def ask(_):
+        GroupAUC(report.partial, undefined=0.5).statistics()
+        changed.append(list(warnings.filters) != filters)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(ask, range(60)))
+    assert not any(changed)
+    assert list(warnings.filters) == filters
+    # What is asked for by name still warns.
+    with pytest.warns(UndefinedMetricWarning, match="the result is NaN"):
+        report_of([0, 1, 1], [1, 2, 1], list("aab"), undefined="skip").statistic("tau")

@@ -455,33 +455,74 @@ def mean_range(deviations: Floats) -> float:
 
 
 def _simulated_difference(variances: Variances, seed: int) -> float:
-    """The same by drawing groups: positives from all placements, negatives uniformly."""
+    """The same by drawing groups: positives from all placements, negatives uniformly.
+
+    Rows of small groups are drawn one by one; of large groups, their numbers at each placement.
+    """
     rng = np.random.default_rng(seed)
     kept = variances.defined
-    sizes = [
+    n_positives, n_negatives = (
         np.rint(rows.effective[kept]).astype(np.int64)
         for rows in (variances.positives, variances.negatives)
-    ]
-    n_positives, n_negatives = sizes
-    n_groups, n_rows = n_positives.size, int(n_positives.sum() + n_negatives.sum())
-    n_sets = int(np.clip(_SIMULATED_ROWS // n_rows, _LEAST_SETS, _MOST_SETS))
-    placements, weights = variances.placements_of_positives
-    up_to = np.cumsum(weights)
-    group = np.arange(n_groups)
-    of_set = np.concatenate([np.repeat(group, n_positives), np.repeat(group, n_negatives)])
-    positive = np.arange(n_rows) < n_positives.sum()
-    ranges = np.empty(n_sets)
+    )
+    placements, shares = _placement_distribution(variances)
+    is_large = n_positives + n_negatives > 2 * placements.size
+    small, large = np.flatnonzero(~is_large), np.flatnonzero(is_large)
+    n_rows = int((n_positives + n_negatives)[small].sum())
+    n_drawn = n_rows + 2 * placements.size * large.size
+    n_sets = int(np.clip(_SIMULATED_ROWS // n_drawn, _LEAST_SETS, _MOST_SETS))
+    auc = np.empty((n_sets, n_positives.size))
+    for g in large:
+        auc[:, g] = _aucs_by_numbers(
+            rng, placements, shares, int(n_positives[g]), int(n_negatives[g]), n_sets
+        )
+    up_to = np.cumsum(shares)
+    of_small = n_positives[small], n_negatives[small]
+    group = np.arange(small.size)
+    of_set = np.concatenate([np.repeat(group, of_class) for of_class in of_small])
+    positive = np.arange(n_rows) < of_small[0].sum()
     # Groups of several sets are counted at once, as so many more groups.
-    n_at_once = max(_ROWS_AT_ONCE // n_rows, 1)
-    for start in range(0, n_sets, n_at_once):
+    n_at_once = max(_ROWS_AT_ONCE // max(n_rows, 1), 1)
+    for start in range(0, n_sets if small.size else 0, n_at_once):
         n = min(n_at_once, n_sets - start)
         scores = rng.random((n, n_rows))
-        drawn = scores[:, positive] * up_to[-1]
-        scores[:, positive] = placements[np.searchsorted(up_to, drawn, side="right")]
-        groups = np.add.outer(n_groups * np.arange(n), of_set)
+        place = np.searchsorted(up_to, scores[:, positive] * up_to[-1], side="right")
+        scores[:, positive] = placements[np.minimum(place, placements.size - 1)]
+        groups = np.add.outer(small.size * np.arange(n), of_set)
         found = tally(
-            count_rows(scores.ravel(), np.tile(positive, n), groups.ravel(), n * n_groups)
+            count_rows(scores.ravel(), np.tile(positive, n), groups.ravel(), n * small.size)
         )
-        auc = found.twice.reshape(n, n_groups) / (2.0 * n_positives * n_negatives)
-        ranges[start : start + n] = auc.max(axis=1) - auc.min(axis=1)
-    return float(ranges.mean())
+        twice = found.twice.reshape(n, small.size)
+        auc[start : start + n, small] = twice / (2.0 * of_small[0] * of_small[1])
+    return float(np.ptp(auc, axis=1).mean())
+
+
+# Placements are drawn from this many at most; more of them are put together.
+_MOST_PLACEMENTS = 1024
+
+
+def _placement_distribution(variances: Variances) -> tuple[Floats, Floats]:
+    """Placements of the positives of all groups, sorted, with their shares."""
+    found, weights = variances.placements_of_positives
+    placements, place = np.unique(found, return_inverse=True)
+    shares = np.bincount(place, weights)
+    shares /= shares.sum()
+    if placements.size > _MOST_PLACEMENTS:
+        part = np.minimum(np.cumsum(shares) * _MOST_PLACEMENTS, _MOST_PLACEMENTS - 1).astype(int)
+        first = np.flatnonzero(np.diff(part, prepend=-1))
+        of_part = np.add.reduceat(shares, first)
+        placements = np.add.reduceat(shares * placements, first) / of_part
+        shares = of_part
+    return placements, shares
+
+
+def _aucs_by_numbers(
+    rng: np.random.Generator, placements: Floats, shares: Floats, m: int, n: int, n_sets: int
+) -> Floats:
+    """AUCs of sets of m positives and n negatives, from multinomial numbers at each placement."""
+    # Negatives between two placements are below the upper one.
+    gaps = np.diff(placements, prepend=0.0, append=1.0)
+    positives = rng.multinomial(m, shares, n_sets)
+    below = np.cumsum(rng.multinomial(n, np.maximum(gaps, 0.0) / gaps.sum(), n_sets), axis=1)
+    auc: Floats = (positives / m * (below[:, :-1] / n)).sum(axis=1)
+    return auc

@@ -22,6 +22,9 @@ from skfedauc._paircounts import Cells
 
 Floats = NDArray[np.float64]
 
+# More rows than this are drawn by their numbers between places, on a grid of so many parts.
+_MOST_ROWS, _GRID = 1 << 16, 1024
+
 
 class RocCurve(NamedTuple):
     """Corners of an ROC curve from (0, 0) to (1, 1); rows of one score make a straight piece.
@@ -140,7 +143,12 @@ def null_areas(
     both groups have the same curve, placements are distributed alike [2]_. So positives draw
     theirs from those of both groups, evenly within a tie, and negatives theirs evenly from 0 to
     1. Rows that fall into a tie of their group are tied again.
+
+    Of more than `_MOST_ROWS` rows, their numbers between the corners of both curves and of a grid
+    are drawn instead, so that the time does not depend on the number of rows.
     """
+    if sum(n_negatives) + sum(n_positives) > _MOST_ROWS:
+        return _null_areas_by_numbers(curves, n_negatives, n_positives, n_resamples, random)
     begin = np.concatenate([curve.fpr[:-1] for curve in curves])
     width = np.concatenate([curve.fpr[1:] for curve in curves]) - begin
     share = np.concatenate(
@@ -158,6 +166,54 @@ def null_areas(
             drawn.append(_curve_of(random.random_sample(negatives), placements, tie))
         areas[i] = area_between(*drawn)
     return areas
+
+
+def _null_areas_by_numbers(
+    curves: tuple[RocCurve, RocCurve],
+    n_negatives: tuple[int, int],
+    n_positives: tuple[int, int],
+    n_resamples: int,
+    random: np.random.RandomState,
+) -> Floats:
+    """The same from multinomial numbers of rows at and between places from 0 to 1."""
+    grid = np.linspace(0.0, 1.0, _GRID + 1)
+    edges = np.unique(np.concatenate([grid, *(curve.fpr for curve in curves)]))
+    # At each edge, and between it and the next one: positives may be at an edge, negatives are not.
+    of_negatives = np.zeros(2 * edges.size - 1)
+    of_negatives[1::2] = np.diff(edges)
+    of_positives = np.zeros(2 * edges.size - 1)
+    for curve, n in zip(curves, n_positives, strict=True):
+        low, high = _at_edges(curve, edges, "left"), _at_edges(curve, edges, "right")
+        of_positives[::2] += n * (high - low)
+        of_positives[1::2] += n * (low[1:] - high[:-1])
+    of_positives = np.maximum(of_positives, 0.0) / np.maximum(of_positives, 0.0).sum()
+    places = np.repeat(edges, 2)[:-1]
+    own_place = []
+    for begin, end in map(_ties_of, curves):
+        place = np.arange(places.size)
+        if begin.size:
+            tie = np.maximum(np.searchsorted(begin, places, "right") - 1, 0)
+            inside = (begin[tie] <= places) & (places < end[tie])
+            place = np.where(inside, 2 * np.searchsorted(edges, begin[tie]), place)
+        own_place.append(place)
+    areas = np.empty(n_resamples)
+    for i in range(n_resamples):
+        drawn = []
+        for place, negatives, positives in zip(own_place, n_negatives, n_positives, strict=True):
+            counts = (
+                np.bincount(place, random.multinomial(n, shares), places.size)[::-1]
+                for n, shares in ((negatives, of_negatives), (positives, of_positives))
+            )
+            drawn.append(RocCurve(*map(_shares, counts)))
+        areas[i] = area_between(*drawn)
+    return areas
+
+
+def _at_edges(curve: RocCurve, edges: Floats, side: Literal["left", "right"]) -> Floats:
+    """Heights at edges, which include the corners; 0 before the curve begins and 1 at its end."""
+    inner = edges[1:] if side == "left" else edges[:-1]
+    heights = _at(curve, inner, side)
+    return np.append(0.0, heights) if side == "left" else np.append(heights, 1.0)
 
 
 def _ties_of(curve: RocCurve) -> tuple[Floats, Floats]:

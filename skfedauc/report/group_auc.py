@@ -6,7 +6,6 @@ import copy
 import functools
 import html
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -145,6 +144,9 @@ class GroupAUC(Uncertainty, Bias):
         self._undefined = check_undefined(undefined)
         names = partial.group_names if group_names is None else group_names
         self._group_names = validation.check_group_names(names, partial._labels)
+
+    # Whether results that are not defined are NaN without a warning
+    _is_quiet = False
 
     @property
     def partial(self) -> AUCPartial:
@@ -573,14 +575,10 @@ class GroupAUC(Uncertainty, Bias):
         twice_within, pairs_within = self._within_pairs
         if not self._has_cross_pairs:
             cross = float("nan")
-        elif (
-            self._twice.dtype.kind == "f"
-            and pairs - pairs_within < _FEW_CROSS * pairs
-            and self.n_groups <= 10 * MATRIX_GROUPS
-        ):
+        elif self._twice.dtype.kind == "f" and pairs - pairs_within < _FEW_CROSS * pairs:
             # So few pairs would be lost in the rounding of a difference.
-            twice_cross, pairs_cross = (_off_diagonal_sum(m) for m in self._cross_pairs())
-            cross = twice_cross / pairs_cross / 2
+            wins, pairs_across = self._wins
+            cross = _ratio(wins[1, 0].sum(), pairs_across[1, 0].sum())
         else:
             cross = _ratio(twice - twice_within, 2 * (pairs - pairs_within))
         within = _ratio(twice_within, 2 * pairs_within)
@@ -731,7 +729,7 @@ class GroupAUC(Uncertainty, Bias):
         remedy = self._remedy if more_rows_help else ""
         if self.undefined == "raise":
             raise ValueError(f"{reason}, and undefined='raise' was asked for.{remedy}")
-        if self.undefined != "ignore":
+        if self.undefined != "ignore" and not self._is_quiet:
             validation.warn(f"{reason}, so the result is NaN.{remedy}", UndefinedMetricWarning)
         return float("nan")
 
@@ -774,19 +772,18 @@ class GroupAUC(Uncertainty, Bias):
 
     def _all_statistics(self) -> dict[str, float]:
         """Every named statistic that is cheap enough, without a warning."""
-        quiet = self
+        quiet = copy.copy(self)
+        # A copy, not a filter of warnings: filters are those of all threads.
+        quiet._is_quiet = True
         if self.undefined in ("skip", "raise"):
-            quiet = copy.copy(self)
             quiet._undefined = "ignore"
             for cached in ("_usable", "_undefined_reported", "pooled"):
                 quiet.__dict__.pop(cached, None)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
-            return {
-                name: statistic.compute(quiet)
-                for name, statistic in STATISTICS.items()
-                if not (statistic.needs_matrix and self.n_groups > MATRIX_GROUPS)
-            }
+        return {
+            name: statistic.compute(quiet)
+            for name, statistic in STATISTICS.items()
+            if not (statistic.needs_matrix and self.n_groups > MATRIX_GROUPS)
+        }
 
     # How it looks ----------------------------------------------------------------------
 
@@ -849,10 +846,6 @@ class GroupAUC(Uncertainty, Bias):
             f"<table><caption>{html.escape(self._headline())}</caption>"
             f"{statistics}{extremes}</table>"
         )
-
-
-def _off_diagonal_sum(matrix: NDArray[np.float64]) -> float:
-    return float(matrix.sum(where=~np.eye(len(matrix), dtype=np.bool_)))
 
 
 def _ratio(part: Any, whole: Any) -> float:
