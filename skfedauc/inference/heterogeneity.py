@@ -505,8 +505,7 @@ def _placement_distribution(variances: Variances) -> tuple[Floats, Floats]:
     """Placements of the positives of all groups, sorted, with their shares."""
     found, weights = variances.placements_of_positives
     placements, place = np.unique(found, return_inverse=True)
-    shares = np.bincount(place, weights)
-    shares /= shares.sum()
+    shares: Floats = np.bincount(place, weights / weights.sum()).astype(np.float64)
     if placements.size > _MOST_PLACEMENTS:
         part = np.minimum(np.cumsum(shares) * _MOST_PLACEMENTS, _MOST_PLACEMENTS - 1).astype(int)
         first = np.flatnonzero(np.diff(part, prepend=-1))
