@@ -323,8 +323,11 @@ def test_labels_other_than_0_and_1(people, name, classes):
         lambda column: column == "m",
         lambda column: column.map({"f": 4, "m": 7}),
         lambda column: pd.to_datetime(column.map({"f": "2020-01-01", "m": "2021-01-01"})),
+        lambda column: column.map({"f": 4.0, "m": 7.0}),
+        lambda column: pd.cut(column.map({"f": 0, "m": 9}), [-1, 5, 10]),
+        lambda column: pd.PeriodIndex(column.map({"f": "2020", "m": "2021"}), freq="Y"),
     ],
-    ids=["booleans", "integers", "dates"],
+    ids=["booleans", "integers", "dates", "whole floats", "bands", "periods"],
 )
 @every_mitigator
 def test_kinds_of_sensitive_labels(people, name, convert):

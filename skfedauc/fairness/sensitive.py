@@ -111,7 +111,7 @@ def labels_of(columns: Sequence[Any]) -> NDArray[Any]:
     """Labels of the rows, shape (n_rows,), or (n_rows, n_columns) for several columns."""
     labels = []
     for column in columns:
-        codes, known = validation.encode_groups(_whole(column), _NAME)
+        codes, known = validation.encode_groups(column, _NAME)
         # fairlearn compares labels, which it cannot do with dates.
         labels.append((known.astype(str) if known.dtype.kind == "M" else known)[codes])
     if len(labels) == 1:
@@ -199,17 +199,3 @@ def _numbers(column: Any) -> NDArray[np.float64] | None:
         is_number = series.dtype.is_numeric() or series.dtype == nw.Boolean
         numbers = series.cast(nw.Float64).to_numpy() if is_number else None
     return None if numbers is None else validation.check_scores(numbers, _NAME)
-
-
-def _whole(column: Any) -> Any:
-    """Whole numbers stored as floats, which they are in an array of floats, as integers."""
-    if isinstance(column, np.ndarray):
-        values = column
-    else:
-        series = nw.from_native(column, series_only=True)
-        if series.dtype not in (nw.Float32, nw.Float64):
-            return column
-        values = series.to_numpy()
-    if values.dtype.kind != "f" or not np.isfinite(values).all() or (values % 1).any():
-        return column
-    return values.astype(np.int64)
