@@ -1,6 +1,7 @@
 """The page of an audit, read back as HTML and compared with the audit."""
 
 import base64
+import enum
 import hashlib
 import math
 import re
@@ -456,3 +457,19 @@ def test_without_what_it_needs_the_error_names_the_remedy(monkeypatch, tmp_path,
     with pytest.raises(ImportError, match=rf'requires {module}.*pip install "skfedauc\[html\]"'):
         audit.to_html(tmp_path / "page.html")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kind", ["whole floats", "members of an Enum"])
+def test_a_page_of_labels_that_do_not_compare(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(page_module.figures, "pictures", lambda audit, prefix: [])
+    rng = np.random.default_rng(0)
+    y, score = np.tile([0, 1], 60), rng.random(120)
+    site = np.repeat([1.0, 2.0, np.nan], 40)
+    if kind == "members of an Enum":
+        members = enum.Enum("Site", ["west", "east"])
+        site = [None if np.isnan(code) else members(int(code)) for code in site]
+    groups = pd.DataFrame({"site": pd.Series(site), "sex": np.resize(["f", "m", "m"], 120)})
+    audit = FairnessAudit.from_predictions(y, score, groups=groups, missing="group")
+    audit.to_html(tmp_path / "audit.html")
+    text = (tmp_path / "audit.html").read_text(encoding="utf-8")
+    assert "(missing)" in text

@@ -7,9 +7,11 @@ import inspect
 import io
 import re
 import shlex
+import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pandas as pd
 import pytest
 from numpydoc.validate import validate
 
@@ -67,6 +69,8 @@ def run_commands(block):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_code_blocks_give_what_stands_below_them(page, monkeypatch, tmp_path):
+    for table in page.parent.glob("*.csv"):
+        shutil.copy(table, tmp_path)
     monkeypatch.chdir(tmp_path)
     namespace = {"__name__": "page"}
     for language, line, block in code_blocks(page):
@@ -78,6 +82,15 @@ def test_code_blocks_give_what_stands_below_them(page, monkeypatch, tmp_path):
             # What sets a machine up cannot be run here: CI runs it.
             assert language == "sh"
             assert all(line in SET_UP for line in block.splitlines())
+
+
+def test_the_file_of_patients_is_the_one_that_its_script_makes():
+    script = DOCS / "guide" / "make_patients.py"
+    spec = importlib.util.spec_from_file_location("make_patients", script)
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    expected = pd.read_csv(script.with_name("patients.csv"))
+    pd.testing.assert_frame_equal(made.make_patients(), expected, check_dtype=False)
 
 
 SET_UP = [

@@ -299,8 +299,9 @@ def _label_cells(labels: Sequence[Any]) -> Iterator[list[_Cell]]:
     """A column for each part of the labels, sorted by its values and not by their text."""
     split = [label if isinstance(label, tuple) else (label,) for label in labels]
     for parts in zip(*split, strict=True):
-        places = {part: place for place, part in enumerate(sorted(set(parts)))}
-        yield [_label_cell(part, places[part]) for part in parts]
+        # Sorts labels that do not compare: "(missing)" beside integers, members of an Enum.
+        places, _ = validation.encode_groups(list(parts))
+        yield [_label_cell(*cell) for cell in zip(parts, places.tolist(), strict=True)]
 
 
 def _gap_rows(audit: FairnessAudit) -> list[tuple[tuple[str, str], list[_Cell]]]:

@@ -1,0 +1,25 @@
+"""Make patients.csv, the file of the page "From a CSV to an audit".
+
+The 442 patients are those of scikit-learn's diabetes data. The hospitals are made up: the younger a
+patient, the more likely is a low number. So are the gaps: three cells of a hundred.
+"""
+
+from pathlib import Path
+
+import numpy as np
+from sklearn.datasets import load_diabetes
+
+
+def make_patients():
+    rng = np.random.default_rng(0)
+    table = load_diabetes(as_frame=True, scaled=False).frame.rename(columns={"bp": "pressure"})
+    place = table["age"].rank(pct=True) + rng.normal(scale=0.35, size=len(table))
+    table.insert(0, "hospital", 1 + (4 * place.rank(pct=True, method="first") - 1e-9) // 1)
+    table["progressed"] = np.where(table.pop("target") > 140, "yes", "no")
+    for column in ("hospital", "sex", "bmi", "pressure"):
+        table.loc[rng.random(len(table)) < 0.03, column] = np.nan
+    return table
+
+
+if __name__ == "__main__":
+    make_patients().to_csv(Path(__file__).with_name("patients.csv"), index=False)
