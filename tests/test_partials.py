@@ -13,6 +13,7 @@ from oracles import LABELS, all_pairs, plain_label, random_case
 from sklearn.metrics import roc_auc_score
 
 from skfedauc import AUCPartial, GroupAUC, _paircounts
+from skfedauc.partials.auc_partial import _restore
 
 SIX_ROWS = {"y_score": [0.8, 0.7, 0.5, 0.5, 0.3, 0.2], "y_true": [1, 1, 0, 1, 1, 0]}
 
@@ -830,3 +831,66 @@ def test_states_of_single_rows_beside_a_count_beyond_32_bits(monkeypatch, way):
         np.tile(positives, 2),
     )
     assert state + higher == both
+
+
+# Damaged states --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_flipped_bits_are_noticed(name):
+    restore, (cells, labels, origin, checksum) = STATES[name].__reduce__()
+    assert restore(cells, labels, origin, checksum) == STATES[name]
+    rng = np.random.default_rng(1)
+    for column, array in cells._asdict().items():
+        if array is None or array.size == 0:
+            continue
+        for _ in range(10):
+            changed = np.ascontiguousarray(array).copy()
+            changed.view(np.uint8).reshape(-1)[rng.integers(changed.nbytes)] ^= 1 << rng.integers(8)
+            with pytest.raises(ValueError, match="the pickled partial is damaged"):
+                restore(cells._replace(**{column: changed}), labels, origin, checksum)
+
+
+def damaged(partial, **change):
+    cells = partial._cells._replace(
+        **{k: v for k, v in change.items() if k not in ("labels", "origin")}
+    )
+    labels = change.get("labels", partial._labels)
+    return cells, labels, change.get("origin", partial._origin)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"starts": np.array([0, 2, 2, 6])}, "groups do not hold its cells"),
+        ({"starts": np.array([0, 2, 4, 7])}, "groups do not hold its cells"),
+        ({"starts": np.array([1, 2, 4, 6])}, "groups begin nowhere"),
+        ({"scores": np.array([0.2, 0.1, 0.3, 0.4, 0.1, 0.2])}, "scores are not in order"),
+        ({"scores": np.array([0.1, 0.1, 0.3, 0.4, 0.1, 0.2])}, "scores are not in order"),
+        ({"scores": np.array([-0.0, 0.1, 0.3, 0.4, 0.1, 0.2])}, "scores are not in order"),
+        ({"scores": np.array([0.1, np.nan, 0.3, 0.4, 0.1, 0.2])}, "not finite"),
+        ({"negatives": np.array([0, 1, 1, 1, 1, 1], np.uint32)}, "cells without rows"),
+        ({"negatives": np.array([1, 1, 1, 1, 1, 2**63], np.uint64)}, "more rows than can be"),
+        ({"negatives": np.ones(5, np.uint32)}, "counts are not those"),
+        ({"positives": np.zeros(6, np.int64)}, "counts are not those"),
+        ({"weights": np.ones((4, 5))}, "weights are not those"),
+        ({"weights": np.full((4, 6), 2.0)}, "weights are not those"),
+        ({"labels": np.array([1, 3, 2])}, "labels are not in order"),
+        ({"labels": np.array([1, 2, 2])}, "labels are not in order"),
+        ({"labels": np.array([1, 2])}, "labels are not those of its groups"),
+        ({"labels": np.array([1, "a", 2], object)}, "labels are not in order"),
+        ({"labels": np.array([1, "(missing)", 2], object)}, "labels are not in order"),
+        ({"labels": np.array(["a", "b", None], object)}, "labels are not in order"),
+        ({"labels": np.array(["a", "b", "c"])}, "labels are not in order"),
+        ({"labels": None}, "groups have no labels"),
+        ({"origin": (-1, ())}, "number of rows left out"),
+        ({"origin": (0, (1,))}, "names of its groups"),
+    ],
+)
+def test_states_that_no_rows_make_are_not_loaded(change, message):
+    partial = AUCPartial.from_predictions(
+        [0, 0, 0, 0, 0, 0], [0.1, 0.2, 0.3, 0.4, 0.1, 0.2], groups=[1, 1, 2, 2, 3, 3]
+    )
+    assert _restore(*damaged(partial)) == partial
+    with pytest.raises(ValueError, match=f"the pickled partial is damaged: .*{message}"):
+        _restore(*damaged(partial, **change))

@@ -29,6 +29,7 @@ from skfedauc._validation.arrays import (
 from skfedauc._validation.classes import classes_of
 from skfedauc._validation.groups import (
     MISSING,
+    are_sorted_labels,
     as_label,
     check_group_names,
     check_groups_given,
@@ -53,6 +54,7 @@ __all__ = [
     "MISSING",
     "Rows",
     "aligned",
+    "are_sorted_labels",
     "as_label",
     "check_counts",
     "check_group_names",

@@ -15,6 +15,7 @@ import bisect
 import datetime
 import enum
 import functools
+import operator
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -542,6 +543,20 @@ def _rank(label: Any) -> tuple[bool, Any]:
     if isinstance(label, enum.Enum):
         return False, list(type(label)).index(label)
     return False, label
+
+
+def are_sorted_labels(labels: Labels) -> bool:
+    """Whether these are different labels of one kind as `encode_groups` sorts them."""
+    if labels.dtype.kind in "biuM":
+        return bool((labels[1:] > labels[:-1]).all())
+    if labels.dtype.kind != "O":
+        return False
+    items = labels.tolist()
+    kinds = set(map(_kind, items))
+    if None in kinds or (kinds and functools.reduce(unite_kinds, kinds) is None):
+        return False
+    ranks = list(map(_rank, items))
+    return all(map(operator.lt, ranks, ranks[1:]))
 
 
 def _is_missing(label: Any) -> bool:

@@ -23,6 +23,7 @@ from skfedauc._paircounts import (
     tally,
     weigh_rows,
 )
+from skfedauc.partials.integrity import check_state, check_weight_sums, checksum_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -300,7 +301,7 @@ default=None
         for name, size in (("n_negatives", negatives.size), ("n_positives", positives.size)):
             validation.check_length(name, size, "score", scores.size)
         if weights is not None:
-            _check_weight_sums(weights, negatives, positives)
+            check_weight_sums(weights, negatives, positives)
         codes, labels = None, None
         names: tuple[str, ...] = ()
         if group is not None or group_columns:
@@ -731,7 +732,8 @@ default=None
         raise AttributeError(f"AUCPartial is immutable; {name} cannot be deleted.")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self._cells, self._labels, self._origin)
+        checksum = checksum_of(self._cells, self._labels)
+        return _restore, (self._cells, self._labels, self._origin, checksum)
 
     def __repr__(self) -> str:
         positives, negatives = int(self.n_positives.sum()), int(self.n_negatives.sum())
@@ -802,31 +804,6 @@ def _encode_group_columns(
     return codes, labels, () if names == _default_names(len(names)) else names
 
 
-def _check_weight_sums(
-    weights: NDArray[np.float64],
-    negatives: NDArray[np.integer[Any]],
-    positives: NDArray[np.integer[Any]],
-) -> None:
-    """Refuse sums of weights, and of their squares, that no rows have."""
-    for place, (name, counts) in enumerate((("negatives", negatives), ("positives", positives))):
-        total, squares = weights[place], weights[place + 2]
-        empty = counts == 0
-        if ((total > 0) == empty).any() or ((squares > 0) == empty).any():
-            raise ValueError(
-                f"weight_{name} and squared_weight_{name} must be above 0 where n_{name} is, and 0 "
-                "elsewhere."
-            )
-        # Of n weights, the sum of squares is from W^2 / n, all being equal, to W^2.
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            share = squares / total**2
-            too_small, too_large = share < (1 - 1e-9) / counts, share > 1 + 1e-9
-        if (too_small & ~empty).any() or (too_large & ~empty).any():
-            raise ValueError(
-                f"squared_weight_{name} must be the sums of squared weights: from W**2 / n to W**2 "
-                f"for n rows of total weight W = weight_{name}."
-            )
-
-
 def _check_counts(counts: ArrayLike, name: str) -> None:
     total = float(np.sum(counts, dtype=np.float64))
     if total > _MOST_ROWS:
@@ -863,6 +840,19 @@ def left_out(n_missing: int) -> str:
     return f", {validation.counted(n_missing, 'row')} without a group label left out"
 
 
-def _restore(cells: Cells, labels: NDArray[Any] | None, origin: tuple[Any, ...] = ()) -> AUCPartial:
-    """Make a pickled partial again, with its arrays read-only as before."""
-    return AUCPartial._of(Cells(*cells), labels, Origin(*origin))
+def _restore(
+    cells: Cells,
+    labels: NDArray[Any] | None,
+    origin: tuple[Any, ...] = (),
+    checksum: int | None = None,
+) -> AUCPartial:
+    """Make a pickled partial again, with its arrays read-only as before.
+
+    Raises
+    ------
+    ValueError
+        If it is damaged: not as it was when it was pickled, or in a form that no rows make.
+    """
+    cells = Cells(*cells)
+    check_state(cells, labels, Origin(*origin), checksum)
+    return AUCPartial._of(cells, labels, Origin(*origin))
