@@ -594,12 +594,15 @@ class FairnessAudit:
         that are not small. Columns: `auc`, the limits `ci_low` and `ci_high` of its 95 % interval
         over new rows of these groups, and `group`, that of the worst.
         """
-        everyone = GroupAUC(self.report.partial, undefined="ignore")
-        table = everyone.confidence_intervals(LEVEL, of="statistics", over="rows")
-        found = table.loc[["pooled", "pairs"], ["value", "ci_low", "ci_high"]]
-        compared = self.compared
-        worst = compared.confidence_intervals(LEVEL, of="statistics", over="rows").loc["worst"]
-        found.loc["worst"] = worst[["value", "ci_low", "ci_high"]]
+        of_statistics, columns = (
+            {"of": "statistics", "over": "rows"},
+            ["value", "ci_low", "ci_high"],
+        )
+        table = self._everyone.confidence_intervals(LEVEL, **of_statistics)
+        found, compared = table.loc[["pooled", "pairs"], columns], self.compared
+        if compared is not self._everyone:
+            table = compared.confidence_intervals(LEVEL, **of_statistics)
+        found.loc["worst"] = table.loc["worst", columns]
         found = found.astype(np.float64).set_axis(["auc", "ci_low", "ci_high"], axis=1)
         found = found.set_axis(["pooled", "within", "worst"], axis=0)
         lowest: Any = np.nan
@@ -640,10 +643,9 @@ class FairnessAudit:
     @functools.cached_property
     def compared(self) -> GroupAUC:
         """Report on the groups whose AUC is not small, the others left out."""
-        report = GroupAUC(
-            self.report.partial, undefined="ignore", group_names=self.report._group_names
-        )
-        return report.without_small_groups(self._least)
+        if not self._is_small.any():
+            return self._everyone
+        return self._everyone.without_small_groups(self._least)
 
     @functools.cached_property
     def findings(self) -> tuple[str, ...]:
@@ -682,6 +684,14 @@ class FairnessAudit:
         write_whole(path, page(self))
 
     # What they are made of -------------------------------------------------------------------
+
+    @functools.cached_property
+    def _everyone(self) -> GroupAUC:
+        """The report without warnings or numbers that stand in for an AUC."""
+        if self.report.undefined == "ignore":
+            return self.report
+        names = self.report._group_names
+        return GroupAUC(self.report.partial, undefined="ignore", group_names=names)
 
     @property
     def _index(self) -> pd.Index:
