@@ -878,3 +878,9 @@ def test_integers_beside_floats(given, kind):
     with pytest.raises(ValueError, match=r"integers beyond 2\*\*53"):
         AUCPartial.from_predictions([0, 1, 0, 1], kind(given))
     AUCPartial.from_predictions([0, 1, 0, 1], kind([2.0**60, 0.5, 1, 2]))
+
+
+@pytest.mark.parametrize("pos_label", [np.array([1, 0]), [1], np.array(["yes"]), pd.Series([1])])
+def test_pos_label_is_one_label(pos_label):
+    with pytest.raises(TypeError, match=r"pos_label must be one label, such as 1 or 'yes'; got"):
+        AUCPartial.from_predictions([0, 1], [0.1, 0.2], pos_label=pos_label)

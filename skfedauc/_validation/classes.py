@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._validation.arrays import count_missing, warn
+from skfedauc._validation.arrays import count_missing, described, warn
 
 
 def check_labels(y: NDArray[Any], pos_label: Any = None) -> NDArray[np.bool_]:
@@ -16,6 +16,10 @@ def check_labels(y: NDArray[Any], pos_label: Any = None) -> NDArray[np.bool_]:
     As in scikit-learn, `pos_label` may be left out where the labels are among {0, 1},
     {-1, 1} or booleans; it is then 1.
     """
+    if hasattr(pos_label, "__len__") and not isinstance(pos_label, str | bytes):
+        raise TypeError(
+            f"pos_label must be one label, such as 1 or 'yes'; got {described(pos_label)}."
+        )
     if y.dtype.kind == "b" and pos_label in (None, True):
         return y
     if pos_label is None and y.dtype.kind in "iu" and y.size:
