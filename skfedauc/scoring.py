@@ -509,7 +509,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         """
         if not _sklearn.is_routing_enabled():
             raise RuntimeError(
-                "set_score_request needs metadata routing; enable it with "
+                "This method is only available with metadata routing; enable it with "
                 "sklearn.set_config(enable_metadata_routing=True)."
             )
         unknown = set(requests) - set(self._requests)

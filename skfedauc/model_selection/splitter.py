@@ -135,8 +135,8 @@ class WithinGroupStratifiedKFold(_SplitsByGroups, BaseCrossValidator):
             raise TypeError(f"shuffle must be True or False; got {shuffle!r}.")
         if random_state is not None and not shuffle:
             raise ValueError(
-                f"random_state={random_state!r} has no effect without shuffle=True; pass "
-                "that, or leave random_state out."
+                f"random_state={random_state!r} has no effect since shuffle is False; pass "
+                "shuffle=True, or leave random_state out."
             )
         self.n_splits = int(n_splits)
         self.groups = groups
@@ -233,7 +233,7 @@ class WithinGroupStratifiedKFold(_SplitsByGroups, BaseCrossValidator):
             )
         labels, classes, counts = np.unique(y, return_inverse=True, return_counts=True)
         if counts.min() < self.n_splits:
-            label = labels[counts.argmin()]
+            label = labels.tolist()[counts.argmin()]
             raise ValueError(
                 f"n_splits={self.n_splits} is more than the {counts.min()} rows of class "
                 f"{label!r}, so some folds would have none; use fewer folds."

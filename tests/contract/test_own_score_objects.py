@@ -1,0 +1,50 @@
+"""sklearn/metrics/tests/test_score_objects.py, where "roc_auc" is our scorer for one group."""
+
+from unittest import mock
+
+import pytest
+import sklearn
+from own_tests import OneGroupScorer, calls, collected, has_parameter, load
+from sklearn.metrics import _scorer
+from sklearn.utils.fixes import parse_version
+
+FAILURES = {
+    "test_thresholded_scorers": ("several classes are refused in other words", "needs a binary cl"),
+    "test_thresholded_scorers_multilabel_indicator_data": (
+        "one label a row: no multilabel y",
+        "y_true must be one-dimensional",
+    ),
+    "test_make_scorer_repr[": ("it compares the repr, where ours is the call that makes it", ""),
+}
+if parse_version(sklearn.__version__) < parse_version("1.9"):
+    FAILURES["test_scorer_metadata_request"] = (
+        "a weight that is not requested is an error that says so, as from 1.9 on",
+        "DID NOT RAISE",
+    )
+
+by_name, by_parameter = calls('"roc_auc"', "_SCORERS", "get_scorer_names"), has_parameter("roc_auc")
+
+
+def reaches(item):
+    return (
+        by_parameter(item)
+        or has_parameter(OneGroupScorer)(item)
+        or (not hasattr(item, "callspec") and by_name(item))
+    )
+
+
+globals().update(
+    collected(
+        load(
+            "sklearn.metrics.tests.test_score_objects",
+            mock.patch.dict(_scorer._SCORERS, roc_auc=OneGroupScorer()),
+        ),
+        reaches,
+        FAILURES,
+    )
+)
+
+
+@pytest.fixture(autouse=True)
+def our_scorer(monkeypatch):
+    monkeypatch.setitem(_scorer._SCORERS, "roc_auc", OneGroupScorer())

@@ -1,0 +1,85 @@
+"""sklearn/model_selection/tests/test_split.py with our splitters in the place of its.
+
+`StratifiedKFold` is `WithinGroupStratifiedKFold` with one group, `RepeatedStratifiedKFold` its
+repetition, and among the splitters that need groups `StratifiedGroupKFold` is ours.
+"""
+
+from unittest import mock
+
+import sklearn.model_selection
+from own_tests import (
+    OneGroupKFold,
+    RepeatedOneGroupKFold,
+    calls,
+    collected,
+    has_parameter,
+    load,
+)
+
+from skfedauc import RepeatedWithinGroupStratifiedKFold, WithinGroupStratifiedKFold
+
+FEW_ROWS = (
+    "fewer rows of a class than folds is an error: the AUC of a fold would be undefined",
+    "so some folds would have none|DID NOT WARN",
+)
+NOT_APART = ("it keeps each group in one fold; ours spreads each group over the folds", "")
+TAKES_GROUPS = ("it takes groups, which StratifiedKFold ignores with a warning", "")
+FAILURES = {
+    "test_kfold_valueerrors": FEW_ROWS,
+    "test_stratified_kfold_label_invariance": FEW_ROWS,
+    "test_cross_validator_with_default_params": (
+        "it compares the repr, where ours has another name",
+        "",
+    ),
+    "test_2d_y": ("y of several columns is refused in other words", ""),
+    "test_stratified_group_kfold_trivial": NOT_APART,
+    "test_stratified_group_kfold_approximate": NOT_APART,
+    "test_stratified_group_kfold_shuffle_preserves_stratification": NOT_APART,
+    "test_group_kfold": NOT_APART,
+    "test_repeated_stratified_kfold_deterministic_split": (
+        "rows are shuffled otherwise",
+        "not equal",
+    ),
+    "test_repeated_stratified_kfold_determinstic_split": (
+        "so it is spelled before 1.9",
+        "not equal",
+    ),
+    "test_splitter_get_metadata_routing[OneGroupKFold": TAKES_GROUPS,
+    "test_splitter_get_metadata_routing[RepeatedOneGroupKFold": TAKES_GROUPS,
+    "test_splitter_set_split_request[OneGroupKFold": TAKES_GROUPS,
+    "test_splitter_set_split_request[RepeatedOneGroupKFold": TAKES_GROUPS,
+    "test_no_group_splitters_warns_with_groups": TAKES_GROUPS,
+    "test_stratified_splitter_without_y": (
+        "y may be left out of the call, for scikit-learn's other splitters; the first split raises",
+        "DID NOT RAISE",
+    ),
+}
+
+by_name = calls("StratifiedKFold", "StratifiedGroupKFold")
+by_parameter = has_parameter(
+    WithinGroupStratifiedKFold,
+    RepeatedWithinGroupStratifiedKFold,
+    OneGroupKFold,
+    RepeatedOneGroupKFold,
+)
+
+
+def reaches(item):
+    return by_parameter(item) or (not hasattr(item, "callspec") and by_name(item))
+
+
+globals().update(
+    collected(
+        load(
+            "sklearn.model_selection.tests.test_split",
+            mock.patch.multiple(
+                sklearn.model_selection,
+                StratifiedKFold=OneGroupKFold,
+                RepeatedStratifiedKFold=RepeatedOneGroupKFold,
+                StratifiedGroupKFold=WithinGroupStratifiedKFold,
+            ),
+        ),
+        reaches,
+        FAILURES,
+    )
+)
