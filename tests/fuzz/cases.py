@@ -1,0 +1,266 @@
+"""Random cases of the kinds on which counting goes wrong, and the counts that they must give.
+
+A case is drawn from a seed. Its kinds of scores, groups and weights, its size and its
+prevalence are named, so that a failure can be repeated and read.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import enum
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+
+TINY = np.nextafter(0.0, 1.0)
+LARGEST = np.finfo(float).max
+
+
+class Case(NamedTuple):
+    """Rows as a user passes them; `labels` are the group labels that a report must show."""
+
+    name: str
+    y: np.ndarray
+    scores: np.ndarray
+    groups: Any
+    labels: list[Any]
+    codes: np.ndarray
+    weights: np.ndarray | None
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        return {
+            "y_true": self.y,
+            "y_score": self.scores,
+            "groups": self.groups,
+            "sample_weight": self.weights,
+        }
+
+
+def ulps_above(base: float, steps: np.ndarray) -> np.ndarray:
+    """Floats that lie this many representable numbers above `base`."""
+    return (np.array(base).view(np.int64) + steps).view(np.float64)
+
+
+def clusters(rng: np.random.Generator, n: int, n_clusters: int) -> np.ndarray:
+    """Far clusters of neighbouring floats, away from evenly spaced samples of the rows."""
+    centres = 10.0 ** rng.uniform(-200, 200, n_clusters) * rng.choice([-1, 1], n_clusters)
+    which = rng.integers(0, n_clusters, n)
+    which[:: max(n // 64, 1)] = 0
+    return ulps_above(1.0, rng.integers(0, 3, n)) * centres[which]
+
+
+SCORES: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "probabilities": lambda rng, n: rng.random(n),
+    "confident": lambda rng, n: rng.beta(0.02, 0.02, n),
+    "rare": lambda rng, n: rng.random(n) ** 8,
+    "negative": lambda rng, n: -rng.random(n) - 0.25,
+    "one digit": lambda rng, n: rng.normal(size=n).round(1) + 0.05,
+    "six digits": lambda rng, n: rng.normal(size=n).round(6),
+    "six digits, one with more": lambda rng, n: np.r_[rng.random(n - 1).round(6), np.pi],
+    "integers": lambda rng, n: rng.integers(-1000, 1000, n).astype(float),
+    "large integers": lambda rng, n: rng.integers(-(2**52), 2**52, n).astype(float),
+    "float32": lambda rng, n: rng.normal(size=n).astype(np.float32),
+    "float16": lambda rng, n: rng.normal(size=n).astype(np.float16),
+    "int8": lambda rng, n: rng.integers(-128, 128, n).astype(np.int8),
+    "votes": lambda rng, n: rng.choice([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0], n),
+    "one value": lambda rng, n: np.full(n, 0.3),
+    "one value and another": lambda rng, n: np.where(np.arange(n) == n // 2, 0.7, 0.3),
+    "zeros of both signs": lambda rng, n: rng.choice([-0.0, 0.0, 0.5], n),
+    "around zero": lambda rng, n: rng.choice([-0.0, 0.0, TINY, -TINY, 1e-300, -1e-300], n),
+    "subnormal": lambda rng, n: rng.integers(-9, 9, n) * TINY,
+    "huge": lambda rng, n: rng.normal(size=n) * 1e300,
+    "extremes": lambda rng, n: rng.choice([-LARGEST, -1.0, -TINY, 0.0, TINY, 1.0, LARGEST], n),
+    "all magnitudes": lambda rng, n: rng.choice([-1, 1], n) * 10.0 ** rng.uniform(-300, 300, n),
+    "one ulp apart": lambda rng, n: ulps_above(1.5, rng.integers(0, 5, n)),
+    "one ulp apart, negative": lambda rng, n: -ulps_above(1e-9, rng.integers(0, 5, n)),
+    "both sides of 1": lambda rng, n: rng.choice(
+        [np.nextafter(1.0, 0.0), 1.0, np.nextafter(1.0, 2.0)], n
+    ),
+    "two clusters": lambda rng, n: clusters(rng, n, 2),
+    "six clusters": lambda rng, n: clusters(rng, n, 6),
+    "sorted": lambda rng, n: np.sort(rng.normal(size=n)),
+    "reversed": lambda rng, n: np.sort(rng.normal(size=n))[::-1],
+}
+
+
+class Colour(enum.Enum):
+    """Labels that are members of an enumeration of text."""
+
+    RED = "red"
+    BLUE = "blue"
+
+
+def _dates(codes: np.ndarray) -> np.ndarray:
+    return np.datetime64("2020-01-01") + 37 * codes.astype("timedelta64[D]")
+
+
+def _text(codes: np.ndarray, form: str = "site {}") -> list[str]:
+    return [form.format(code) for code in codes.tolist()]
+
+
+Labelled = tuple[Any, Callable[[int], Any]]
+
+
+def _plain(make: Callable[[np.ndarray], Any], label: Callable[[int], Any]) -> Any:
+    return lambda rng, codes: (make(codes), label)
+
+
+# Each gives the groups as they are passed, and the label that a report has for a code.
+GROUPS: dict[str, Callable[[np.random.Generator, np.ndarray], Labelled]] = {
+    "int64": _plain(lambda c: c.astype(np.int64), int),
+    "int32": _plain(lambda c: c.astype(np.int32), int),
+    "int8": _plain(lambda c: (c % 100).astype(np.int8), lambda c: c % 100),
+    "uint8": _plain(lambda c: (c % 256).astype(np.uint8), lambda c: c % 256),
+    "uint64, large": _plain(lambda c: c.astype(np.uint64) + np.uint64(2**63), lambda c: c + 2**63),
+    "negative": _plain(lambda c: 7 - 3 * c, lambda c: 7 - 3 * c),
+    "far apart": _plain(lambda c: (c - 20) * 10**15, lambda c: (c - 20) * 10**15),
+    "one far away": _plain(lambda c: np.where(c == 0, -(2**62), c), lambda c: c or -(2**62)),
+    "list of int": _plain(lambda c: c.tolist(), int),
+    "tuple of int": _plain(lambda c: tuple(c.tolist()), int),
+    "object of int": _plain(lambda c: c.astype(object), int),
+    "float codes": _plain(lambda c: c.astype(float), int),
+    "float32 codes with gaps": _plain(
+        lambda c: (10 * c + 1).astype(np.float32), lambda c: 10 * c + 1
+    ),
+    "object of float codes": _plain(lambda c: c.astype(float).astype(object), int),
+    "bool": _plain(lambda c: c % 2 == 0, lambda c: c % 2 == 0),
+    "list of bool": _plain(lambda c: (c % 2 == 0).tolist(), lambda c: c % 2 == 0),
+    "text": _plain(lambda c: np.array(_text(c)), "site {}".format),
+    "list of text": _plain(_text, "site {}".format),
+    "object of text": _plain(lambda c: np.array(_text(c), object), "site {}".format),
+    "numpy StringDType": _plain(
+        lambda c: np.array(_text(c), np.dtypes.StringDType()), "site {}".format
+    ),
+    "short text": _plain(lambda c: _text(c, "{:02x}"), "{:02x}".format),
+    "long text": _plain(lambda c: _text(c, "x" * 50 + "{}"), ("x" * 50 + "{}").format),
+    "text with NUL": _plain(lambda c: _text(c, "a\0{}\0"), "a\0{}\0".format),
+    "other scripts": _plain(lambda c: _text(c, "αβ<é>{}漢"), "αβ<é>{}漢".format),
+    "empty text": _plain(lambda c: ["" if k == 0 else str(k) for k in c], lambda c: str(c or "")),
+    "datetime64[D]": _plain(_dates, lambda c: _dates(np.array([c]))[0]),
+    "datetime64[ns]": _plain(
+        lambda c: _dates(c).astype("datetime64[ns]"), lambda c: _dates(np.array([c]))[0]
+    ),
+    "list of dates": _plain(
+        lambda c: [datetime.date(2020, 1, 1) + datetime.timedelta(37 * int(k)) for k in c],
+        lambda c: _dates(np.array([c]))[0],
+    ),
+    "pandas text": _plain(lambda c: pd.Series(_text(c)), "site {}".format),
+    "pandas category": _plain(lambda c: pd.Series(_text(c)).astype("category"), "site {}".format),
+    "pandas category, unused": _plain(
+        lambda c: pd.Series(pd.Categorical(_text(c), [*sorted(set(_text(c))), "site x"])),
+        "site {}".format,
+    ),
+    "pandas Int64": _plain(lambda c: pd.Series(c, dtype="Int64"), int),
+    "pandas boolean": _plain(
+        lambda c: pd.Series(c % 2 == 0, dtype="boolean"), lambda c: c % 2 == 0
+    ),
+    "pandas arrow text": _plain(
+        lambda c: pd.Series(_text(c), dtype=pd.ArrowDtype(pa.string())), "site {}".format
+    ),
+    "pandas Index": _plain(lambda c: pd.Index(c), int),
+    "polars int": _plain(lambda c: pl.Series(c), int),
+    "polars text": _plain(lambda c: pl.Series(_text(c)), "site {}".format),
+    "polars categorical": _plain(
+        lambda c: pl.Series(_text(c)).cast(pl.Categorical), "site {}".format
+    ),
+    "pyarrow text": _plain(lambda c: pa.array(_text(c)), "site {}".format),
+    "pyarrow chunks": _plain(lambda c: pa.chunked_array([pa.array(c[:1]), pa.array(c[1:])]), int),
+    "pyarrow dictionary": _plain(
+        lambda c: pa.array(_text(c)).dictionary_encode(), "site {}".format
+    ),
+    "tuples": _plain(
+        lambda c: [("fm"[k % 2], k // 2) for k in c.tolist()], lambda c: ("fm"[c % 2], c // 2)
+    ),
+    "two columns": _plain(
+        lambda c: pd.DataFrame({"sex": np.array(list("fm"))[c % 2], "band": c // 2}),
+        lambda c: ("fm"[c % 2], c // 2),
+    ),
+    "polars columns": _plain(
+        lambda c: pl.DataFrame({"sex": np.array(list("fm"))[c % 2], "even": c % 4 < 2}),
+        lambda c: ("fm"[c % 2], c % 4 < 2),
+    ),
+}
+
+WEIGHTS: dict[str, Callable[[np.random.Generator, int], np.ndarray | None]] = {
+    "none": lambda rng, n: None,
+    "ones": lambda rng, n: np.ones(n),
+    "equal": lambda rng, n: np.full(n, 0.3),
+    "small integers": lambda rng, n: rng.integers(1, 4, n),
+    "integers and 0": lambda rng, n: rng.integers(0, 3, n),
+    "half are 0": lambda rng, n: rng.choice([0.0, 1.0], n),
+    "uniform": lambda rng, n: rng.uniform(0.05, 3.0, n),
+    "uniform and 0": lambda rng, n: rng.uniform(0.05, 3.0, n) * (rng.random(n) < 0.9),
+    "float32": lambda rng, n: rng.uniform(0.05, 3.0, n).astype(np.float32),
+    "gamma": lambda rng, n: rng.gamma(0.5, size=n) + 1e-12,
+    "lognormal": lambda rng, n: rng.lognormal(0, 3, n),
+    "far apart": lambda rng, n: 10.0 ** rng.uniform(-6, 6, n),
+    "tiny": lambda rng, n: rng.uniform(1, 2, n) * 1e-99,
+    "large": lambda rng, n: rng.uniform(1, 2, n) * 1e99,
+    "one dominates": lambda rng, n: np.where(np.arange(n) == n // 3, 1e9, 1.0),
+}
+
+# Around sizes at which code changes its way, a size drawn most often first.
+SIZES = [1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1023, 1025]
+LARGE_SIZES = [4095, 4097, 16383, 16385, 65535, 65537, 131071, 131073]
+N_GROUPS = [1, 2, 3, 7, 8, 9, 31, 33, 50, 255, 257]
+
+
+def draw(seed: int) -> Case:
+    """The case of this seed."""
+    rng = np.random.default_rng([seed, 20240607])
+    n = int(rng.choice(LARGE_SIZES) if rng.random() < 0.01 else rng.choice(SIZES))
+    n_groups = int(rng.choice(N_GROUPS))
+    kinds = [str(rng.choice(list(table))) for table in (SCORES, GROUPS, WEIGHTS)]
+    if rng.random() < 0.5:
+        kinds[2] = "none"
+    name = f"seed {seed}: {n} rows, {n_groups} groups, {', '.join(kinds)}"
+    share = rng.dirichlet(np.full(n_groups, rng.choice([0.1, 1.0, 100.0])))
+    codes = rng.choice(n_groups, n, p=share)
+    prevalence = rng.choice([0.0, 0.02, 0.5, 0.8, 1.0], n_groups, p=[0.1, 0.2, 0.4, 0.2, 0.1])
+    y = (rng.random(n) < prevalence[codes]).astype(int)
+    scores = SCORES[kinds[0]](rng, n)
+    weights = WEIGHTS[kinds[2]](rng, n)
+    if np.isin(scores, [0, 1]).all():
+        scores = scores + 2  # zeros and ones alone look like predicted labels
+    groups, label = GROUPS[kinds[1]](rng, codes)
+    return Case(name, y, scores, groups, [label(int(c)) for c in codes], codes, weights)
+
+
+class Counts(NamedTuple):
+    """What a case must count to: twice the concordant pairs, and the weight of each class."""
+
+    twice: Any
+    positives: Any
+    negatives: Any
+
+
+def counted(y: np.ndarray, scores: np.ndarray, weights: np.ndarray | None) -> Counts:
+    """Counts of one group by two binary searches a positive: exact without weights."""
+    scores = np.asarray(scores, np.float64)
+    if weights is None:
+        negatives = np.sort(scores[y == 0])
+        places = [np.searchsorted(negatives, scores[y == 1], side) for side in ("left", "right")]
+        return Counts(int(sum(p.sum() for p in places)), int((y == 1).sum()), negatives.size)
+    weights = np.asarray(weights, np.longdouble)
+    order = np.argsort(scores[y == 0], kind="stable")
+    negatives = scores[y == 0][order]
+    up_to = np.append(np.longdouble(0), np.cumsum(weights[y == 0][order]))
+    mine = weights[y == 1]
+    places = [np.searchsorted(negatives, scores[y == 1], side) for side in ("left", "right")]
+    twice = sum((mine * up_to[place]).sum() for place in places)
+    return Counts(twice, mine.sum(), up_to[-1])
+
+
+# Scores that float64 would round, which is a wrong number if it ties two of them.
+ROUNDED: dict[str, Any] = {
+    "integers beyond 2**53": [2**53, 2**53 + 1, 2**53 + 2],
+    "uint64": np.array([2**63, 2**63 + 1, 2**63 + 2], np.uint64),
+    "Decimal": [decimal.Decimal("0.1"), decimal.Decimal("0.1000000000000000000001"), 1],
+}

@@ -1,0 +1,80 @@
+"""Threads, forked processes and killed workers: results stay the same, and nothing hangs."""
+
+import multiprocessing
+import threading
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skfedauc import AUCPartial, GroupAUC
+
+N_THREADS = 8
+
+
+def many_rows(n_rows=300_000):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, n_rows)
+    return y, y + rng.normal(size=n_rows), rng.integers(0, 100, n_rows)
+
+
+def pooled_of_many_rows(n_jobs):
+    y, scores, groups = many_rows()
+    return GroupAUC.from_predictions(y, scores, groups=groups, n_jobs=n_jobs).pooled
+
+
+def in_threads(work):
+    """What `work` gives in each of eight threads that start together."""
+    barrier, found = threading.Barrier(N_THREADS), [None] * N_THREADS
+
+    def run(i):
+        barrier.wait()
+        found[i] = work()
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(N_THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+        assert not thread.is_alive()
+    return found
+
+
+def test_eight_threads_count_alike():
+    expected = pooled_of_many_rows(1)
+    assert in_threads(lambda: pooled_of_many_rows(2)) == [expected] * N_THREADS
+
+
+def test_eight_threads_read_one_report_alike():
+    y, scores, groups = many_rows(20_000)
+    partial = AUCPartial.from_predictions(y, scores, groups=groups)
+    expected = GroupAUC(partial).statistics()
+    report = GroupAUC(partial)
+    for found in in_threads(report.statistics):
+        np.testing.assert_array_equal(found.to_numpy(), expected.to_numpy())
+
+
+def test_threads_leave_warning_filters_alone():
+    rng = np.random.default_rng(0)
+    y = np.r_[rng.integers(0, 2, 400), 1]  # the last group lacks a class
+    groups = np.r_[rng.integers(0, 5, 400), 9]
+    report = GroupAUC.from_predictions(y, rng.random(401), groups=groups)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        before = list(warnings.filters)
+        for _ in range(20):
+            in_threads(report.statistics)
+        assert list(warnings.filters) == before
+    assert {warning.category for warning in caught} <= {UndefinedMetricWarning}
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="needs fork")
+# Python 3.12 warns of any fork in a process with threads.
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:Loky-backed parallel loops:UserWarning")
+def test_a_fork_after_threads_counts():
+    expected = pooled_of_many_rows(2)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        found = pool.map_async(pooled_of_many_rows, [2, 1, 2]).get(timeout=60)
+    assert found == [expected] * 3
