@@ -395,16 +395,21 @@ def test_the_average_of_perfect_groups_has_an_exact_limit():
 
 
 def hull(auc, variance, m, n, deviate):
-    """Limits on the logit scale and by Newcombe's method 5, the further of both."""
+    """Limits of the AUC of m positives and n negatives."""
     if auc == 1.0:
         return stats.norm.sf(deviate) ** (1 / min(m, n)), 1.0
+    return general_hull(auc, variance, 1 / (m * n), ((m + n) / 2 - 1) / (m * n), deviate)
+
+
+def general_hull(auc, variance, once, often, deviate):
+    """Limits on the logit scale and by Newcombe's method 5, the further of both."""
     reach = deviate * np.sqrt(variance) / (auc * (1 - auc))
     odds = np.log(auc / (1 - auc))
     low, high = 1 / (1 + np.exp(reach - odds)), 1 / (1 + np.exp(-reach - odds))
 
     def excess(t):
-        of_one = ((m + n) / 2 - 1) * ((1 - t) / (2 - t) + t / (1 + t))
-        return abs(t - auc) - deviate * np.sqrt(t * (1 - t) * (1 + of_one) / (m * n))
+        variance = t * (1 - t) * (once + often * ((1 - t) / (2 - t) + t / (1 + t)))
+        return abs(t - auc) - deviate * np.sqrt(variance)
 
     near = optimize.brentq(excess, 0.0, auc, xtol=1e-15)
     far = optimize.brentq(excess, auc, 1.0, xtol=1e-15)
@@ -849,21 +854,40 @@ def test_the_rest_is_weighted_by_what_other_groups_say():
         share = np.where(np.arange(6) != g, weight, 0.0)
         share /= share.sum()
         assert row.reference_auc == pytest.approx(share @ auc, rel=1e-12)
-        own, other = (
-            (pairs * a + 0.5) / (pairs + 1)
-            for pairs, a in ((m[g] * n[g], auc[g]), ((m * n).sum() - m[g] * n[g], share @ auc))
+        of_model = (m + n) / 2 - 1
+        sides = (
+            (auc[g], variance[g], 1 / (m * n)[g], (of_model / (m * n))[g]),
+            (
+                share @ auc,
+                share**2 @ variance,
+                share**2 @ (1 / (m * n)),
+                share**2 @ (of_model / (m * n)),
+            ),
         )
-        assert row.logit_difference == pytest.approx(
-            np.log(own / (1 - own)) - np.log(other / (1 - other)), rel=1e-9
+
+        def limits(deviate, sides=sides):
+            return [general_hull(*side, deviate) for side in sides]
+
+        quantile = stats.norm.isf((1 - 0.95 ** (1 / 6)) / 2)
+        (low, high), (other_low, other_high) = limits(quantile)
+        difference = auc[g] - share @ auc
+        assert row.difference == pytest.approx(difference, abs=1e-12)
+        assert row.ci_low == pytest.approx(
+            difference - np.hypot(auc[g] - low, other_high - share @ auc), abs=1e-9
         )
-        error = np.sqrt(
-            variance[g] / (own * (1 - own)) ** 2 + share**2 @ variance / (other * (1 - other)) ** 2
+        assert row.ci_high == pytest.approx(
+            difference + np.hypot(high - auc[g], share @ auc - other_low), abs=1e-9
         )
-        assert row.statistic == pytest.approx(row.logit_difference / error, rel=1e-9)
+        # At the quantile of its p value the interval ends at 0.
+        (low, high), (other_low, other_high) = limits(abs(row.statistic))
+        reach = (
+            np.hypot(auc[g] - low, other_high - share @ auc)
+            if difference > 0
+            else np.hypot(high - auc[g], share @ auc - other_low)
+        )
+        assert reach == pytest.approx(abs(difference), abs=1e-9)
         assert row.pvalue == pytest.approx(2 * stats.norm.sf(abs(row.statistic)), rel=1e-9)
-        reach = stats.norm.isf((1 - 0.95 ** (1 / 6)) / 2) * error
-        assert row.logit_ci_high == pytest.approx(row.logit_difference + reach, rel=1e-9)
-        assert row.logit_ci_low == pytest.approx(row.logit_difference - reach, rel=1e-9)
+        assert np.sign(row.statistic) == np.sign(difference)
 
 
 def test_a_tiny_group_hides_no_difference_between_large_ones():
@@ -898,12 +922,13 @@ def test_two_groups_are_compared_once():
     rows = make_devices("different", [30, 50], [80, 60], shifts=(0, 1), random_state=4)
     report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
     table, pair = report.compare_groups("rest"), report.compare_groups().iloc[0]
-    assert table["pvalue_adjusted"].tolist() == table["pvalue"].tolist()
+    assert_allclose(table["pvalue_adjusted"], pair["pvalue"], rtol=1e-12)
+    assert table["pvalue"].tolist() == [pair["pvalue"]] * 2
     assert table["reference_auc"].tolist() == table["auc"].tolist()[::-1]
     assert table["difference"].tolist() == [pair["difference"], -pair["difference"]]
-    for column in ("logit_difference", "statistic"):
-        assert table[column].sum() == 0.0
-    assert (table["logit_ci_low"] == -table["logit_ci_high"].to_numpy()[::-1]).all()
+    assert table["statistic"].tolist() == [pair["statistic"], -pair["statistic"]]
+    assert table["ci_low"].tolist() == [pair["ci_low"], -pair["ci_high"]]
+    assert table["ci_high"].tolist() == [pair["ci_high"], -pair["ci_low"]]
 
 
 def test_groups_that_cannot_be_tested_are_nan():
@@ -1261,8 +1286,8 @@ def inference_of(report):
     numbers = [test.statistic, test.pvalue, difference.ci_low, difference.ci_high]
     numbers += [difference.pvalue, report.tau]
     for table in tables:
-        # A difference of two logits cancels.
-        table = table.drop(columns=["statistic", "logit_difference"], errors="ignore")
+        # The quantile of a tiny difference is as exact as the difference.
+        table = table.drop(columns="statistic", errors="ignore")
         numbers += table.select_dtypes("number").to_numpy().ravel().tolist()
     return numbers
 

@@ -5,7 +5,7 @@
 * `over_groups.py`: averages over new groups;
 * `pairwise.py`: two groups, all pairs of groups, and the largest difference;
 * `heterogeneity.py`: are all groups equal, how much do their true AUCs differ;
-* `group_comparisons.py`: groups two by two, or each with the rest;
+* `group_comparisons.py`: each group with the rest;
 * `agreement.py`: how alike the groups' scores are;
 * `paired.py`: two models on the same rows;
 * `luck.py`: what luck does to test sets, and to the candidates of a search.

@@ -260,30 +260,47 @@ def _compared(
     adjusted: Callable[[Floats], Floats],
     adjustment: str,
 ) -> Comparisons:
+    spread = spread_of(variances)
+    tested = variances.estimable[first] & variances.estimable[second]
+    one, other = spread.take(first), spread.take(second)
+    return compare(one, other, tested, deviate, lambda p, ends: (adjusted(ends), adjustment))
+
+
+def compare(
+    one: AUCSpread,
+    other: AUCSpread,
+    tested: NDArray[np.bool_],
+    deviate: float,
+    adjusted: Callable[[Floats, Floats], tuple[Floats, str]],
+) -> Comparisons:
+    """Compare AUCs with others, both independent.
+
+    Parameters
+    ----------
+    one, other : AUCSpread
+    tested : ndarray of bool, shape (n_comparisons,)
+    deviate : float
+        Normal quantile at which all intervals hold together.
+    adjusted : callable
+        Given the p values and the normal quantiles of those that are tested, adjusted p values and
+        the name of the adjustment.
+    """
     from scipy.special import ndtr
 
-    auc, other = variances.auc[first], variances.auc[second]
-    tested = variances.estimable[first] & variances.estimable[second]
-    found = np.full((5, first.size), np.nan)
+    found = np.full((5, tested.size), np.nan)
+    adjustment = adjusted(np.ones(0), np.zeros(0))[1]
     if tested.any():
-        spread = spread_of(variances)
-        one, rest = spread.take(first[tested]), spread.take(second[tested])
-        difference = one.auc - rest.auc
-        # Limits of the groups, once each
-        low, high = spread.limits(deviate, "logit")
-        below, above = spread.auc - low, high - spread.auc
-        found[0, tested] = difference - np.hypot(below[first[tested]], above[second[tested]])
-        found[1, tested] = difference + np.hypot(above[first[tested]], below[second[tested]])
-        ends = np.concatenate(
-            [
-                _deviates(one.take(here), rest.take(here))
-                for here in (slice(a, a + _AT_ONCE) for a in range(0, difference.size, _AT_ONCE))
-            ]
-        )
-        found[2, tested] = np.sign(difference) * ends
-        found[3, tested] = 2.0 * ndtr(-ends)
-        found[4, tested] = adjusted(ends)
-    return Comparisons(auc, other, *found, adjustment)  # type: ignore[call-arg]
+        a, b = one.take(tested), other.take(tested)
+        difference = a.auc - b.auc
+        (low, high), (other_low, other_high) = (x.limits(deviate, "logit") for x in (a, b))
+        found[0, tested] = difference - np.hypot(a.auc - low, other_high - b.auc)
+        found[1, tested] = difference + np.hypot(high - a.auc, b.auc - other_low)
+        blocks = (slice(i, i + _AT_ONCE) for i in range(0, difference.size, _AT_ONCE))
+        ends = np.concatenate([_deviates(a.take(here), b.take(here)) for here in blocks])
+        pvalue = 2.0 * ndtr(-ends)
+        found[2, tested], found[3, tested] = np.sign(difference) * ends, pvalue
+        found[4, tested], adjustment = adjusted(pvalue, ends)
+    return Comparisons(one.auc, other.auc, *found, adjustment)  # type: ignore[call-arg]
 
 
 def _deviates(one: AUCSpread, other: AUCSpread) -> Floats:

@@ -367,12 +367,10 @@ class Uncertainty:
         Returns
         -------
         pandas.DataFrame
-            `auc`, `reference_auc` and their `difference`; `statistic`, `pvalue` and
-            `pvalue_adjusted`, and the `adjustment`. Of two groups `ci_low` and `ci_high`, limits of
-            the difference that hold for all comparisons together. With "rest"
-            `logit_difference`, the difference of the logits, with simultaneous limits
-            `logit_ci_low` and `logit_ci_high` (Sidak). NaN for groups with fewer than two rows of
-            a class, which are not tested, and for "rest" where there is none.
+            `auc`, `reference_auc` and their `difference`, with `ci_low` and `ci_high`, limits that
+            hold for all comparisons together; `statistic`, `pvalue` and `pvalue_adjusted`, and the
+            `adjustment`. NaN for groups with fewer than two rows of a class, which are not tested,
+            and for "rest" where there is none.
 
         Raises
         ------
@@ -389,10 +387,9 @@ class Uncertainty:
         `pvalue_adjusted` is below ``1 - level``, and the smallest `pvalue_adjusted` of all pairs
         is that of `test_difference`.
 
-        "rest" compares AUCs on the logit scale, since on their own scale a perfect group looks
-        certain; each gets half a concordant and half a discordant pair, so that it has a logit.
         Of two groups each is the other's rest: that is one comparison, and needs no adjustment.
-        The p values are adjusted by Holm's method [3]_, or by Benjamini's and Hochberg's [4]_ for
+        With "rest" the intervals are simultaneous after Sidak;
+        the p values are adjusted by Holm's method [3]_, or by Benjamini's and Hochberg's [4]_ for
         more than 50 comparisons.
 
         In the average of the other groups ("rest") a group with m positives and n negatives has
@@ -454,7 +451,7 @@ class Uncertainty:
             second = np.full_like(first, number)
             index = labels[first]
         compare = pairwise.all_pairs if reference is None else pairwise.with_reference
-        return _pairs_table(compare(self._variances, first, second, level), index)
+        return _comparison_table(compare(self._variances, first, second, level), index)
 
     def _number_of(self, label: Any) -> int:
         """Number of the group of this label."""
@@ -693,7 +690,7 @@ def is_over_groups(over: Any, n_groups: int) -> bool:
     )
 
 
-def _pairs_table(found: pairwise.Comparisons, index: Any) -> pd.DataFrame:
+def _comparison_table(found: pairwise.Comparisons, index: Any) -> pd.DataFrame:
     import pandas as pd
 
     columns = {name: getattr(found, name) for name in found._fields}
@@ -701,26 +698,6 @@ def _pairs_table(found: pairwise.Comparisons, index: Any) -> pd.DataFrame:
     columns["difference"] = found.auc - found.other
     names = ["auc", "reference_auc", "difference", "ci_low", "ci_high", "statistic", "pvalue"]
     return pd.DataFrame(columns, columns=[*names, "pvalue_adjusted", "adjustment"], index=index)
-
-
-def _comparison_table(found: group_comparisons.Comparisons, index: Any) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(
-        {
-            "auc": found.auc,
-            "reference_auc": found.other,
-            "difference": found.auc - found.other,
-            "logit_difference": found.logit_difference,
-            "logit_ci_low": found.ci_low,
-            "logit_ci_high": found.ci_high,
-            "statistic": found.statistic,
-            "pvalue": found.pvalue,
-            "pvalue_adjusted": found.pvalue_adjusted,
-            "adjustment": found.adjustment,
-        },
-        index=index,
-    )
 
 
 def _stands_for(difference: float, error: float, delta: float) -> str:
