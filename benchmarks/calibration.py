@@ -814,8 +814,8 @@ cores. With 2,000 runs a share of 95 % or of 5 % has a standard error of 0.5.
 
 Where not to lean on them:
 
-- Intervals of one AUC hold in 93 % of runs and more, except FILL; `exact` ones always hold, and are
-  wide.
+- Intervals of one AUC hold in 93 % of runs and more, except 92.7 % with 20 positives, 2,000
+  negatives, AUC .9 and positives of twice the spread; `exact` ones always hold, and are wide.
 - `delong` intervals (on the scale of the AUC) are too short with few rows or a large AUC.
 - Intervals over rows say nothing of a population of groups: see the last column of the averages.
 - With few rows per class the comparisons of single groups are conservative.
