@@ -571,12 +571,12 @@ def test_repeated_folds_have_scikit_learns_parameters():
     ours, theirs = RepeatedWithinGroupStratifiedKFold(), RepeatedStratifiedKFold()
     assert ours.get_n_splits() == theirs.get_n_splits() == 50
     assert " ".join(repr(ours).split()) == (
-        "RepeatedWithinGroupStratifiedKFold(groups=None, n_repeats=10, n_splits=5, "
-        "random_state=None)"
+        "RepeatedWithinGroupStratifiedKFold(groups=None, missing='raise', n_repeats=10, "
+        "n_splits=5, random_state=None)"
     )
     _, _, _, labels = rows_with_an_index()
     shown = " ".join(repr(RepeatedWithinGroupStratifiedKFold(groups=labels, n_repeats=2)).split())
-    assert "(groups=<Series of 121 labels>, n_repeats=2, n_splits=5" in shown
+    assert "(groups=<Series of 121 labels>, missing='raise', n_repeats=2, n_splits=5" in shown
 
 
 @pytest.mark.parametrize(
