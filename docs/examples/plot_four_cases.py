@@ -1,15 +1,16 @@
 """
-An average of AUCs is the pooled AUC only if a class scores alike
-=================================================================
+An average of AUCs is the pooled AUC if a class has one distribution of scores
+==============================================================================
 
 Four devices test a model on their own rows and send their AUCs. Whether an average of these is the
 AUC of all rows depends on what the devices' scores have in common.
 """
 
 # %%
-# There are four cases: negatives and positives score alike on all devices; negatives do; positives
-# do; neither do. ``make_devices`` draws rows with normal scores for each. The devices have unequal
-# numbers of positives and of negatives; with equal ones the averages would agree with each other.
+# There are four cases: on all devices the scores of both classes have the same distribution; those
+# of the negatives do; those of the positives do; neither do. ``make_devices`` draws rows with
+# normal scores for each. The devices have unequal numbers of positives and of negatives; with equal
+# ones the averages would agree with each other.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -18,10 +19,10 @@ from scipy.stats import gaussian_kde
 from skfedauc import GroupAUC, make_devices
 
 cases = {
-    "identical": "both score alike",
-    "same_negatives": "negatives score alike",
-    "same_positives": "positives score alike",
-    "different": "neither scores alike",
+    "identical": "both classes: same scores",
+    "same_negatives": "negatives: same scores",
+    "same_positives": "positives: same scores",
+    "different": "neither class",
 }
 n_positives, n_negatives = [8000, 4000, 2000, 1000], [1000, 3000, 6000, 10_000]
 devices = {case: make_devices(case, n_positives, n_negatives, random_state=0) for case in cases}
@@ -64,7 +65,8 @@ plt.show()
 # %%
 # The averages that lie on the line, in blue, are those that theory names: all of them,
 # ``positives``, ``negatives``, and none. In the last case every device has the AUC of the first
-# case, and the pooled AUC is .2 lower.
+# case, and the pooled AUC is .2 lower. The conditions are sufficient, not necessary: an average may
+# equal the pooled AUC without them, where differences above and below cancel.
 #
 # With rows at hand, ``GroupAUC.agreement`` tells which case it is; with counts in place of AUCs the
 # devices would have made the pooled AUC exactly: see :doc:`/guide/without_moving_data`.
