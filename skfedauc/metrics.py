@@ -285,7 +285,7 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
             pos_label,
             name=name,
             missing=missing,
-            warn_hard_labels=False,
+            warn_labels=False,
         )
         for name, score in (("score_a", score_a), ("score_b", score_b))
     )
@@ -296,7 +296,9 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
     )
     n_rows, n_groups = rows.scores.size, report.n_groups
     if not 0 < int(rows.positive.sum()) < n_rows:
-        raise ValueError(f"y_true must hold both classes; got one among {n_rows} rows.")
+        raise ValueError(
+            f"y_true must hold both classes; got one among {n_rows} rows{report._of_one_label}."
+        )
     found = paired_differences(
         PairedRows(
             rows.positive,

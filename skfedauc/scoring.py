@@ -464,7 +464,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             sample_weight,
             positive,
             missing=self._missing,
-            warn_hard_labels=False,
+            warn_labels=False,
         )
         report = GroupAUC(AUCPartial._of_rows(rows), undefined=self._undefined)
         report._remedy = _FOLDS_REMEDY

@@ -409,7 +409,7 @@ TABLE = pd.DataFrame({"ill": [0, 1], "risk": [0.1, 0.4], "site": ["a", "b"]})
         ([ROWS, (*ROWS, None, [1.0])], ValueError, r"batch 1: sample_weight has 1 rows and"),
         ([([0, 1, 2], ROWS[1])], ValueError, r"batch 0: .*3"),
         ([(["no", "yes", "no"], ROWS[1])], ValueError, r"batch 0: .*pos_label"),
-        ([ROWS, ([-1, 1, 1], ROWS[1])], ValueError, r"batch 1: y_true has the labels \[-1, 1\]"),
+        ([ROWS, ([-1, 1, 1], ROWS[1])], ValueError, r"batch 1: .* 3 labels in all, -1, 0, 1"),
         ([ROWS, ([0, 1], ["x", "y"])], TypeError, r"batch 1: y_score must hold numbers"),
         ([ROWS, (*ROWS, ["a", None, "b"])], ValueError, r"batch 1: groups has 1 missing"),
         (5, TypeError, r"int"),

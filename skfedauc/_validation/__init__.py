@@ -26,7 +26,7 @@ from skfedauc._validation.arrays import (
     refuse_ties,
     warn,
 )
-from skfedauc._validation.classes import classes_of
+from skfedauc._validation.classes import Classes, classes_of, shortened, warn_if_misspelt
 from skfedauc._validation.groups import (
     MISSING,
     are_sorted_labels,
@@ -52,6 +52,7 @@ from skfedauc._validation.shown import label_text
 
 __all__ = [
     "MISSING",
+    "Classes",
     "Rows",
     "aligned",
     "are_sorted_labels",
@@ -90,8 +91,10 @@ __all__ = [
     "map_labels",
     "names_of",
     "refuse_ties",
+    "shortened",
     "some_labels",
     "unite_kinds",
     "unite_labels",
     "warn",
+    "warn_if_misspelt",
 ]

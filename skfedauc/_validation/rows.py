@@ -9,7 +9,12 @@ from numpy.typing import NDArray
 
 from skfedauc._validation.alignment import check_row_order
 from skfedauc._validation.arrays import check_length, check_scores, check_weights, column_of
-from skfedauc._validation.classes import check_labels, warn_if_hard_labels
+from skfedauc._validation.classes import (
+    Classes,
+    check_labels,
+    warn_if_hard_labels,
+    warn_if_misspelt,
+)
 from skfedauc._validation.groups import Labels, drop_unused, encode_groups
 
 
@@ -29,6 +34,8 @@ class Rows(NamedTuple):
         Above 0. None where every row weighs 1.
     n_missing : int
         Rows left out since they have no group label; those of weight 0 are not counted.
+    classes : Classes
+        Labels of the classes, with those of rows left out.
     """
 
     positive: NDArray[np.bool_]
@@ -37,6 +44,7 @@ class Rows(NamedTuple):
     labels: Labels | None
     weights: NDArray[np.float64] | None
     n_missing: int = 0
+    classes: Classes = Classes()
 
 
 def check_rows(
@@ -48,11 +56,12 @@ def check_rows(
     *,
     name: str = "y_score",
     missing: str = "raise",
-    warn_hard_labels: bool = True,
+    warn_labels: bool = True,
 ) -> Rows:
     """Check rows as users pass them; `name` is what the scores are called.
 
-    `missing` is what `encode_groups` does with rows without a group label.
+    `warn_labels` is whether to warn of scores that are labels, and of a `pos_label` in
+    another spelling. `missing` is what `encode_groups` does with rows without a group label.
 
     Raises
     ------
@@ -64,10 +73,11 @@ def check_rows(
     )
     scores = check_scores(y_score, name)
     y = column_of(y_true, "y_true")
-    positive = check_labels(y, pos_label)
+    positive, classes = check_labels(y, pos_label)
     check_length(name, scores.size, "y_true", positive.size)
-    if warn_hard_labels:
+    if warn_labels:
         warn_if_hard_labels(y, scores)
+        warn_if_misspelt(classes)
     weights = None if sample_weight is None else check_weights(sample_weight)
     if weights is not None:
         check_length("sample_weight", weights.size, "y_true", positive.size)
@@ -87,4 +97,4 @@ def check_rows(
             codes, labels = drop_unused(codes[kept], labels)
     if weights is not None and (weights.size == 0 or bool((weights == 1.0).all())):
         weights = None
-    return Rows(positive, scores, codes, labels, weights, n_missing)
+    return Rows(positive, scores, codes, labels, weights, n_missing, classes)

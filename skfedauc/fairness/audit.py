@@ -253,7 +253,7 @@ class FairnessAudit:
                 pos_label,
                 name="y_pred",
                 missing=missing,
-                warn_hard_labels=False,
+                warn_labels=False,
             )
             decisions = AUCPartial._of_rows(rows, n_jobs)
         return cls(

@@ -76,7 +76,7 @@ class FittedOnRows:
             rows.codes[numbers],
             None if rows.weights is None else rows.weights[numbers],
             positive,
-            warn_hard_labels=False,
+            warn_labels=False,
         )
         partial = AUCPartial._of_rows(checked)
         # Rows without a label came as those of the group -1.

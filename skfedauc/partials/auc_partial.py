@@ -41,18 +41,28 @@ class Origin(NamedTuple):
         Rows left out since they have no group label.
     group_names : tuple of str
         Names of the columns that the groups come from; empty where they are not known.
+    classes : Classes
+        Labels of the classes that rows had; empty where they are not known, as for counts.
     """
 
     n_missing: int = 0
     group_names: tuple[str, ...] = ()
+    classes: validation.Classes = validation.Classes()
 
     @classmethod
     def merged(cls, origins: list[Origin]) -> Origin:
-        """What is known of the rows of several partials together."""
+        """What is known of the rows of several partials together.
+
+        Raises
+        ------
+        ValueError
+            If their labels of classes do not go together.
+        """
         names = {origin.group_names for origin in origins if origin.group_names}
         return cls(
             sum(origin.n_missing for origin in origins),
             names.pop() if len(names) == 1 else (),
+            validation.Classes.merged(origin.classes for origin in origins),
         )
 
 
@@ -64,7 +74,9 @@ class AUCPartial:
     split; without sample weights everything is an integer, so the result is the same to
     the last bit. It is not anonymous: where scores are distinct, as floats mostly are, a partial
     gives back the group, the score and the class of every row. It holds no features, no
-    identifiers and no order of rows.
+    identifiers and no order of rows. Beside the counts it carries `n_missing`, `group_names`,
+    and the labels of the classes with `pos_label`, so that partials counted with different ones
+    are not merged; ``==`` compares the counts only.
 
     Build it with `from_predictions` or `from_counts`; read it with `GroupAUC`.
 
@@ -170,7 +182,9 @@ class AUCPartial:
             Weights of 0 or more. Rows of weight 0 are left out.
         pos_label : int, float, bool or str, default=None
             The label that counts as positive. May be left out where the labels are among
-            {0, 1}, {-1, 1} or booleans.
+            {0, 1}, {-1, 1} or booleans. Rows of one class may have another label only; a
+            misspelt `pos_label` is then found when they are merged with others, and warned of
+            if it differs from the label in case or spaces.
         missing : {"raise", "drop", "group"}, default="raise"
             What to do with rows without a group label (None, NaN, NaT or NA in one of the
             columns): raise a ValueError; leave them out, counted in `n_missing`; or label
@@ -222,7 +236,7 @@ class AUCPartial:
             cells = weigh_rows(
                 rows.scores, rows.positive, rows.weights, rows.codes, n_groups, n_jobs
             )
-        return cls._of(cells, rows.labels, Origin(rows.n_missing, group_names))
+        return cls._of(cells, rows.labels, Origin(rows.n_missing, group_names, rows.classes))
 
     @classmethod
     def from_counts(
@@ -410,9 +424,11 @@ default=None
                 _restore,
                 functools.partial(scores_of, columns=columns),
             )
-        return merged_batches(
+        whole = merged_batches(
             batches, count, cls.merge, n_jobs=n_jobs, verbose=verbose, checkpoint=kept
         )
+        validation.warn_if_misspelt(whole._origin.classes)
+        return whole
 
     @classmethod
     def _added(
@@ -451,7 +467,9 @@ default=None
         Raises
         ------
         ValueError
-            If there are none, or some have groups and some have not.
+            If there are none, or some have groups and some have not; if they were counted with
+            different `pos_label`, or their rows have labels of more than two classes, or of two
+            of which none is `pos_label`.
         TypeError
             If an item is not a partial, or labels are of different kinds.
 
@@ -611,7 +629,7 @@ default=None
         """All groups as one, without a label."""
         if self._labels is None:
             return self
-        return AUCPartial._added(self._cells, None, None, Origin(self.n_missing))
+        return AUCPartial._added(self._cells, None, None, self._origin._replace(group_names=()))
 
     # Reading -----------------------------------------------------------------------
 
@@ -810,19 +828,15 @@ def _check_counts(counts: ArrayLike, name: str) -> None:
         raise ValueError(f"{total:.3g} {name} are more than a partial can count exactly (2**40).")
 
 
-def _count_batch(
-    batch: Any, columns: Any, pos_label: Any, missing: str
-) -> tuple[AUCPartial, list[Any]]:
-    """The batch counted, and the labels of classes that it has."""
+def _count_batch(batch: Any, columns: Any, pos_label: Any, missing: str) -> AUCPartial:
     from skfedauc.partials.batches import arguments_of
 
     arguments = arguments_of(batch, columns)
     rows = validation.check_rows(
-        **arguments, pos_label=pos_label, missing=missing, warn_hard_labels=False
+        **arguments, pos_label=pos_label, missing=missing, warn_labels=False
     )
-    classes = validation.classes_of(validation.column_of(arguments["y_true"], "y_true"))
     names = validation.names_of(rows.labels, arguments.get("groups"))
-    return AUCPartial._of_rows(rows, group_names=names), classes
+    return AUCPartial._of_rows(rows, group_names=names)
 
 
 def _weights_of(cells: Cells) -> NDArray[np.float64]:
@@ -853,6 +867,7 @@ def _restore(
     ValueError
         If it is damaged: not as it was when it was pickled, or in a form that no rows make.
     """
-    cells = Cells(*cells)
-    check_state(cells, labels, Origin(*origin), checksum)
-    return AUCPartial._of(cells, labels, Origin(*origin))
+    cells, known = Cells(*cells), Origin(*origin)
+    check_state(cells, labels, known, checksum)
+    known = known._replace(classes=validation.Classes(*known.classes))
+    return AUCPartial._of(cells, labels, known)

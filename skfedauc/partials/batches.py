@@ -84,7 +84,7 @@ def _as_frame(batch: Any) -> Any:
 
 def merged_batches(
     batches: Iterable[Any],
-    count: Callable[[Any], tuple[P, list[Any]]],
+    count: Callable[[Any], P],
     merge: Callable[[Iterable[P]], P],
     *,
     n_jobs: int | None,
@@ -112,11 +112,11 @@ def merged_batches(
     n_workers = effective_n_jobs(n_jobs)
     in_flight = 1 if n_workers == 1 else 2 * n_workers
     numbered = _numbered(batches)
-    done: _Done[P] = _Done(0, [], [], [])
+    done: _Done[P] = _Done(0, [], [])
     if checkpoint is not None:
-        n_done, state, classes = checkpoint.read()
-        done = _Done(n_done, state, [], classes)
-        agreement.begin(state, classes)
+        n_done, state = checkpoint.read()
+        done = _Done(n_done, state, [])
+        agreement.begin(state)
         numbered = checkpoint.after_those_done(numbered)
     n_kept, began = done.n_batches, time.monotonic()
     try:
@@ -127,12 +127,11 @@ def merged_batches(
                 except BrokenExecutor as error:
                     last = done.n_batches + len(batch_round) - 1
                     raise _killed(done.n_batches, last, checkpoint) from error
-                partials = []
-                for number, (partial, classes) in enumerate(counted, start=done.n_batches):
-                    agreement.check(number, partial, classes)
-                    partials.append(partial)
+                partials = list(counted)
+                for number, partial in enumerate(partials, start=done.n_batches):
+                    agreement.check(number, partial)
                 # One assignment, so that an interrupt finds batches counted or not.
-                done = done.with_round(partials, agreement.classes)
+                done = done.with_round(partials)
                 batch_round.clear()
                 if verbose > 0:
                     took = time.monotonic() - began
@@ -141,12 +140,12 @@ def merged_batches(
                     done = done.merged(merge)
                 if checkpoint is not None and checkpoint.is_due():
                     done = done.merged(merge)
-                    checkpoint.write(done.n_batches, done.state[0], done.classes)
+                    checkpoint.write(done.n_batches, done.state[0])
                     n_kept = done.n_batches
     except BaseException:
         if checkpoint is not None and done.n_batches > n_kept:
             done = done.merged(merge)
-            checkpoint.write(done.n_batches, done.state[0], done.classes)
+            checkpoint.write(done.n_batches, done.state[0])
         raise
     if not done.n_batches:
         raise ValueError("batches is empty: there is nothing to count.")
@@ -166,19 +165,14 @@ class _Done(NamedTuple, Generic[P]):
         Those that are merged.
     waiting : list of partials
         Those that are not yet.
-    classes : list
-        Labels of classes that they have.
     """
 
     n_batches: int
     state: list[P]
     waiting: list[P]
-    classes: list[Any]
 
-    def with_round(self, partials: list[P], classes: list[Any]) -> _Done[P]:
-        return _Done(
-            self.n_batches + len(partials), self.state, [*self.waiting, *partials], list(classes)
-        )
+    def with_round(self, partials: list[P]) -> _Done[P]:
+        return _Done(self.n_batches + len(partials), self.state, [*self.waiting, *partials])
 
     def is_to_merge(self) -> bool:
         size = sum(part._n_cells for part in self.state)
@@ -217,23 +211,21 @@ class _Agreement:
     """What all batches have in common, as far as they have come."""
 
     def __init__(self) -> None:
-        self.classes: list[Any] = []
+        self._classes = validation.Classes()
         self._kind: Any = None
 
-    def begin(self, state: Sequence[State], classes: list[Any]) -> None:
+    def begin(self, state: Sequence[State]) -> None:
         """Go on from batches counted before."""
-        self.classes = list(classes)
-        self._kind = next((partial._kind_of_labels for partial in state), None)
+        for partial in state:
+            self._classes = partial._origin.classes
+            self._kind = partial._kind_of_labels
 
-    def check(self, number: int, partial: State, classes: list[Any]) -> None:
+    def check(self, number: int, partial: State) -> None:
         """Refuse a batch of other classes, or of groups that do not merge with the others."""
-        new = [label for label in classes if label not in self.classes]
-        if len(self.classes) + len(new) > 2:
-            raise ValueError(
-                f"batch {number}: y_true has the labels {classes}, and batches before had "
-                f"{self.classes}; together they must be two."
-            )
-        self.classes += new
+        try:
+            self._classes = validation.Classes.merged([self._classes, partial._origin.classes])
+        except ValueError as error:
+            raise ValueError(f"batch {number}: with the batches before, {error}") from error
         kind = partial._kind_of_labels
         if kind is None:  # no rows
             return
@@ -251,9 +243,7 @@ def _described(kind: Any) -> str:
     return kind if kind == "no groups" else f"groups labelled by {kind}"
 
 
-def _counted_batch(
-    count: Callable[[Any], tuple[P, list[Any]]], number: int, batch: Any
-) -> tuple[P, list[Any]]:
+def _counted_batch(count: Callable[[Any], P], number: int, batch: Any) -> P:
     try:
         return count(batch)
     except Exception as error:

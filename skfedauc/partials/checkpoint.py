@@ -17,10 +17,21 @@ from numpy.typing import NDArray
 from skfedauc._output_file import check_target, write_whole
 from skfedauc._paircounts import Cells
 from skfedauc._validation.arrays import object_array
+from skfedauc._validation.classes import Classes
 
 _FORMAT = "skfedauc batches 1"
 # Writing takes at most this share of the time.
 _SHARE = 0.1
+
+
+class Origin(Protocol):
+    """What is known of rows beside their counts; a tuple."""
+
+    @property
+    def classes(self) -> Classes:
+        """Labels of classes."""
+
+    def __iter__(self) -> Iterator[Any]: ...
 
 
 class State(Protocol):
@@ -31,7 +42,7 @@ class State(Protocol):
     @property
     def _labels(self) -> NDArray[Any] | None: ...
     @property
-    def _origin(self) -> tuple[Any, ...]: ...
+    def _origin(self) -> Origin: ...
     @property
     def _n_cells(self) -> int: ...
     @property
@@ -93,8 +104,8 @@ class Checkpoint(Generic[P]):
             "in the same order, or remove the file to begin again."
         )
 
-    def read(self) -> tuple[int, list[P], list[Any]]:
-        """How many batches the file has, their partial in a list, and their labels of classes.
+    def read(self) -> tuple[int, list[P]]:
+        """How many batches the file has, and their partial in a list.
 
         Raises
         ------
@@ -102,12 +113,12 @@ class Checkpoint(Generic[P]):
             If it is no whole checkpoint, or of batches counted in another way.
         """
         if not os.path.exists(self.path):
-            return 0, [], []
+            return 0, []
         try:
             facts, cells, labels = self._parts()
-            n_missing, group_names = facts["origin"]
-            partial = self._restore(cells, labels, (n_missing, tuple(group_names)))
-            classes = list(map(_label, facts["classes"]))
+            n_missing, group_names, (seen, positive) = facts["origin"]
+            origin = (n_missing, tuple(group_names), (tuple(seen), positive))
+            partial = self._restore(cells, labels, origin)
             self._n_done, self._expected = int(facts["n_batches"]), int(facts["checksum"])
         except Exception as error:  # whatever a damaged file leads to
             raise ValueError(
@@ -119,7 +130,7 @@ class Checkpoint(Generic[P]):
                 f"checkpoint={self.path!r} was made with {_shown(facts['arguments'])}; got "
                 f"{_shown(self._arguments)}. Pass the same, or remove the file to begin again."
             )
-        return self._n_done, [partial], classes
+        return self._n_done, [partial]
 
     def _parts(self) -> tuple[dict[str, Any], Cells, NDArray[Any] | None]:
         with open(self.path, "rb") as file:
@@ -138,7 +149,7 @@ class Checkpoint(Generic[P]):
         """Whether enough time has passed since the last one was written."""
         return time.monotonic() - self._written >= self._took * (1 / _SHARE - 1)
 
-    def write(self, n_batches: int, partial: P, classes: list[Any]) -> None:
+    def write(self, n_batches: int, partial: P) -> None:
         """Replace the file by one of the first batches."""
         began = time.monotonic()
         arrays = {k: array for k, array in partial._cells._asdict().items() if array is not None}
@@ -152,7 +163,6 @@ class Checkpoint(Generic[P]):
             "arguments": self._arguments,
             "n_batches": n_batches,
             "checksum": self._checksums[n_batches],
-            "classes": [_entry(label) for label in classes],
             "labels": entries,
             "origin": list(partial._origin),
         }

@@ -98,6 +98,20 @@ def _wrong_origin(origin: Any) -> str | None:
         return "the number of rows left out is none"
     if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names):
         return "the names of its groups are none"
+    if not isinstance(origin.classes, tuple) or len(origin.classes) != 2:
+        return "the labels of its classes are none"
+    seen, positive = origin.classes
+    if not isinstance(seen, tuple) or not all(
+        isinstance(label, int | float | str)
+        for label in (seen if positive is None else (*seen, positive))
+    ):
+        return "the labels of its classes are none"
+    try:
+        merged = validation.Classes.merged([validation.Classes(seen, positive)])
+    except ValueError:
+        return "the labels of its classes do not go together"
+    if merged.seen != seen or (seen and positive is None):
+        return "the labels of its classes are not in order"
     return None
 
 

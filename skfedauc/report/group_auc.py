@@ -300,7 +300,7 @@ class GroupAUC(Uncertainty, Bias):
             sample_weight,
             positive,
             missing=missing,
-            warn_hard_labels=False,
+            warn_labels=False,
         )
         names = validation.names_of(rows.labels, labels, groups)
         return cls(AUCPartial._of_rows(rows, n_jobs, names), undefined=undefined)
@@ -706,7 +706,7 @@ class GroupAUC(Uncertainty, Bias):
             message = (
                 f"{self.n_undefined} of {validation.counted(self.n_groups, 'group')}, with "
                 f"{share:.2%} of the rows, have no positives or no negatives, so their AUC is "
-                "undefined"
+                f"undefined{self._of_one_label}"
             )
             if self.undefined == "raise":
                 raise ValueError(
@@ -721,12 +721,24 @@ class GroupAUC(Uncertainty, Bias):
             )
         return True
 
+    @property
+    def _of_one_label(self) -> str:
+        """The label that all rows have and pos_label, to be added to a message; or nothing."""
+        classes = self.partial._origin.classes
+        if len(classes.seen) != 1 or not classes.lacks_positive or self.partial.n_positives.any():
+            return ""
+        return (
+            f" (all rows have the label {validation.shortened(classes.seen[0])}, and pos_label is "
+            f"{validation.shortened(classes.pos_label)})"
+        )
+
     def _report_undefined(self) -> None:
         _ = self._undefined_reported
 
     def _not_defined(self, reason: str, *, more_rows_help: bool = True) -> float:
         """NaN, told as `undefined` asks."""
         remedy = self._remedy if more_rows_help else ""
+        reason += self._of_one_label
         if self.undefined == "raise":
             raise ValueError(f"{reason}, and undefined='raise' was asked for.{remedy}")
         if self.undefined != "ignore" and not self._is_quiet:

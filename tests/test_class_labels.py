@@ -1,0 +1,273 @@
+"""Labels of classes that partials carry, so that a misspelt pos_label is found."""
+
+import decimal
+import itertools
+import pickle
+import re
+import warnings
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skfedauc import AUCPartial, GroupAUC, compare_roc_auc, group_roc_auc_score
+from skfedauc.partials.auc_partial import _restore
+
+SCORES = [0.2, 0.7]
+
+
+def device(*labels, pos_label=None, groups="a"):
+    scores = np.linspace(0.1, 0.9, len(labels))
+    names = None if groups is None else [groups] * len(labels)
+    return AUCPartial.from_predictions(list(labels), scores, groups=names, pos_label=pos_label)
+
+
+def merged(parts, way):
+    if way == "merge":
+        return AUCPartial.merge(parts)
+    if way == "+":
+        return sum(parts[1:], parts[0])
+    if way == "tree":
+        return parts[0] if len(parts) == 1 else merged(parts[:-1], "+") + parts[-1]
+    return AUCPartial.merge([pickle.loads(pickle.dumps(part)) for part in parts])
+
+
+WAYS = ["merge", "+", "tree", "pickle"]
+
+# Devices that do not go together, and what the error says.
+CONFLICTS = {
+    "misspelt, one class a device": (
+        [(["yes"] * 2, "Yes"), (["no"] * 2, "Yes")],
+        r"pos_label='Yes' is not among the labels of all rows, 'no', 'yes'",
+    ),
+    "two positive labels": (
+        [(["yes"], "yes"), (["no"], "no")],
+        r"pos_label is 'no' and 'yes', and the labels of rows are 'no', 'yes'",
+    ),
+    "misspelt on one device of negatives": (
+        [(["no", "yes"], "yes"), (["no"], "YES")],
+        r"pos_label is 'YES' and 'yes'",
+    ),
+    "misspelt on a device without rows": (
+        [(["no", "yes"], "yes"), ([], "YES")],
+        r"pos_label is 'YES' and 'yes'",
+    ),
+    "one device the other way round": ([([0, 1], 0), ([0, 1], None)], r"pos_label is 0 and 1"),
+    "three labels": ([([0, 1], None), ([-1, 1], None)], r"3 labels in all, -1, 0, 1"),
+    "three texts": (
+        [(["ill", "well"], "ill"), (["sick"], "ill")],
+        r"3 labels in all, 'ill', 'sick', 'well'",
+    ),
+    "no positive among numbers": (
+        [([0], None), ([-1], None)],
+        r"pos_label=1 is not among .* -1, 0",
+    ),
+    "numbers and text": ([([0, 1], None), (["yes"], "yes")], r"pos_label is 1 and 'yes'"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", CONFLICTS)
+def test_devices_that_do_not_go_together(name, way):
+    parts, message = CONFLICTS[name]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "pos_label=.*spelt in the rows")
+        partials = [device(*labels, pos_label=pos_label) for labels, pos_label in parts]
+    unknown = AUCPartial.from_counts(["a"], [0.4], [3], [2])
+    for order in itertools.permutations([*partials, unknown, partials[0]]):
+        with pytest.raises(ValueError, match=message):
+            merged(list(order), way)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [([0, 0], None), ([1], None), ([], None), ([0, 1], 1)],
+        [([-1], None), ([1, -1], None), ([1.0], 1.0)],
+        [([False], None), ([True], True), ([0, 1], None), ([0.0, 1.0], np.int64(1))],
+        [(["no"], "yes"), (["yes"], "yes"), ([], "yes"), ([], None)],
+        [([np.str_("no")], np.str_("yes")), (["no", "yes"], "yes")],
+        [([b"no"], b"yes"), ([b"no", b"yes"], b"yes")],
+        [([1], 2), ([2], 2), ([1.0, 2.0], 2.0)],
+        [([decimal.Decimal(0)], decimal.Decimal(1)), ([0, 1], None)],
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("way", WAYS)
+def test_devices_that_do(parts, way):
+    """Batches of one class are no reason for a warning, which would be an error here."""
+    partials = [device(*labels, pos_label=pos_label) for labels, pos_label in parts]
+    wholes = [merged(list(order), way) for order in itertools.permutations(partials)]
+    assert all(whole == wholes[0] for whole in wholes)
+    known = {whole._origin.classes for whole in wholes}
+    assert len(known) == 1
+    (classes,) = known
+    assert len(classes.seen) == 2
+    assert classes.pos_label == classes.seen[1]
+    positive = next(label for labels, label in parts if label is not None)
+    n_positives = sum(label == positive for labels, _ in parts for label in labels)
+    assert wholes[0].n_positives.sum() == n_positives
+
+
+def test_counts_know_no_labels():
+    known, counts = (
+        device("no", "yes", pos_label="yes"),
+        AUCPartial.from_counts(["a"], [2], [1], [1]),
+    )
+    assert counts._origin.classes == ((), None)
+    assert (known + counts)._origin.classes == (("no", "yes"), "yes")
+    again = AUCPartial.from_counts(**known.to_counts())
+    assert again == known
+    assert again._origin.classes == ((), None)
+
+
+def test_equality_does_not_depend_on_labels():
+    assert device(0, 1) == device("no", "yes", pos_label="yes") == device(1, 0, pos_label=0)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda p: p.regroup({"a": "b"}),
+        lambda p: p._pool(),
+        lambda p: p._only(np.array([0])),
+        lambda p: pickle.loads(pickle.dumps(p)),
+    ],
+    ids=["regroup", "pool", "only", "pickle"],
+)
+def test_labels_stay(change):
+    assert change(device("no", "yes", pos_label="yes"))._origin.classes == (("no", "yes"), "yes")
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [
+        (("no", "yes", "maybe"), "yes"),
+        (("no", "yes"), "Yes"),
+        (("yes", "no"), "yes"),
+        (("no",), None),
+        ((b"no",), "yes"),
+        (["no"], "yes"),
+        ("no",),
+        None,
+    ],
+    ids=str,
+)
+def test_labels_that_cannot_be_are_not_loaded(classes):
+    partial = device("no", "yes", pos_label="yes")
+    with pytest.raises(ValueError, match="damaged: the labels of its classes"):
+        _restore(partial._cells, partial._labels, (0, (), classes))
+
+
+# A warning before it is certain ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("label", "pos_label"),
+    [("yes", "Yes"), ("yes", "yes "), ("Case 1", "case  1"), ("1", "1.0"), ("\u00b2", "2")],
+)
+@pytest.mark.parametrize(
+    "count",
+    [
+        lambda y, p: AUCPartial.from_predictions(y, SCORES, pos_label=p),
+        lambda y, p: AUCPartial.from_batches([(y, SCORES)] * 3, pos_label=p),
+        lambda y, p: GroupAUC.from_predictions(y, SCORES, groups=["a", "b"], pos_label=p),
+        lambda y, p: group_roc_auc_score(y, SCORES, groups=["a", "b"], pos_label=p, undefined=0.5),
+    ],
+    ids=["partial", "batches", "report", "function"],
+)
+def test_another_spelling_is_warned_of(label, pos_label, count):
+    message = f"pos_label={pos_label!r} is not among the labels of y_true: all are {label!r}"
+    with pytest.warns(UserWarning, match=re.escape(message)) as caught:
+        count([label, label], pos_label)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("label", "pos_label"),
+    [
+        ("no", "yes"),
+        ("unhealthy", "healthy"),
+        ("<50K", ">50K"),
+        ("-", "+"),
+        ("class_1", "class_0"),
+        (0, 1),
+        (-1, 1),
+        (1, 2),
+        (False, True),
+        ("-1", "1"),
+    ],
+)
+def test_devices_of_negatives_are_not(label, pos_label):
+    partial = device(label, label, pos_label=pos_label)
+    assert partial.n_negatives.sum() == 2
+
+
+@pytest.mark.parametrize("pos_label", [float("nan"), np.nan, pd.NA, pd.NaT, decimal.Decimal("nan")])
+def test_missing_values_are_no_labels(pos_label):
+    with pytest.raises(ValueError, match=r"pos_label must be a label; got .*a missing value"):
+        device(0, 0, pos_label=pos_label)
+
+
+@pytest.mark.parametrize("pos_label", [2, -1, 0.5])
+def test_booleans_have_two_labels(pos_label):
+    with pytest.raises(ValueError, match="is not among the labels of y_true"):
+        device(False, False, pos_label=pos_label)
+
+
+# Batches ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("backend", "n_jobs"), [("loky", 1), ("threading", 2)])
+def test_batches_of_one_class(backend, n_jobs):
+    batches = [(["no"] * 2, SCORES)] * 3 + [(["yes"] * 2, SCORES)]
+    with joblib.parallel_config(backend):
+        good = AUCPartial.from_batches(batches, pos_label="yes", n_jobs=n_jobs)
+        assert good.n_positives.sum() == 2
+        with pytest.raises(ValueError, match=r"batch 3: .*pos_label='Yes' is not among the labels"):
+            AUCPartial.from_batches(batches, pos_label="Yes", n_jobs=n_jobs)
+
+
+def test_a_checkpoint_keeps_the_labels(tmp_path):
+    path = tmp_path / "counted.npz"
+    batches = [(["no"] * 2, [0.1, k / 10]) for k in range(5)]
+    with pytest.raises(ValueError, match="batch 5"):
+        AUCPartial.from_batches([*batches, (["no"], [np.nan])], pos_label="Yes", checkpoint=path)
+    assert path.exists()
+    with pytest.raises(ValueError, match=r"batch 5: .*pos_label='Yes' is not among .*'no', 'yes'"):
+        AUCPartial.from_batches([*batches, (["yes"], [0.2])], pos_label="Yes", checkpoint=path)
+    whole = AUCPartial.from_batches([*batches, (["Yes"], [0.2])], pos_label="Yes", checkpoint=path)
+    assert whole._origin.classes == (("Yes", "no"), "Yes")
+
+
+# Reports ---------------------------------------------------------------------------------------
+
+
+def test_reports_of_one_label_name_it():
+    report = GroupAUC(
+        device("no", "no", pos_label="yes") + device("no", pos_label="yes", groups="b")
+    )
+    named = r"\(all rows have the label 'no', and pos_label is 'yes'\)"
+    for read in ("pooled", "macro", "worst", "cross", "difference"):
+        with pytest.warns(UndefinedMetricWarning, match=named):
+            assert np.isnan(GroupAUC(report.partial).statistic(read))
+    with pytest.raises(ValueError, match=named):
+        _ = GroupAUC(report.partial, undefined="raise").pooled
+    with pytest.raises(ValueError, match=named):
+        compare_roc_auc(["no", "no"], SCORES, SCORES, pos_label="yes")
+
+
+def test_other_reports_do_not():
+    """Where some rows are positive, or of unknown labels."""
+    one = device("no", "no", pos_label="yes")
+    for partial in (
+        one + AUCPartial.from_counts(["b"], [0.5], [0], [2]),
+        one + device("yes", pos_label="yes", groups="b"),
+        device(1, 1),
+    ):
+        with pytest.warns(UndefinedMetricWarning) as caught:
+            _ = GroupAUC(partial).worst
+        assert not any("pos_label" in str(w.message) for w in caught)
