@@ -20,7 +20,15 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 from sklearn.metrics import roc_auc_score
 
-from skfedauc import AUCPartial, FairnessAudit, GroupAUC, compare_roc_auc, make_devices
+from skfedauc import (
+    AUCPartial,
+    FairnessAudit,
+    GroupAUC,
+    auc_difference_pvalue,
+    auc_luck,
+    compare_roc_auc,
+    make_devices,
+)
 from skfedauc.inference import heterogeneity
 
 Floats = NDArray[np.float64]
@@ -278,19 +286,117 @@ def unequal(n_runs: int, seed: int, n_groups: int, tau: float) -> list[str]:
 
 
 def spread(n_runs: int, seed: int, n_groups: int, tau: float, m: Any, n: Any) -> list[str]:
-    """Means of the estimates of tau, squared, cut at 0 and by weights; coverage of its interval."""
+    """Means of the estimates of tau, squared for scorers; coverage of the interval of REML."""
+
+    def true(rng: np.random.Generator) -> Floats:
+        return np.clip(rng.normal(0.8, tau, n_groups), 0.5, 0.995)
+
+    return spread_of(n_runs, seed, true, tau, m, n)
+
+
+def spread_beta(n_runs: int, seed: int, n_groups: int, tau: float, m: Any, n: Any) -> list[str]:
+    """The same where true AUCs have a Beta distribution of mean .9."""
+    rows = 0.9 * 0.1 / tau**2 - 1
+
+    def true(rng: np.random.Generator) -> Floats:
+        return np.clip(rng.beta(0.9 * rows, 0.1 * rows, n_groups), 0.4, 0.9999)
+
+    return spread_of(n_runs, seed, true, tau, m, n)
+
+
+def spread_of(
+    n_runs: int,
+    seed: int,
+    true: Callable[[np.random.Generator], Floats],
+    tau: float,
+    m: Any,
+    n: Any,
+) -> list[str]:
     rng = np.random.default_rng(seed)
-    squares, others, held = [], [], []
+    squares, found, held = [], [], []
     for _ in range(n_runs):
-        auc = np.clip(rng.normal(0.8, tau, n_groups), 0.5, 0.995)
-        found = report(rng, groups(n_groups, m, n, auc))
-        table = found.heterogeneity()
-        squares.append(found._score("tau"))
-        others.append(table["tau"].to_numpy())
-        held.append(table.at["moments", "ci_low"] <= tau <= table.at["moments", "ci_high"])
+        auc = true(rng)
+        of_run = report(rng, groups(auc.size, m, n, auc))
+        table = of_run.heterogeneity()
+        squares.append(of_run._score("tau"))
+        found.append(table["tau"].to_numpy())
+        held.append(table.at["reml", "ci_low"] <= tau <= table.at["reml", "ci_high"])
     root = np.sign(np.mean(squares)) * np.sqrt(abs(np.mean(squares)))
-    means = [root, *np.mean(others, axis=0)]
-    return [*(f"{mean:.4f}" for mean in means), percent(held)]
+    means = [root, *np.mean(found, axis=0)]
+    error = np.sqrt(np.mean((np.array(found)[:, 0] - tau) ** 2))
+    return [*(f"{mean:.4f}" for mean in means), f"{error:.4f}", percent(held)]
+
+
+def rare(n_runs: int, seed: int, of: Groups, digits: int | None) -> list[str]:
+    """Share of runs in which equal AUCs are found to differ; scores rounded, or of two values."""
+    rng = np.random.default_rng(seed)
+    rejected, rest = [], []
+    for _ in range(n_runs):
+        rows = draw_rows(rng, of)
+        scores = rows.scores if digits is None else np.round(rows.scores, digits)
+        if digits == 0:
+            scores = 2.0 + (rows.scores > 1.0)
+        found = GroupAUC.from_predictions(rows.y, scores, groups=rows.groups, undefined="ignore")
+        rejected.append(found.test_equal_groups().pvalue < 0.05)
+        rest.append((found.compare_groups("rest")["pvalue_adjusted"] < 0.05).any())
+    return [percent(rejected), percent(rest)]
+
+
+def weighted_equal(n_runs: int, seed: int, weights: str, parameter: float) -> list[str]:
+    """Share of runs in which equal AUCs of weighted rows are found to differ."""
+    rng = np.random.default_rng(seed)
+    rejected, rest, of = [], [], groups(3, 100, 300, 0.8)
+    for _ in range(n_runs):
+        rows = draw_rows(rng, of)
+        if weights == "gamma":
+            weight = rng.gamma(parameter, size=rows.y.size) + 1e-12
+        else:
+            weight = rng.lognormal(sigma=parameter, size=rows.y.size)
+        found = GroupAUC.from_predictions(
+            rows.y, rows.scores, groups=rows.groups, sample_weight=weight, undefined="ignore"
+        )
+        rejected.append(found.test_equal_groups().pvalue < 0.05)
+        rest.append((found.compare_groups("rest")["pvalue_adjusted"] < 0.05).any())
+    return [percent(rejected), percent(rest)]
+
+
+def critical(n_runs: int, seed: int, m: int, n: int, auc: float) -> list[str]:
+    """Share of pairs of test sets with normal scores beyond each critical difference at 5 %."""
+    rng = np.random.default_rng(seed)
+    y = np.tile(np.arange(m + n) < m, 3 * n_runs)
+    scores = rng.normal(size=y.size) + ndtri(auc) * np.sqrt(2.0) * y
+    codes = np.repeat(np.arange(3 * n_runs), m + n)
+    of_set = GroupAUC.from_predictions(y, scores, groups=codes).by_group["auc"].to_numpy()
+    a, b, _ = of_set.reshape(n_runs, 3).T
+    apart = np.abs(a - b)
+    beyond = [apart > auc_luck(auc, m, n, distribution=name) for name in ("binormal", "uniform")]
+    pilots = scores.reshape(n_runs, 3, m + n)[:, 2]
+    by_pilot = []
+    for difference, pilot in zip(apart, pilots, strict=True):
+        try:
+            found = auc_luck(None, m, n, distribution=(y[: m + n], pilot))
+        except ValueError:  # perfectly separated: refused
+            continue
+        by_pilot.append(difference > found)
+    pvalues = [auc_difference_pvalue(*pair, m, n) for pair in zip(a, b, strict=True)]
+    return [*map(percent, beyond), percent(by_pilot), percent(np.array(pvalues) < 0.05)]
+
+
+def equivalence(
+    n_runs: int, seed: int, n_groups: int, m: int, n: int, auc: float, levels: float
+) -> list[str]:
+    """Share of runs in which an average that is off by `delta` is named equivalent."""
+    from scipy.special import ndtr
+
+    rng = np.random.default_rng(seed)
+    shift = np.linspace(-levels, levels, n_groups)
+    apart = ndtri(auc) * np.sqrt(2.0)
+    delta = abs(ndtr((apart + shift[:, None] - shift) / np.sqrt(2.0)).mean() - auc)
+    of, told = groups(n_groups, m, n, auc, shift=shift), []
+    for _ in range(n_runs):
+        table = report(rng, of).agreement(delta).averages
+        told.append(table.filter(regex="^(stands_for|equivalent)").loc["macro"].iloc[0] == "yes")
+    return [f"{delta:.4f}", percent(told)]
 
 
 def chance(n_runs: int, seed: int, n_groups: int, m: int, n: int) -> list[str]:
@@ -621,22 +727,40 @@ def tables() -> list[Table]:
         ),
         Table(
             "Spread of the true AUCs (tau)",
-            "The root of the mean of the square (which scorers average), and means of the root cut "
-            "at 0 (which reports show) and of two estimators of meta-analysis; coverage in % of "
-            "the 95 % interval. The mean AUC is .8.",
+            "The root of the mean of the square (which scorers average), and means of the "
+            "estimates of `heterogeneity`; root mean squared error of REML (in reports), and "
+            "coverage in % of its 95 % interval. True AUCs are normal with mean .8, or have a Beta "
+            "distribution with mean .9.",
             [
                 "groups, tau",
                 "root of mean square",
-                "cut",
-                "DerSimonian-Laird",
                 "REML",
+                "Paule-Mandel",
+                "moments",
+                "DerSimonian-Laird",
+                "error of REML",
                 "coverage",
             ],
             [
                 (f"{g} groups of {m}/{n}, tau {tau}", spread, (g, tau, m, n))
                 for g, m, n in ((100, 5, 15), (3, 50, 200), (10, 50, 200), (40, 20, 80))
                 for tau in (0.0, 0.03, 0.06)
+            ]
+            + [
+                (
+                    f"3 groups of 2,000/6,000 and {tiny} of 3/10, tau {tau}",
+                    spread,
+                    (3 + tiny, tau, [2000] * 3 + [3] * tiny, [6000] * 3 + [10] * tiny),
+                )
+                for tiny in (1, 6)
+                for tau in (0.0, 0.05)
+            ]
+            + [
+                (f"{g} groups of {m}/{n}, Beta, tau {tau}", spread_beta, (g, tau, m, n))
+                for g, m, n in ((10, 50, 200), (40, 50, 200), (40, 300, 700))
+                for tau in (0.03, 0.05, 0.08)
             ],
+            share=0.25,
         ),
         Table(
             "Difference by chance",
@@ -766,6 +890,96 @@ def tables() -> list[Table]:
             [(name, largest, (of, kind)) for name, of, kind in FURTHER_DESIGNS],
             share=0.4,
         ),
+        Table(
+            "Rare positives, ties and unequal sizes, all AUCs being equal",
+            "Share of runs in % in which a test at 5 % errs: `test_equal_groups`, and at least one "
+            'comparison of `compare_groups("rest")`. The ratio is that of the standard deviations '
+            "of positives and negatives.",
+            ["groups of positives/negatives", "equal groups", "with the rest"],
+            [
+                ("10 groups of 20/2,000, AUC .9", rare, (groups(10, 20, 2000, 0.9), None)),
+                ("10 groups of 20/2,000, AUC .97", rare, (groups(10, 20, 2000, 0.97), None)),
+                (
+                    "10 groups of 20/400, AUC .95, ratio 2",
+                    rare,
+                    (groups(10, 20, 400, 0.95, ratio=2.0), None),
+                ),
+                (
+                    "2 groups of 20/400, AUC .95, ratio 2",
+                    rare,
+                    (groups(2, 20, 400, 0.95, ratio=2.0), None),
+                ),
+                ("2 groups of 20/400, AUC .9", rare, (groups(2, 20, 400, 0.9), None)),
+                ("10 groups of 10/40, AUC .9", rare, (groups(10, 10, 40, 0.9), None)),
+                ("10 groups of 3/50, AUC .8", rare, (groups(10, 3, 50, 0.8), None)),
+                (
+                    "10 groups of 20/400, AUC .8 before scores are cut to two values",
+                    rare,
+                    (groups(10, 20, 400, 0.8), 0),
+                ),
+                (
+                    "500/5,000 of ratio .5 and 9 groups of 10/100 of ratio 2, AUC .95",
+                    rare,
+                    (groups(10, [500, *[10] * 9], [5000, *[100] * 9], 0.95, [0.5, *[2] * 9]), None),
+                ),
+                (
+                    "30 groups by Zipf's law, 3/26 to 200/800, AUC .8",
+                    rare,
+                    (
+                        groups(
+                            30,
+                            np.maximum(200 / np.arange(1, 31), 3).astype(int),
+                            np.maximum(800 / np.arange(1, 31), 12).astype(int),
+                            0.8,
+                        ),
+                        None,
+                    ),
+                ),
+            ],
+            share=0.5,
+        ),
+        Table(
+            "Equal groups of weighted rows",
+            "Share of runs in % in which `test_equal_groups` and at least one comparison of "
+            '`compare_groups("rest")` err at 5 %. 3 groups of 100/300, AUC .8.',
+            ["weights", "equal groups", "with the rest"],
+            [
+                ("gamma, shape 0.5", weighted_equal, ("gamma", 0.5)),
+                ("gamma, shape 1", weighted_equal, ("gamma", 1.0)),
+                ("lognormal, sigma 1", weighted_equal, ("lognormal", 1.0)),
+                ("lognormal, sigma 2", weighted_equal, ("lognormal", 2.0)),
+                ("lognormal, sigma 3", weighted_equal, ("lognormal", 3.0)),
+            ],
+            share=0.5,
+        ),
+        Table(
+            "Critical difference",
+            "Share in % of pairs of test sets with normal scores whose AUCs are further apart than "
+            "the critical difference at 5 % (`auc_luck`): with normal and with uniform scores, and "
+            "with the rows of a pilot as large as a test set; and share of p values below 5 % of "
+            "`auc_difference_pvalue`.",
+            ["positives/negatives, AUC", "binormal", "uniform", "pilot rows", "p value"],
+            [
+                (f"{m}/{n}, {auc}", critical, (m, n, auc))
+                for m, n in ((10, 40), (10, 990), (20, 400), (50, 950))
+                for auc in (0.7, 0.8, 0.9, 0.95)
+            ],
+            share=0.5,
+        ),
+        Table(
+            "Averages that are off by delta",
+            "Share of runs in % in which `agreement(delta)` names the average by groups (macro) "
+            "equivalent to the pooled AUC, their true difference being delta: at most 5 % are "
+            "wanted. Groups differ in level.",
+            ["groups of positives/negatives, AUC", "delta", "named equivalent"],
+            [
+                (f"{g} groups of {m}/{n}, {auc}", equivalence, (g, m, n, auc, levels))
+                for auc in (0.8, 0.95)
+                for m, n in ((5, 200), (10, 400), (50, 200))
+                for g, levels in ((2, 0.6), (5, 1.0))
+            ],
+            share=0.25,
+        ),
     ]
 
 
@@ -810,7 +1024,8 @@ def main() -> None:
 INTRODUCTION = """# How well intervals and tests are calibrated
 
 Written by `python -m benchmarks.calibration`, with fixed seeds, in {minutes:.0f} minutes on two
-cores. With 2,000 runs a share of 95 % or of 5 % has a standard error of 0.5.
+cores. With 2,000 runs a share of 95 % or of 5 % has a standard error of 0.5, with 500 of 1.0, with
+250 of 1.4.
 
 Where not to lean on them:
 
@@ -819,12 +1034,14 @@ Where not to lean on them:
 - `delong` intervals (on the scale of the AUC) are too short with few rows or a large AUC.
 - Intervals over rows say nothing of a population of groups: see the last column of the averages.
 - With few rows per class the comparisons of single groups are conservative.
-- Reports cut tau at 0, so that it is too large on average where there is no spread. Scorers
-  average its square, which is unbiased.
+- The tau of reports is 0 or more, so that it is too large on average where there is no spread.
+  Scorers average its square, which is unbiased. Its interval supposes normal true AUCs.
+- The critical difference from pilot rows (`auc_luck`) is too small with few positives and a large
+  AUC; so is the one with uniform scores.
+- `agreement` names an average that is off by delta equivalent too often with few positives.
 - Intervals of the difference hold for all groups at once, so that they are wide with many groups.
 - The pooled AUC over new groups is covered too seldom with five or ten groups that differ much in
   level, and its comparison of two models errs a little too often with unequal groups.
-- The estimators of meta-analysis find spread among tiny groups where there is none.
 - To judge an average by a `delta` of .005 takes some 100,000 rows per group; before that the
   answer is mostly "cannot tell".
 """

@@ -1,9 +1,9 @@
-"""Which averages may stand for the pooled AUC, and which score distributions differ.
+"""Bounds and tests of whether averages of group AUCs are equivalent to the pooled AUC.
 
-An average of group AUCs by positives equals the pooled AUC where negatives score alike in all
-groups, one by negatives where positives do. How alike they are is measured by Kolmogorov's
-distance, which bounds how far the two AUCs can be apart, and tested by Anderson and Darling's
-statistic for several samples [1]_.
+An average of group AUCs by positives equals the pooled AUC if the negatives have the same score
+distribution in all groups, one by negatives if the positives do (sufficient, not necessary). The
+Kolmogorov distance between the distributions bounds the difference of the two AUCs, and their
+equality is tested by Anderson and Darling's statistic for several samples [1]_.
 
 References
 ----------
@@ -26,7 +26,7 @@ NEGATIVES, POSITIVES = 0, 1
 
 
 class ClassAgreement(NamedTuple):
-    """How alike the scores of one class are in all groups.
+    """Differences between the score distributions of one class in all groups.
 
     Attributes
     ----------
@@ -150,7 +150,7 @@ def _gamma_pvalue(statistic: float, n_samples: int, share: Floats, middle: Float
 
 
 def class_agreement(variances: Variances) -> tuple[ClassAgreement, ClassAgreement]:
-    """How alike negatives, and positives, score in all groups."""
+    """Compare the score distributions of negatives, and of positives, in all groups."""
     cells = variances._cells
     places = places_in_all(cells)
     found = []

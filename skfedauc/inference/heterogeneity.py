@@ -1,4 +1,4 @@
-"""How much the true AUCs of groups differ: tests, spread, and what chance alone would show.
+"""Heterogeneity of the true AUCs: tests, standard deviation, and expected range if all are equal.
 
 References
 ----------
@@ -159,9 +159,9 @@ def _many_tiny_groups(auc: Floats, unbiased: Floats, weight: Floats) -> tuple[fl
 
 
 def squared_tau(auc: Floats, unbiased: Floats) -> float:
-    """Variance of the true AUCs: that of the observed ones less what their noise makes.
+    """Estimate the variance of the true AUCs without bias; NaN with fewer than two groups.
 
-    Unbiased, so that it may be below 0. NaN with fewer than two groups.
+    It is the variance of the observed AUCs minus the mean of their variances; so it may be below 0.
     """
     if auc.size < 2:
         return float("nan")
@@ -193,8 +193,8 @@ def tau_interval(
 
     def probability(tau2: float) -> float:
         """Probability of a smaller variance than the observed one."""
-        noise = np.where(tau2 + unbiased > 0, unbiased, delong)
-        variance = np.maximum(tau2 + noise, 1e-12)
+        sampling = np.where(tau2 + unbiased > 0, unbiased, delong)
+        variance = np.maximum(tau2 + sampling, 1e-12)
         squares = (variance**2).sum() * (1 - 2 / n_groups) + (variance.sum() / n_groups) ** 2
         freedom = variance.mean() ** 2 * (n_groups - 1) ** 2 / squares
         return float(chdtr(freedom, freedom * observed / variance.mean()))
@@ -408,7 +408,7 @@ def _estimable(variances: Variances) -> tuple[Floats, Floats, NDArray[np.bool_]]
     return variances.auc[kept], np.where(shared > 0, shared, safe), kept
 
 
-# What chance alone would show ----------------------------------------------------------
+# Expected range of equal groups ----------------------------------------------------------
 
 # Below this many rows of the smaller class the AUC of a group is far from normal.
 _NORMAL_ROWS = 30
@@ -418,12 +418,11 @@ _ROWS_AT_ONCE = 1 << 16
 
 
 def expected_difference(variances: Variances, seed: int = 0) -> float:
-    """Mean of the largest less the smallest group AUC, were all true AUCs equal.
+    """Expected largest minus smallest group AUC if all true AUCs are equal.
 
-    Every group is given the spread of placements that all groups have together, since an own one
-    is too small just where the AUC is large by chance. With 30 rows of each class and more the
-    group AUCs are taken as normal, and the mean of their range is an integral; otherwise
-    groups are simulated from the placements.
+    Variances of placements are pooled over groups: a group's own one is biased low where its AUC is
+    high by sampling error. With 30 rows of each class and more the group AUCs are taken as normal,
+    and the mean of their range is an integral; otherwise groups are simulated from the placements.
     """
     kept = variances.defined
     n_groups = int(kept.sum())

@@ -131,8 +131,8 @@ def auc_luck(
     From pilot rows, H, Q1, Q2 and A^2 are each estimated without bias, and z is the quantile of
     Student's t, with the degrees of freedom of the estimated variance (Satterthwaite). In
     simulations with test sets as large as the pilot the critical difference at 5 % is exceeded in
-    5 % of cases at an AUC of 0.7 with 10 positives, but in 7 to 8 % at 0.8, 12 % at 0.9 and 20 % at
-    0.95; with 50 positives in 3 to 7 %. Pass "binormal" with the AUC where it is large and
+    5 to 8 % of cases at an AUC of 0.7 and 0.8 with 10 positives, in 13 to 16 % at 0.9 and 18 to
+    21 % at 0.95; with 50 positives in 4 to 9 %. Pass "binormal" with the AUC where it is large and
     positives are few.
 
     Simulated test sets are drawn from the distributions, or from the rows with replacement within
@@ -230,7 +230,7 @@ def auc_difference_pvalue(
     The difference is divided by ``sqrt(2 V (1 - correlation))``, with the variance V of an AUC as
     in `auc_luck`, and compared with the normal distribution (Student's t with pilot rows). In
     simulations with normal scores, AUCs of 0.7 to 0.95 and 10/40 to 50/950
-    positives/negatives the p value is below 5 % in 2 to 6 % of cases without a difference.
+    positives/negatives the p value is below 5 % in 1 to 6 % of cases without a difference.
 
     Examples
     --------

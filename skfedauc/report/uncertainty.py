@@ -492,10 +492,9 @@ class Uncertainty:
 
     @functools.cached_property
     def expected_difference(self) -> float:
-        """Mean of the difference that chance alone would make if all true AUCs were equal.
+        """Expected `difference` if all true AUCs are equal: what sampling error makes of it.
 
-        To be read beside `difference`. Groups with fewer than 30 rows of a class are simulated,
-        from a fixed seed.
+        Groups are simulated, from a fixed seed, if one has fewer than 30 rows of a class.
         """
         return heterogeneity.expected_difference(self._variances)
 
@@ -581,12 +580,12 @@ class Uncertainty:
     # Which average may stand for the pooled AUC --------------------------------------------
 
     def agreement(self, delta: float = 0.005) -> Agreement:
-        """Tell which averages of group AUCs may stand for the pooled AUC, and why.
+        """Test which averages of group AUCs are equivalent to the pooled AUC.
 
         Parameters
         ----------
         delta : float, default=0.005
-            How far apart two AUCs may be and still stand for each other.
+            Equivalence margin: the largest difference of two AUCs that count as equivalent.
 
         Returns
         -------
@@ -600,11 +599,15 @@ class Uncertainty:
 
         Notes
         -----
-        An average stands for the pooled AUC if the 90 % interval of their difference, over new
-        rows of these groups, is within `delta` of 0: two one-sided tests at 5 %. It does not if
-        the 99 % interval is beyond `delta`, since five averages are judged at once. That no
-        difference is seen does not show that there is none. The Anderson-Darling test [1]_
-        tells which distributions differ.
+        An average is equivalent to the pooled AUC if the 90 % interval of their difference, over
+        new rows of these groups, is within `delta` of 0: two one-sided tests (TOST) at 5 %. It is
+        not if the 99 % interval is beyond `delta`, since five averages are judged at once.
+        Failing to detect a difference does not show that there is none. The Anderson-Darling
+        test [1]_ shows which distributions differ.
+
+        The interval is normal and errs more often than 5 % with few positives: an average that
+        was off by `delta` was named equivalent in up to 13 % of simulations with 5 to 20
+        positives a group.
 
         References
         ----------
