@@ -398,9 +398,9 @@ class Uncertainty:
         depend on the numbers of rows only (effective numbers of weighted rows) and count as
         constants: the variance of the average is ``sum w^2 v / (sum w)^2``. Each ``v`` is the
         larger one of the group's DeLong variance and of that from placement values pooled over
-        groups, and p values are those of the normal distribution. In simulations without any
-        difference at most 5.4 % of families had a p value below 5 %, with 3 to 50 groups of 2/6
-        to 500/5,000 positives/negatives and AUCs up to .99 (DeLong's variance alone: up to 65 %).
+        groups. In simulations without any difference (200 runs; 2 and 10 groups of 3/50 to 20/400
+        positives/negatives, AUCs of .8 to .95, tied scores, unequal spreads) at most 4 % of
+        families had a p value below 5 %; with DeLong's variance alone it was up to 45 %.
 
         References
         ----------
