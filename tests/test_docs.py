@@ -26,7 +26,9 @@ API_PAGE = (DOCS / "api" / "index.rst").read_text(encoding="utf-8")
 
 def public_members(cls):
     """Names of public methods and properties that the package defines."""
-    for name in dir(cls):
+    # The default of a field is an attribute of its class, and no member.
+    fields = set(getattr(cls, "__dataclass_fields__", {}))
+    for name in sorted(set(dir(cls)) - fields):
         owner = next((base for base in inspect.getmro(cls) if name in vars(base)), None)
         made_here = owner is not None and owner.__module__.startswith("skfedauc")
         # scikit-learn makes set_..._request for each parameter that can be routed.

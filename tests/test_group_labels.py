@@ -4,6 +4,7 @@ import datetime
 import enum
 import itertools
 import pickle
+import re
 import zoneinfo
 
 import numpy as np
@@ -522,3 +523,115 @@ def test_random_parts_with_gaps_merge_as_the_whole():
             if missing == "drop"
             else 0
         )
+
+
+# Text that is not valid Unicode ----------------------------------------------------------------
+
+BAD = "a\ud800"
+Y, SCORES = [0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]
+INVALID = {
+    "list": lambda bad: [bad, "b"] * 2,
+    "numpy": lambda bad: np.array([bad, "b"] * 2),
+    "numpy of one length": lambda bad: np.array([bad, "bb"] * 2),
+    "objects": lambda bad: np.array([bad, "b"] * 2, object),
+    "Series": lambda bad: pd.Series([bad, "b"] * 2, dtype=object),
+    "Series of Python's text": lambda bad: pd.Series([bad, "b"] * 2, dtype="string[python]"),
+    "categories": lambda bad: pd.Categorical.from_codes(
+        [0, 1, 0, 1], pd.Index([bad, "b"], dtype=object)
+    ),
+    "tuples": lambda bad: [(1, bad), (2, "b")] * 2,
+    "beside a missing label": lambda bad: [bad, None] * 2,
+}
+
+
+@pytest.mark.parametrize("bad", [BAD, "\udcff", "\ude00\ud83d"], ids=ascii)
+@pytest.mark.parametrize("kind", INVALID)
+def test_surrogates_are_refused(kind, bad):
+    groups = INVALID[kind](bad)
+    message = rf"groups holds {re.escape(ascii(bad))}, which is not valid Unicode"
+    for count in (AUCPartial.from_predictions, GroupAUC.from_predictions, group_roc_auc_score):
+        with pytest.raises(ValueError, match=message):
+            count(Y, SCORES, groups=groups, missing="group")
+    with pytest.raises(ValueError, match=message):
+        AUCPartial.from_batches([(Y, SCORES, groups)], missing="group")
+
+
+def test_surrogates_are_refused_wherever_labels_and_names_are_given():
+    partial = AUCPartial.from_predictions(Y, SCORES, groups=["a", "b"] * 2)
+    named = pd.Series(["a", "b"] * 2, name=BAD)
+    for refused in (
+        lambda: partial.regroup({"a": BAD, "b": "b"}),
+        lambda: partial.regroup(lambda label: (label, BAD)),
+        lambda: AUCPartial.from_counts([BAD], [0.5], [1], [1]),
+        lambda: AUCPartial.from_counts(
+            **{BAD: ["a"]}, score=[0.5], n_negatives=[1], n_positives=[1]
+        ),
+        lambda: AUCPartial.from_predictions(Y, SCORES, groups=named),
+        lambda: GroupAUC(partial, group_names=BAD),
+        lambda: GroupAUC(partial, group_names=["site", BAD][1:]),
+    ):
+        with pytest.raises(ValueError, match=r"holds 'a\\ud800', which is not valid Unicode"):
+            refused()
+
+
+def test_other_characters_are_carried_through():
+    """Characters beyond 16 bits, which UTF-16 writes as surrogates, and unassigned ones."""
+    labels = ["\U0001f600", "\uffff", "\U0010ffff", "\ufeff"]
+    report = GroupAUC.from_predictions([0, 1] * 4, range(8), groups=np.repeat(labels, 2))
+    assert list(report.by_group.index) == sorted(labels)
+    assert AUCPartial.from_counts(**report.partial.to_counts()) == report.partial
+
+
+def test_surrogates_in_labels_of_classes_are_carried_through(tmp_path):
+    """No table or page shows them; checkpoints escape them."""
+    labels, path = [BAD, "b"] * 2, tmp_path / "counted.npz"
+    expected = AUCPartial.from_predictions(labels, SCORES, pos_label="b")
+    assert expected.n_positives == 2
+    with pytest.raises(TypeError, match="batch 1"):
+        AUCPartial.from_batches([(labels, SCORES), 1], pos_label="b", checkpoint=path)
+    again = AUCPartial.from_batches([(labels, SCORES)], pos_label="b", checkpoint=path)
+    assert again == expected == pickle.loads(pickle.dumps(expected))
+    assert again._origin == expected._origin
+
+
+# Empty states and empty names ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "left", ["i1", "u1", "i4", "i8", "u8", "f8", bool, "M8[D]", "M8[ns]", object]
+)
+@pytest.mark.parametrize("right", ["u2", "i8", "u8", object])
+def test_empty_states_of_any_type_are_equal_and_merge(left, right):
+    empty = [
+        AUCPartial.from_predictions([], [], groups=np.array([], kind)) for kind in (left, right)
+    ]
+    one = AUCPartial.from_predictions([0, 1], [0.2, 0.4], groups=np.array([7, 7], np.uint64))
+    both = AUCPartial.merge(empty)
+    assert empty[0] == empty[1] == both == AUCPartial.merge(empty[::-1])
+    assert both.groups == ()
+    assert both + one == one + both == AUCPartial.merge([empty[0], one, empty[1]]) == one
+    assert pickle.loads(pickle.dumps(both)) == both
+    assert both.to_counts().empty
+    assert GroupAUC(both, undefined="ignore").by_group.empty
+
+
+def test_an_empty_name_is_no_name():
+    labels = ["a", "b"] * 2
+    for groups in (
+        pl.Series(labels),
+        pd.Series(labels, name=""),
+        pl.DataFrame({"": labels}),
+        pl.DataFrame({"": labels, "sex": labels}),
+    ):
+        partial = AUCPartial.from_predictions(Y, SCORES, groups=groups)
+        assert partial.group_names == ()
+        assert AUCPartial.from_counts(**partial.to_counts()) == partial
+    unnamed = AUCPartial.from_predictions(Y, SCORES, groups=pl.Series(labels))
+    named = AUCPartial.from_predictions(Y, SCORES, groups=pl.Series("site", labels))
+    assert GroupAUC(unnamed).by_group.index.name == "group"
+    assert next(iter(unnamed.to_counts())) == "group"
+    assert (unnamed + named).group_names == ("site",)
+    assert GroupAUC(named, group_names="").by_group.index.name == "group"
+    counts = {"score": [0.5], "n_negatives": [1], "n_positives": [1]}
+    assert AUCPartial.from_counts(**{"": ["a"]}, **counts).group_names == ()
+    assert AUCPartial.from_counts(pl.Series(["a"]), **counts).group_names == ()

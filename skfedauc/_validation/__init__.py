@@ -49,6 +49,7 @@ from skfedauc._validation.groups import (
 from skfedauc._validation.numbers import check_share, check_whole_number, is_number
 from skfedauc._validation.rows import Rows, check_rows
 from skfedauc._validation.shown import label_text
+from skfedauc._validation.text import check_text
 
 __all__ = [
     "MISSING",
@@ -69,6 +70,7 @@ __all__ = [
     "check_scores",
     "check_share",
     "check_sums",
+    "check_text",
     "check_unique_index",
     "check_weights",
     "check_whole_number",

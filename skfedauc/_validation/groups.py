@@ -30,7 +30,13 @@ from skfedauc._validation.arrays import (
     from_array_api,
     object_array,
 )
-from skfedauc._validation.text import MOST_CHARACTERS, code_points, digits_as_integers, even_text
+from skfedauc._validation.text import (
+    MOST_CHARACTERS,
+    check_text,
+    code_points,
+    digits_as_integers,
+    even_text,
+)
 
 Labels = NDArray[Any]
 
@@ -259,7 +265,7 @@ def _encode_array(column: NDArray[Any], name: str) -> tuple[NDArray[np.intp], La
         if numbers is None:
             return _encode_array(column.astype(object), name)
         codes, _ = _number_integers(numbers)
-        return codes, column[_example_rows(codes)].astype(object)
+        return codes, _checked_labels(column[_example_rows(codes)].astype(object), name)
     raise TypeError(
         f"{name} must hold {_KINDS}; got an array of {column.dtype}: convert them with "
         ".astype(str)."
@@ -567,8 +573,10 @@ def _checked_labels(labels: Labels, name: str) -> Labels:
     """Distinct labels in their plainest type; other kinds are refused."""
     items = labels.tolist()
     if set(map(type, items)) <= {str}:
+        check_text(items, name)
         return labels
     plain = [item.item() if isinstance(item, np.generic) else item for item in items]
+    check_text((item for item in plain if isinstance(item, str)), name)
     kinds = {_kind(item) for item in plain}
     if None in kinds:
         odd = next(item for item in plain if _kind(item) is None)
@@ -688,14 +696,19 @@ def check_label(label: Any, name: str) -> Any:
 
 
 def names_of(labels: Labels | None, *sources: Any) -> tuple[str, ...]:
-    """Names of the columns that labels come from: of the first source that has them."""
+    """Names of the columns that labels come from: of the first source that has them.
+
+    An empty name is none: polars gives it to a Series that was not named.
+    """
     for source in sources:
         names = getattr(source, "column_names", getattr(source, "columns", None))
         if names is None:
             name = source if isinstance(source, str) else getattr(source, "name", None)
             names = (name,) if isinstance(name, str) else ()
-        if len(names) and len(names) == _n_columns_of(labels):
-            return tuple(map(str, names))
+        names = tuple(map(str, names))
+        if names and all(names) and len(names) == _n_columns_of(labels):
+            check_text(names, "the name of a column of groups")
+            return names
     return ()
 
 
@@ -704,7 +717,8 @@ def check_group_names(names: Any, labels: Labels | None) -> tuple[str, ...]:
     listed = [names] if isinstance(names, str) else [] if names is None else names
     if not isinstance(listed, list | tuple) or not all(isinstance(name, str) for name in listed):
         raise TypeError(f"group_names must be a str or a list of str; got {described(names)}.")
-    given = tuple(listed)
+    given = () if list(listed) == [""] else tuple(listed)
+    check_text(given, "group_names")
     if len(set(given)) < len(given):
         raise ValueError(f"group_names must be different; got {described(names)}.")
     n_columns = _n_columns_of(labels)

@@ -1,7 +1,11 @@
-"""Short texts read as integers in the same order, which are numbered and sorted faster."""
+"""Texts: those that are not valid Unicode are refused, and short ones are read as integers.
+
+The integers are in the order of the texts, and are numbered and sorted faster.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -9,6 +13,30 @@ from numpy.typing import NDArray
 
 # Text of more characters is not read as digits.
 MOST_CHARACTERS = 32
+
+
+def check_text(texts: Iterable[str], name: str) -> None:
+    """Refuse text with surrogates, which no file, table or page can hold.
+
+    Raises
+    ------
+    ValueError
+        That names the text.
+    """
+    listed = list(texts)
+    try:
+        "".join(listed).encode()
+    except UnicodeEncodeError:
+        odd = next(text for text in listed if not _is_valid(text))
+        raise ValueError(
+            f"{name} holds {odd[:60]!a}, which is not valid Unicode: it has a surrogate, as of "
+            "text that was decoded in another encoding than its own. Read the text in its "
+            "encoding, or replace the surrogates by text.encode('utf-8', 'replace').decode()."
+        ) from None
+
+
+def _is_valid(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def even_text(column: Any) -> NDArray[np.uint8] | None:

@@ -819,6 +819,9 @@ def _encode_group_columns(
     else:
         codes, labels = validation.encode_columns(group_columns)
         names = tuple(group_columns)
+        validation.check_text(names, "the name of a column of groups")
+    if names == ("",):
+        names = ()
     return codes, labels, () if names == _default_names(len(names)) else names
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import html
-import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +17,7 @@ from skfedauc import _validation as validation
 from skfedauc._paircounts import cross_concordance
 from skfedauc.partials import AUCPartial, left_out
 from skfedauc.report.bias import Bias
+from skfedauc.report.memory import usable_memory
 from skfedauc.report.statistics import (
     AVERAGES,
     STATISTICS,
@@ -674,12 +674,13 @@ class GroupAUC(Uncertainty, Bias):
     @functools.cached_property
     def _cross_auc(self) -> NDArray[np.float64]:
         needed = 32 * self.n_groups**2
-        if needed > _memory() // 2:
+        usable = usable_memory()
+        if needed > usable // 2:
             raise ValueError(
-                f"the cross matrix of {self.n_groups:,} groups needs {needed / 2**30:,.0f} "
-                f"GiB, more than half of this machine's {_memory() / 2**30:,.0f} GiB. Put "
-                "groups together with partial.regroup(...), or use decomposition(), which "
-                "needs no matrix."
+                f"the cross matrix of {self.n_groups:,} groups needs {needed / 2**30:,.3g} "
+                f"GiB, more than half of the {usable / 2**30:,.3g} GiB of memory of this machine "
+                "or container. Put groups together with partial.regroup(...), or use "
+                "decomposition(), which needs no matrix."
             )
         twice, pairs = self._cross_pairs()
         matrix = np.full_like(pairs, np.nan)
@@ -882,11 +883,3 @@ def _exact_dot(left: NDArray[Any], right: NDArray[Any]) -> Any:
     if float(np.dot(left.astype(np.float64), right)) < 2.0**62:
         return int(np.dot(left, right))
     return sum(a * b for a, b in zip(left.tolist(), right.tolist(), strict=True))
-
-
-def _memory() -> int:
-    """Bytes of memory of this machine, or 8 GiB where the system does not tell."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return 8 << 30

@@ -1,0 +1,57 @@
+"""How much memory this process may use, by the machine and by the limits of its containers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+_GROUPS = Path("/sys/fs/cgroup")
+_OF_PROCESS = Path("/proc/self/cgroup")
+# Names of the files with the limit in bytes: of control groups in version 2 and in version 1.
+_LIMIT, _LIMIT_V1 = "memory.max", "memory.limit_in_bytes"
+
+
+def usable_memory() -> int:
+    """Bytes of memory: of the machine, or fewer where a container is limited to fewer.
+
+    8 GiB where the system does not tell.
+    """
+    try:
+        of_machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        of_machine = 8 << 30
+    return min([of_machine, *_limits()])
+
+
+def _limits() -> Iterator[int]:
+    """The limits of the control groups that this process is in, as far as they can be read.
+
+    A group's limit holds for the groups in it. A container sees its own group in the place of the
+    root, or at the path that it has outside.
+    """
+    for folder, name in {*_files()}:
+        try:
+            limit = (folder / name).read_text(encoding="ascii").strip()
+        except (OSError, ValueError):
+            continue
+        if limit.isdecimal() and int(limit) > 0:  # "max" is no limit
+            yield int(limit)
+
+
+def _files() -> Iterator[tuple[Path, str]]:
+    yield from ((_GROUPS, _LIMIT), (_GROUPS / "memory", _LIMIT_V1))
+    try:
+        lines = _OF_PROCESS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        # hierarchy:controllers:path; version 2 names no controllers
+        _, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        root, name = (_GROUPS / "memory", _LIMIT_V1) if controllers else (_GROUPS, _LIMIT)
+        inside = Path(path.lstrip("/"))
+        if ".." not in inside.parts:
+            yield from ((root / folder, name) for folder in (inside, *inside.parents))
