@@ -1,5 +1,6 @@
 """AUCPartial.from_batches: the same as from all rows at once, a few batches at a time."""
 
+import enum
 import gc
 import itertools
 import os
@@ -8,6 +9,7 @@ import signal
 import time
 import weakref
 
+import dateutil.tz
 import joblib
 import numpy as np
 import pandas as pd
@@ -599,6 +601,30 @@ LABELS_KEPT = {
     "tuples": lambda g: pd.DataFrame(
         {"a": g, "b": pd.to_datetime("2020-01-01"), "c": g == "va", "d": 3}
     ),
+    "intervals": lambda g: pd.cut((g == "va") + 0.5 * (g == "oslo"), [-1, 0.2, 0.7, 1.1]),
+    "intervals of whole numbers": lambda g: pd.arrays.IntervalArray.from_arrays(
+        (g == "va").astype(int), (g == "va") + 10, closed="left"
+    ),
+    "intervals of dates": lambda g: pd.cut(
+        pd.to_datetime("2020-01-01") + pd.to_timedelta((g == "va") * 10, unit="D"),
+        pd.date_range("2019-12-30", periods=4, freq="7D"),
+    ),
+    "intervals of instants": lambda g: pd.cut(
+        pd.to_datetime("2020-01-01").tz_localize("Asia/Tokyo")
+        + pd.to_timedelta((g == "va") * 10, unit="D"),
+        pd.date_range("2019-12-30", periods=4, freq="7D", tz="Asia/Tokyo"),
+    ),
+    "periods": lambda g: pd.PeriodIndex(np.where(g == "va", "2020Q1", "2019Q4"), freq="Q-MAR"),
+    "instants": lambda g: (
+        pd.to_datetime("2020-10-25 00:30").tz_localize("UTC").tz_convert("Europe/Oslo")
+        + pd.to_timedelta((g == "va") * 1, unit="h")  # the hour that comes twice
+    ),
+    "instants of an offset": lambda g: (
+        pd.Timestamp("2020-01-01T00:00-03:30") + pd.to_timedelta((g == "va") * 1, unit="us")
+    ),
+    "pairs with periods": lambda g: pd.DataFrame(
+        {"a": g, "b": pd.PeriodIndex(np.where(g == "va", "2020-01", "2019-12"), freq="M")}
+    ),
 }
 
 
@@ -618,11 +644,31 @@ def test_labels_that_are_kept(rows, tmp_path, convert):
     assert resumed.group_names == expected.group_names
 
 
-def test_labels_that_are_not_kept(rows, tmp_path):
-    bands = pd.cut(rows["risk"], 3)
-    batches = [(rows["ill"], rows["risk"], bands)] * 2
-    with pytest.raises(TypeError, match=r"checkpoint= keeps groups labelled by .*astype\(str\)"):
-        AUCPartial.from_batches(batches, checkpoint=tmp_path / "counted.npz")
+class Stage(enum.Enum):
+    EARLY = 0
+    LATE = 1
+
+
+@pytest.mark.parametrize(
+    ("labels", "mend"),
+    [
+        ([Stage.EARLY, Stage.LATE], r"got <Stage.EARLY: 0>.*\[member.name for member in labels\]"),
+        ([("a", Stage.EARLY), ("b", Stage.LATE)], r"got <Stage.EARLY: 0>.*member.name"),
+        (
+            [pd.Timestamp(2020, 1, day, tz=dateutil.tz.gettz("Europe/Oslo")) for day in (1, 2)],
+            r"got Timestamp\(.*\.astype\(str\)",
+        ),
+    ],
+    ids=["Enum", "Enum in a tuple", "a time zone without a name"],
+)
+def test_labels_that_are_not_kept(labels, mend, tmp_path):
+    """Told before more than the first round is counted."""
+    watched, path = Watched(9, n_rows=2), tmp_path / "counted.npz"
+    rows = ((y, score, labels) for y, score, _ in watched)
+    with pytest.raises(TypeError, match=rf"checkpoint= keeps groups labelled by .*{mend}"):
+        AUCPartial.from_batches(rows, checkpoint=path)
+    assert watched.read == 1
+    assert not path.exists()
 
 
 @pytest.fixture

@@ -378,8 +378,8 @@ default=None
             File that keeps what was counted if a batch fails, a worker is killed or the process
             ends. Called again with the same batches in the same order, the batches of the file
             are read but not counted again. The file is removed when all are counted. It holds
-            what a partial does, as plain arrays; labels of groups must be booleans, integers,
-            strings or dates. Writing takes about a tenth of the time at most.
+            what a partial does, as plain arrays; groups may have labels of all kinds except members
+            of an `enum.Enum`. Writing takes about a tenth of the time at most.
 
         Returns
         -------

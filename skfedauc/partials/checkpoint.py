@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import enum
 import io
 import json
 import os
+import sys
 import time
 import zlib
 from collections.abc import Callable, Iterator
@@ -196,20 +198,57 @@ def _entry(label: Any) -> Any:
         return [_entry(part) for part in label]
     if isinstance(label, datetime.datetime) and label.tzinfo is None:
         return {"date": label.isoformat()}
-    if not isinstance(label, bool | int | float | str):
-        raise TypeError(
-            "checkpoint= keeps groups labelled by booleans, integers, strings or dates; got "
-            f"{label!r}. Convert labels with .astype(str)."
-        )
-    return label
+    if isinstance(label, bool | int | float | str):
+        return label
+    entry = _entry_of_pandas(label)
+    if entry is not None:
+        return entry
+    is_enum = isinstance(label, enum.Enum)
+    mend = "[member.name for member in labels]" if is_enum else ".astype(str)"
+    raise TypeError(
+        "checkpoint= keeps groups labelled by booleans, integers, strings, dates, periods or "
+        f"intervals; got {label!r}. Convert labels, for instance by {mend}."
+    )
+
+
+def _entry_of_pandas(label: Any) -> dict[str, Any] | None:
+    """A period, an interval or a date with a time zone; None where it is not read back alike."""
+    pd = sys.modules.get("pandas")
+    entry: dict[str, Any]
+    if pd is None:
+        return None
+    if isinstance(label, pd.Period):
+        entry = {"period": label.ordinal, "frequency": label.freqstr}
+    elif isinstance(label, pd.Interval):
+        entry = {"interval": [_entry(label.left), _entry(label.right)], "closed": label.closed}
+    elif isinstance(label, pd.Timestamp):
+        entry = {"instant": label.tz_convert("UTC").isoformat(), "zone": str(label.tz)}
+    else:
+        return None
+    try:
+        again = _label(entry)
+        is_alike = again == label and str(again) == str(label)
+    except (TypeError, ValueError, KeyError):  # no time zone has this name
+        return None
+    return entry if is_alike else None
 
 
 def _label(entry: Any) -> Any:
     if isinstance(entry, list):
         return tuple(map(_label, entry))
-    if isinstance(entry, dict):
+    if not isinstance(entry, dict):
+        return entry
+    if "date" in entry:
         return datetime.datetime.fromisoformat(entry["date"])
-    return entry
+    import pandas as pd
+
+    if "period" in entry:
+        return pd.Period(ordinal=entry["period"], freq=entry["frequency"])
+    if "interval" in entry:
+        ends = map(_label, entry["interval"])
+        left, right = (pd.Timestamp(e) if isinstance(e, datetime.datetime) else e for e in ends)
+        return pd.Interval(left, right, closed=entry["closed"])
+    return pd.Timestamp(entry["instant"]).tz_convert(entry["zone"])
 
 
 def _shown(arguments: dict[str, Any]) -> str:
