@@ -49,6 +49,8 @@ PROG = "skfedauc"
 N_ENDS = 10
 # Groups with fewer rows of a class are small: gaps are told without them, too.
 SMALL = 10
+# Characters of a group's label that tables show; --json has all.
+MOST_SHOWN = 80
 
 _DESCRIPTION = """\
 AUC over groups: pooled, averaged, worst and gaps.
@@ -656,9 +658,11 @@ def _shown(value: float) -> str:
 
 
 def _printable(label: str) -> str:
+    """A label as text; of a long one the beginning and the end, in which labels mostly differ."""
     from skfedauc._validation import label_text
 
-    return label_text(label)
+    text = label_text(label)
+    return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 23]}...{text[-20:]}"
 
 
 def _document(

@@ -35,6 +35,8 @@ _MOST_DIGITS = 15
 MOST_EXPANSION = 100
 ALWAYS_READ = 1 << 28
 _STEP = 1 << 20
+# Characters of a name or a cell that messages quote.
+_MOST_QUOTED = 60
 # Weights beyond are divided by a power of two.
 SCALED = 1e15
 
@@ -241,8 +243,17 @@ def _check_columns(path: str, columns: list[str], needed: list[str]) -> None:
 
 
 def listed(items: Iterable[Any], between: str = ", ") -> str:
-    shown = [repr(str(item)) for item in items]
-    return between.join(shown[:20]) + (f", ... ({len(shown)} in all)" if len(shown) > 20 else "")
+    known = list(items)
+    shown = between.join(map(quoted, known[:20]))
+    return shown + (f", ... ({len(known)} in all)" if len(known) > 20 else "")
+
+
+def quoted(item: Any) -> str:
+    """A name or a cell in quotes, of a long one the beginning."""
+    text = str(item)
+    if len(text) <= _MOST_QUOTED:
+        return repr(text)
+    return f"{text[:_MOST_QUOTED]!r}... ({len(text):,} characters)"
 
 
 # Arguments of the library ----------------------------------------------------------------
@@ -454,7 +465,7 @@ def _refuse(column: pd.Series[Any], bad: Any, what: str) -> None:
 
     if bad.any():
         first = int(bad.argmax())
-        value = "" if what == "empty" else f" ({str(column.iloc[first])!r})"
+        value = "" if what == "empty" else f" ({quoted(column.iloc[first])})"
         raise CommandError(
             f"column {column.name!r} is {what} in {int(bad.sum()):,} of "
             f"{counted(len(column), 'row')}, the first being data row "

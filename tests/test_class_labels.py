@@ -271,3 +271,17 @@ def test_other_reports_do_not():
         with pytest.warns(UndefinedMetricWarning) as caught:
             _ = GroupAUC(partial).worst
         assert not any("pos_label" in str(w.message) for w in caught)
+
+
+def test_long_labels_are_not_quoted_whole():
+    labels, other = ["x" * 10**6, "y" * 10**6], "z" * 10**6
+    for fails in (
+        lambda: device(*labels),
+        lambda: device(*labels, pos_label=other),
+        lambda: device(*labels, other, pos_label=other),
+        lambda: device(labels[0], pos_label=other) + device(labels[1], pos_label=other),
+        lambda: device(labels[0], pos_label=labels[1]) + device(labels[0], pos_label=labels[0]),
+    ):
+        with pytest.raises(ValueError, match=r"'xxx.*\.\.\.") as caught:
+            fails()
+        assert len(str(caught.value)) < 1000

@@ -797,6 +797,39 @@ def test_what_is_wrong_with_a_file_is_told(tmp_path, error_of, text, arguments, 
     assert message in error_of(["audit", save(tmp_path / "p.csv", text), *arguments])
 
 
+LONG = "x" * 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"{LONG},s,g\n0,1,a\n", f"among its columns '{LONG[:60]}'... (1,000,000 characters), 's'"),
+        (LONG, f"among its columns '{LONG[:60]}'... (1,000,000 characters)"),
+        (f"y,s,g\n0,{LONG},a\n", f"data row 1 ('{LONG[:60]}'... (1,000,000 characters))"),
+        (f"y,s,g\n{LONG},1,a\n", f"labels '{LONG[:60]}'... (1,000,000 characters); pass --pos"),
+        (",".join(f"{i}{LONG[:50_000]}" for i in range(40)), "(40 in all)"),
+    ],
+    ids=["name", "no line", "score", "label", "many names"],
+)
+def test_long_names_and_cells_are_not_quoted_whole(tmp_path, error_of, text, message):
+    error = error_of(["audit", save(tmp_path / "p.csv", text), *COLUMNS])
+    assert message in error
+    assert len(error) < 3000
+
+
+def test_long_labels_are_shown_by_their_ends(tmp_path, capsys, audit):
+    labels = [f"{LONG}{end}" for end in "ab"]
+    text = "y,s,g\n" + "".join(f"{y},{y + 0.1},{label}\n" for label in labels for y in (0, 1))
+    path = save(tmp_path / "p.csv", text)
+    assert main(["audit", path, *COLUMNS]) == 0
+    printed = capsys.readouterr().out
+    assert len(printed) < 5000
+    for end in "ab":
+        assert f"{LONG[:57]}...{LONG[:19]}{end} " in printed
+    (grouping,) = audit(path, *COLUMNS)["groupings"]
+    assert list(aucs_of(grouping)) == labels
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [

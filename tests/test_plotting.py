@@ -403,9 +403,25 @@ def test_one_score_only():
     draw(display)
 
 
-def test_scores_beyond_numbers_are_an_error():
-    with pytest.raises(ValueError, match="too far apart for bins"):
-        GroupScoreDisplay.from_predictions([0, 1], [-1.7e308, 1.7e308], groups=[1, 1])
+@pytest.mark.parametrize(
+    "scores", [[-1e308, 1e308], [-1.7e308, 1.0], [1e308, 1e308], [0, 1.7e308], [-2e300, -1e300]]
+)
+def test_scores_beyond_numbers_are_an_error(scores):
+    """Rather than a warning of numpy's about an overflow."""
+    with pytest.raises(ValueError, match="too large for bins of numbers; plot their ranks"):
+        GroupScoreDisplay.from_predictions([0, 1], scores, groups=[1, 1], ax=axes())
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [[-1e300, 1e300], [1e300, 1e300], [0, -1e300], [1e17, 1e17], [-1e17, -1e17], [5e-324, 0]],
+)
+def test_large_and_tiny_scores_are_drawn(scores):
+    display = GroupScoreDisplay.from_predictions([0, 1], scores, groups=[1, 1], ax=axes())
+    assert display.edges[0] <= min(scores) <= max(scores) <= display.edges[-1]
+    assert display.edges[0] < display.edges[-1]
+    assert (display.negatives.sum(), display.positives.sum()) == (1, 1)
+    draw(display)
 
 
 # Cross matrix -----------------------------------------------------------------------------------

@@ -134,19 +134,20 @@ def check_labels(y: NDArray[Any], pos_label: Any = None) -> tuple[NDArray[np.boo
         )
     classes, given = classes_of(y), pos_label
     if len(classes) > 2:
-        shown = ", ".join(repr(c) for c in classes[:4])
+        shown = ", ".join(map(shortened, classes[:4]))
         raise ValueError(
             f"y_true must have two classes; got {len(classes)}: {shown}"
             f"{', ...' if len(classes) > 4 else ''}. AUC compares one class with another: "
             "pass y_true == label to compare one label with the rest."
         )
+    listed = f"[{', '.join(map(shortened, classes))}]"
     if pos_label is None:
         usual = all(isinstance(c, int | float) for c in classes) and (
             set(classes) <= {0, 1} or set(classes) <= {-1, 1}
         )
         if not usual:
             raise ValueError(
-                f"y_true has the labels {classes}: pass pos_label=, the one that counts as "
+                f"y_true has the labels {listed}: pass pos_label=, the one that counts as "
                 "positive. It may be left out for {0, 1}, {-1, 1} and booleans only."
             )
         pos_label = 1
@@ -156,7 +157,7 @@ def check_labels(y: NDArray[Any], pos_label: Any = None) -> tuple[NDArray[np.boo
         or (y.dtype.kind == "b" and pos_label not in (0, 1))
     ):
         raise ValueError(
-            f"pos_label={pos_label!r} is not among the labels of y_true, {classes}; pass "
+            f"pos_label={shortened(pos_label)} is not among the labels of y_true, {listed}; pass "
             "one of them."
         )
     return np.asarray(y == pos_label, np.bool_), Classes.of(classes, given)

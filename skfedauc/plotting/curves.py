@@ -74,6 +74,10 @@ def _thinned(fpr: Floats, tpr: Floats) -> tuple[Floats, Floats]:
     return fpr[kept], tpr[kept]
 
 
+# Scores beyond are not drawn: Matplotlib adds coordinates up.
+_LARGEST = 1e300
+
+
 class Histograms(NamedTuple):
     """Weight of each class by group and bin of scores.
 
@@ -96,13 +100,14 @@ def score_histograms(cells: Cells, n_bins: int) -> Histograms:
     negatives, positives = weights_of_classes(cells)
     scores, weights = cells.scores, negatives + positives
     low, high = _limits(scores, weights)
-    if not np.isfinite(high - low):
+    if max(-low, high) > _LARGEST:
         raise ValueError(
-            f"the scores from {low:.3g} to {high:.3g} are too far apart for bins of numbers; "
-            "plot their ranks or logarithms."
+            f"the scores from {low:.3g} to {high:.3g} are too large for bins of numbers; plot "
+            "their ranks or logarithms."
         )
     if low == high:
-        low, high = low - 0.5, high + 0.5
+        half = max(0.5, abs(low) / 2**20)  # a half would be lost beside a large score
+        low, high = low - half, high + half
     edges = np.linspace(low, high, n_bins + 1)
     bin_ = np.clip(np.searchsorted(edges, scores, side="right") - 1, 0, n_bins - 1)
     n_groups = cells.starts.size - 1
