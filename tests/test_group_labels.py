@@ -630,7 +630,7 @@ def test_an_empty_name_is_no_name():
     named = AUCPartial.from_predictions(Y, SCORES, groups=pl.Series("site", labels))
     assert GroupAUC(unnamed).by_group.index.name == "group"
     assert next(iter(unnamed.to_counts())) == "group"
-    assert (unnamed + named).group_names == ("site",)
+    assert (unnamed + named).group_names == ()
     assert GroupAUC(named, group_names="").by_group.index.name == "group"
     counts = {"score": [0.5], "n_negatives": [1], "n_positives": [1]}
     assert AUCPartial.from_counts(**{"": ["a"]}, **counts).group_names == ()

@@ -894,3 +894,18 @@ def test_states_that_no_rows_make_are_not_loaded(change, message):
     assert _restore(*damaged(partial)) == partial
     with pytest.raises(ValueError, match=f"the pickled partial is damaged: .*{message}"):
         _restore(*damaged(partial, **change))
+
+
+def test_names_of_groups_do_not_depend_on_the_order_of_merging():
+    named = {
+        name: AUCPartial.from_predictions([0, 1], [0.2, 0.4], groups=pd.Series([1, 1], name=name))
+        for name in ("site", "ward", None)
+    }
+    assert (named["site"] + named["site"]).group_names == ("site",)
+    for parts in itertools.permutations([*named.values(), named["site"]], 3):
+        one, two, three = parts
+        names = {part.group_names for part in parts}
+        expected = names.pop() if len(names) == 1 else ()
+        assert ((one + two) + three).group_names == expected
+        assert (one + (two + three)).group_names == expected
+        assert AUCPartial.merge(parts).group_names == expected

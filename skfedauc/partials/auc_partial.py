@@ -40,7 +40,8 @@ class Origin(NamedTuple):
     n_missing : int
         Rows left out since they have no group label.
     group_names : tuple of str
-        Names of the columns that the groups come from; empty where they are not known.
+        Names of the columns that the groups come from; empty where they are not known, or
+        differ between merged partials.
     classes : Classes
         Labels of the classes that rows had; empty where they are not known, as for counts.
     """
@@ -58,7 +59,8 @@ class Origin(NamedTuple):
         ValueError
             If their labels of classes do not go together.
         """
-        names = {origin.group_names for origin in origins if origin.group_names}
+        # No names absorb all others, so that the order of merging makes no difference.
+        names = {origin.group_names for origin in origins}
         return cls(
             sum(origin.n_missing for origin in origins),
             names.pop() if len(names) == 1 else (),
