@@ -567,7 +567,7 @@ def _noise_lines(report: GroupAUC) -> list[str]:
     return [
         f"Test that all groups{left_out} have the same AUC: p = {test.pvalue:.2g}.",
         f"Largest difference of two groups: {gap.difference:.4f}, 95% interval "
-        f"{gap.low:.4f}..{gap.high:.4f}, p = {gap.pvalue:.2g}.",
+        f"{gap.low:.4f}..{gap.high:.4f}, p = {gap.pvalue:.2g}.{gap.sentence}",
         f"If all AUCs were equal, it would be {gap.by_chance:.4f} on average.",
         *_small_group_lines(report),
     ]
@@ -581,13 +581,29 @@ class _Gap(NamedTuple):
     high: float
     by_chance: float
     pvalue: float
+    clearest: tuple[Any, Any] | None
 
     @classmethod
     def of(cls, report: GroupAUC) -> _Gap:
         test = report.test_difference()
         return cls(
-            test.difference, test.ci_low, test.ci_high, report.expected_difference, test.pvalue
+            test.difference,
+            test.ci_low,
+            test.ci_high,
+            report.expected_difference,
+            test.pvalue,
+            None if test.clearest == (test.highest, test.lowest) else test.clearest,
         )
+
+    @property
+    def sentence(self) -> str:
+        """Which groups the p value is about, where they are not those furthest apart."""
+        from skfedauc._validation import label_text
+
+        if self.clearest is None:
+            return ""
+        larger, smaller = map(label_text, self.clearest)
+        return f" The p value is that of {larger!r} and {smaller!r}, which differ most clearly."
 
 
 def _without_small_groups(report: GroupAUC) -> tuple[int, _Gap] | None:
@@ -608,6 +624,7 @@ def _small_group_lines(report: GroupAUC) -> list[str]:
         f"Without {counted(n_small, 'group')} of fewer than {SMALL} positives or negatives: "
         f"largest difference {gap.difference:.4f}, 95% interval {gap.low:.4f}..{gap.high:.4f}, "
         f"p = {gap.pvalue:.2g}; on average {gap.by_chance:.4f} if all AUCs were equal."
+        f"{gap.sentence}"
     ]
 
 

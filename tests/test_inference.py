@@ -1446,3 +1446,25 @@ def test_statistics_in_threads_leave_the_filters_of_warnings_alone():
     # What is asked for by name still warns.
     with pytest.warns(UndefinedMetricWarning, match="the result is NaN"):
         report_of([0, 1, 1], [1, 2, 1], list("aab"), undefined="skip").statistic("tau")
+
+
+def test_the_clearest_pair_carries_the_p_value():
+    rng = np.random.default_rng(0)
+
+    def group(n, shift, label):
+        y = np.repeat([1, 0], n)
+        return y, rng.normal(size=2 * n) + shift * y, [label] * (2 * n)
+
+    parts = [group(3000, 1.2, "a"), group(3000, 1.4, "b"), group(12, 0.6, "tiny")]
+    y, scores, labels = (np.concatenate(column) for column in zip(*parts, strict=True))
+    report = GroupAUC.from_predictions(y, scores, groups=labels)
+    test, pairs = report.test_difference(), report.compare_groups()
+    assert (test.highest, test.lowest) == ("b", "tiny")
+    assert test.clearest == ("b", "a")
+    assert "clearest: 'b' minus 'a'" in repr(test)
+    assert pairs["pvalue_adjusted"].idxmin() == ("a", "b")
+    np.testing.assert_allclose(test.pvalue, pairs["pvalue_adjusted"].min(), rtol=1e-6)
+    # Two groups are the clearest pair; where nothing differs there is none.
+    assert report.without_small_groups(50).test_difference().clearest == ("b", "a")
+    same = GroupAUC.from_predictions([0, 1] * 2, [0.1, 0.2] * 2, groups=list("aabb"))
+    assert same.test_difference().clearest is None

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from fairlearn.metrics import MetricFrame
 
+    from skfedauc.inference.pairwise import DifferenceTest
+
 # The area between ROC curves is left out where more cells than this would be passed over.
 _MOST_PASSED = 10_000_000
 LEVEL = 0.95
@@ -744,10 +746,10 @@ class FairnessAudit:
         pvalues = {"difference": none, "equal_aucs": none, "group_auc": none}
         pvalues["cross_ranking"] = self._cross_gaps.pvalue
         if compared.n_groups == 2:
-            pvalues["difference"] = np.array([self._largest_difference["pvalue"]])
+            pvalues["difference"] = np.array([self._largest_difference.pvalue])
             pvalues["cross_ranking"] = pvalues["cross_ranking"][:1]
         elif compared.n_groups > 2:
-            pvalues["difference"] = np.array([self._largest_difference["pvalue"]])
+            pvalues["difference"] = np.array([self._largest_difference.pvalue])
             pvalues["equal_aucs"] = np.array([compared.test_equal_groups().pvalue])
             pvalues["group_auc"] = self._with_reference["pvalue"].to_numpy()
         for rate in deciding.RATES:
@@ -775,25 +777,25 @@ class FairnessAudit:
         }
 
     @functools.cached_property
-    def _largest_difference(self) -> dict[str, float]:
-        """Interval and p value of the largest difference of AUCs, from all pairs of groups."""
-        test = self.compared.test_difference(level=LEVEL)
-        return {"ci_low": test.ci_low, "ci_high": test.ci_high, "pvalue": test.pvalue}
+    def _largest_difference(self) -> DifferenceTest:
+        """The largest difference of AUCs, from the comparison of all pairs of groups."""
+        return self.compared.test_difference(level=LEVEL)
 
     def _auc_gaps(self) -> dict[str, dict[str, Any]]:
         compared = self.compared
         if compared.n_groups < 2:
             return {"difference": {}, "ratio": {}, "tau": {}}
-        found, adjusted = self._largest_difference, self._family.adjusted(self)
+        test, adjusted = self._largest_difference, self._family.adjusted(self)
         spread = compared.heterogeneity(LEVEL).loc["reml"]
-        tested = {"pvalue": found["pvalue"], "pvalue_adjusted": adjusted["difference"][0]}
+        tested = {"pvalue": test.pvalue, "pvalue_adjusted": adjusted["difference"][0]}
         extremes = self._extremes(self.report._auc, ~self._is_small)
         question = "difference" if compared.n_groups == 2 else "equal_aucs"
         return {
             "difference": {
                 "value": compared.difference,
                 "expected": compared.expected_difference,
-                **found,
+                "ci_low": test.ci_low,
+                "ci_high": test.ci_high,
                 **tested,
                 **extremes,
             },

@@ -132,7 +132,7 @@ def _on_group_aucs(audit: FairnessAudit) -> Iterator[str]:
         yield (
             f"The AUC within groups goes from {lowest:.3f} ({named(gap['lowest'])}) to "
             f"{lowest + gap['value']:.3f} ({named(gap['highest'])}), a difference of "
-            f"{gap['value']:.3f}{interval}. {_judged(gap, f'{between} differ')}"
+            f"{gap['value']:.3f}{interval}. {_judged(gap, f'{between} differ')}{_clearest(audit)}"
         )
     if audit.compared.n_groups == 2:
         return  # the test of equality is that of the difference
@@ -150,6 +150,15 @@ def _on_group_aucs(audit: FairnessAudit) -> Iterator[str]:
         yield f"{test_name} does not reject {adjusted}; {less}."
     else:
         yield f"{test_name} does not reject {adjusted}."
+
+
+def _clearest(audit: FairnessAudit) -> str:
+    """Name the two groups that show a difference, where they are not those named already."""
+    test = audit._largest_difference
+    is_found = _row(audit.gaps, "difference")["pvalue_adjusted"] < SIGNIFICANT
+    if not is_found or test.clearest in (None, (test.highest, test.lowest)):
+        return ""
+    return f" What establishes it are {' and '.join(map(named, test.clearest or ()))}."
 
 
 def _on_single_groups(audit: FairnessAudit) -> Iterator[str]:

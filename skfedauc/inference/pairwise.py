@@ -67,6 +67,10 @@ class DifferenceTest:
         Confidence level of the interval.
     highest, lowest : object
         Labels of the groups with the largest and the smallest AUC, the first of equal ones.
+    clearest : tuple of two objects, or None
+        Labels of the two groups that `pvalue` is about, that of the larger AUC first: the pair
+        whose difference is furthest from 0 for its interval. A tiny group may have the largest or
+        the smallest AUC, while two large groups show that AUCs differ. None if `pvalue` is 1.
     n_groups : int
         Groups with a defined AUC.
     method : str
@@ -80,14 +84,19 @@ class DifferenceTest:
     level: float
     highest: Any
     lowest: Any
+    clearest: tuple[Any, Any] | None
     n_groups: int
     method: str
 
     def __repr__(self) -> str:
+        clearest = ""
+        if self.clearest not in (None, (self.highest, self.lowest)):
+            clearest = f" (clearest: {' minus '.join(map(repr, self.clearest or ()))})"
         return (
             f"DifferenceTest(difference={self.difference:.4g}, pvalue={self.pvalue:.4g}, "
             f"{self.level * 100:g} % interval {self.ci_low:.4g} to {self.ci_high:.4g}): "
-            f"{self.highest!r} minus {self.lowest!r}, {self.n_groups:,} groups, {self.method}"
+            f"{self.highest!r} minus {self.lowest!r}{clearest}, {self.n_groups:,} groups, "
+            f"{self.method}"
         )
 
 
@@ -144,31 +153,41 @@ def difference_interval(
         low, high = _exact_limits_in_use(variances, auc, used, alpha / 4)
         return Interval(value, max(least, 0.0), min(float(high.max() - low.min()), 1.0))
     spread = _spread_in_use(variances, auc, used)
-    least = _lower_limit(spread, _deviate_of_all_pairs(alpha, n_groups), method)
+    least, _ = _lower_limit(spread, _deviate_of_all_pairs(alpha, n_groups), method)
     if n_groups > MOST_GROUPS:
         low, high = spread.limits(normal_quantile(alpha / 4), method)
         most = float(high.max() - low.min())
     else:
         low, high = spread.limits(normal_quantile(alpha / 2), method)
-        most = _largest_of_pairs(spread.auc, high - spread.auc, spread.auc - low, 1.0)
+        most, _ = _largest_of_pairs(spread.auc, high - spread.auc, spread.auc - low, 1.0)
     return Interval(value, max(least, 0.0), min(most, 1.0))
 
 
-def difference_pvalue(variances: Variances, auc: Floats, used: NDArray[np.bool_]) -> float:
-    """P value of the largest difference: the smallest alpha whose lower limit is above 0."""
+def clearest_difference(
+    variances: Variances, auc: Floats, used: NDArray[np.bool_]
+) -> tuple[float, tuple[int, int] | None]:
+    """P value of the largest difference, and the numbers of the groups that it is about.
+
+    The p value is the smallest alpha whose lower limit is above 0. At this limit the interval of
+    one pair still leaves out 0; it is the clearest. There is none where the p value is 1.
+    """
     from scipy.optimize import brentq
 
     spread, n_groups = _spread_in_use(variances, auc, used), int(used.sum())
 
     def lower_limit(deviate: float) -> float:
-        return _lower_limit(spread, deviate, "logit")
+        return _lower_limit(spread, deviate, "logit")[0]
 
     if lower_limit(0.0) <= 0.0:
-        return 1.0
-    if lower_limit(_FURTHEST) > 0.0:
-        return 0.0
-    deviate = brentq(lower_limit, 0.0, _FURTHEST, xtol=1e-13, rtol=1e-13)
-    return _pvalue_of_all_pairs(deviate, n_groups)
+        return 1.0, None
+    is_clear = lower_limit(_FURTHEST) > 0.0
+    deviate = _FURTHEST
+    if not is_clear:
+        deviate = brentq(lower_limit, 0.0, _FURTHEST, xtol=1e-13, rtol=1e-13)
+    _, (higher, lower) = _lower_limit(spread, deviate, "logit")
+    numbers = np.flatnonzero(used)
+    pvalue = 0.0 if is_clear else _pvalue_of_all_pairs(deviate, n_groups)
+    return pvalue, (int(numbers[higher]), int(numbers[lower]))
 
 
 def _deviate_of_all_pairs(alpha: float, n_groups: int) -> float:
@@ -186,24 +205,31 @@ def _pvalue_of_all_pairs(deviate: float, n_groups: int) -> float:
     return float(studentized_range_tail(deviate * np.sqrt(2.0), n_groups))
 
 
-def _lower_limit(spread: AUCSpread, deviate: float, method: Method) -> float:
+def _lower_limit(
+    spread: AUCSpread, deviate: float, method: Method
+) -> tuple[float, tuple[int, int]]:
+    """Largest lower limit of a difference, and the pair that has it."""
     low, high = spread.limits(deviate, method)
     if spread.auc.size > MOST_GROUPS:
-        return float(low.max() - high.min())
+        return float(low.max() - high.min()), (int(low.argmax()), int(high.argmin()))
     return _largest_of_pairs(spread.auc, spread.auc - low, high - spread.auc, -1.0)
 
 
-def _largest_of_pairs(auc: Floats, of_first: Floats, of_second: Floats, sign: float) -> float:
-    """Largest difference of two groups plus or minus the reach of its interval."""
-    largest = -np.inf
+def _largest_of_pairs(
+    auc: Floats, of_first: Floats, of_second: Floats, sign: float
+) -> tuple[float, tuple[int, int]]:
+    """Largest difference of two groups plus or minus the reach of its interval, and the pair."""
+    largest, pair = -np.inf, (0, 0)
     for start in range(0, auc.size, 256):
         here = slice(start, start + 256)
         reach = np.hypot(of_first[here, None], of_second)
         limit = auc[here, None] - auc + sign * reach
         # A group is not compared with itself.
         np.einsum("ii->i", limit[:, start : start + 256])[...] = -np.inf
-        largest = max(largest, float(limit.max()))
-    return largest
+        first, second = np.unravel_index(int(limit.argmax()), limit.shape)
+        if limit[first, second] > largest:
+            largest, pair = float(limit[first, second]), (start + int(first), int(second))
+    return largest, pair
 
 
 def _exact_limits_in_use(

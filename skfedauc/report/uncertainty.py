@@ -284,8 +284,8 @@ class Uncertainty:
         -------
         DifferenceTest
             With `difference`, its limits `ci_low` and `ci_high`, the `pvalue`, the labels of the
-            groups with the `highest` and the `lowest` AUC, `n_groups` and `method`. NaN with fewer
-            than two groups that have an AUC.
+            groups with the `highest` and the `lowest` AUC, the `clearest` pair, which the p value
+            is about, `n_groups` and `method`. NaN with fewer than two groups that have an AUC.
 
         Raises
         ------
@@ -328,9 +328,10 @@ class Uncertainty:
         if n_groups < 2:
             reason = "needs two groups with both classes"
             nan = float("nan")
-            return pairwise.DifferenceTest(nan, nan, nan, nan, level, None, None, n_groups, reason)
+            nothing = (None, None, None, n_groups, reason)
+            return pairwise.DifferenceTest(nan, nan, nan, nan, level, *nothing)
         found = pairwise.difference_interval(self._variances, auc, used, level, "logit")
-        pvalue = pairwise.difference_pvalue(self._variances, auc, used)
+        pvalue, pair = pairwise.clearest_difference(self._variances, auc, used)
         labels = self._index().tolist()
         highest = labels[int(np.where(used, auc, -np.inf).argmax())]
         lowest = labels[int(np.where(used, auc, np.inf).argmin())]
@@ -348,6 +349,7 @@ class Uncertainty:
             level,
             highest,
             lowest,
+            None if pair is None else (labels[pair[0]], labels[pair[1]]),
             n_groups,
             method,
         )
