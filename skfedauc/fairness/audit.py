@@ -15,7 +15,7 @@ from skfedauc import _sklearn
 from skfedauc import _validation as validation
 from skfedauc._output_file import check_target, write_whole
 from skfedauc.fairness import decisions as deciding
-from skfedauc.fairness.claims import Family
+from skfedauc.fairness.claims import Family, weighted_holm
 from skfedauc.fairness.findings import findings, named
 from skfedauc.inference.cross_gap import CrossGaps, cross_gaps
 from skfedauc.partials import AUCPartial, left_out
@@ -526,7 +526,8 @@ class FairnessAudit:
         ``difference``, ``ratio``: of the group AUCs, with the test of the largest difference (see
         `GroupAUC.test_difference`); interval and p value are from the same comparison of all pairs.
 
-        ``tau``: the standard deviation of the true AUCs, with the test that all are equal.
+        ``tau``: the standard deviation of the true AUCs, without a test; `findings` have the test
+        that all are equal, whose statistic is another one than that of the interval.
 
         ``xauc_disparity``: of the group with all others, where it is clearest: largest in standard
         errors, so that a tiny group does not hide a large one. `highest` is the group if the model
@@ -544,8 +545,8 @@ class FairnessAudit:
         ``equalized_odds_difference``, ``equalized_odds_ratio``: fairlearn's, of the decisions, with
         the chi-squared test that all groups have the same rate. Equalized odds are the larger of
         the gaps of true and of false positive rates: `rate` names it, groups and p value are
-        those of this rate, and the p value is doubled where it was chosen out of two. Groups are
-        those that have enough rows for the rate, see `left_out`. Of rows with weights, the
+        those of this rate, and the p value is adjusted for the two rates (Holm). Groups are those
+        that have enough rows for the rate, see `left_out`. Of rows with weights, the
         effective number (Kish) is counted.
         """
         rows = {**self._auc_gaps(), **self._ranking_gaps(), **self._decision_gaps()}
@@ -789,7 +790,6 @@ class FairnessAudit:
         spread = compared.heterogeneity(LEVEL).loc["reml"]
         tested = {"pvalue": test.pvalue, "pvalue_adjusted": adjusted["difference"][0]}
         extremes = self._extremes(self.report._auc, ~self._is_small)
-        question = "difference" if compared.n_groups == 2 else "equal_aucs"
         return {
             "difference": {
                 "value": compared.difference,
@@ -804,8 +804,6 @@ class FairnessAudit:
                 "value": spread["tau"],
                 "ci_low": spread["ci_low"],
                 "ci_high": spread["ci_high"],
-                "pvalue": self._pvalues[question][0],
-                "pvalue_adjusted": adjusted[question][0],
             },
         }
 
@@ -887,8 +885,13 @@ class FairnessAudit:
                 for rate in rates:
                     own = found.get(rate, {})
                     rows[f"{rate}_difference"] = {k: v for k, v in own.items() if k != "rate"}
-                doubled = min(len(of_rates), 2)
-                of_rates = [gap | {"pvalue": min(doubled * gap["pvalue"], 1.0)} for gap in of_rates]
+                # One of two rates is chosen. The family adjusts by the same method, for more.
+                raw = np.array([gap["pvalue"] for gap in of_rates])
+                of_two = weighted_holm(raw, np.ones(raw.size)).tolist()
+                of_rates = [
+                    gap | {"pvalue": min(pvalue, gap["pvalue_adjusted"])}  # unless rounding differs
+                    for gap, pvalue in zip(of_rates, of_two, strict=True)
+                ]
             else:
                 of_rates = [{k: v for k, v in g.items() if k != "rate"} for g in of_rates]
             widest = max(of_rates, key=lambda gap: gap["value"], default={})

@@ -68,21 +68,27 @@ def _on_the_model(audit: FairnessAudit) -> Iterator[str]:
         said += f", and {worst['auc']:.3f} in the worst group ({named(worst['group'])})"
     yield f"{said}."
     check = "check pos_label, and whether higher scores mean the positive class"
-    if pooled["auc"] < 0.5:
+    if pooled["ci_high"] < 0.5:
         yield f"The pooled AUC is below 0.5: {check}."
-    elif pooled["ci_low"] <= 0.5:
+        return
+    if pooled["ci_low"] <= 0.5:
         yield (
             "The interval of the pooled AUC holds 0.5: these rows do not show that the model ranks "
             "better than at random."
         )
-    elif within["ci_low"] <= 0.5:
-        yield (
-            "Within groups the ranking is no better than chance as far as these rows show (the "
-            f"interval of {within['auc']:.3f} does not lie above 0.5): the pooled AUC comes from "
-            "differences between groups."
-        )
+    between = "the pooled AUC comes from differences between groups"
+    is_between = pooled["ci_low"] > max(within["ci_high"], 0.5)
+    if within["ci_high"] < 0.5:
+        yield f"Within groups the AUC is below 0.5: {between if is_between else check}."
+    elif within["ci_low"] <= 0.5 < pooled["ci_low"]:
+        interval = f"the interval of {within['auc']:.3f} holds 0.5"
+        not_established = "Within groups an AUC above 0.5 is not established"
+        if is_between:
+            yield f"{not_established} ({interval}): {between}."
+        else:
+            yield f"{not_established}: {interval}."
     reversed_groups = audit.reversed_groups
-    if reversed_groups and pooled["auc"] >= 0.5:
+    if reversed_groups:
         yield f"The AUC is below 0.5 in {_listed(reversed_groups)}: {check} in these rows."
 
 
@@ -136,13 +142,13 @@ def _on_group_aucs(audit: FairnessAudit) -> Iterator[str]:
         )
     if audit.compared.n_groups == 2:
         return  # the test of equality is that of the difference
-    test = _row(audit.gaps, "tau")
-    if math.isnan(test["pvalue"]):
+    adjusted_pvalue = _adjusted_of_equality(audit)
+    if math.isnan(adjusted_pvalue):
         return
     test_name = "The test that all group AUCs are equal, which takes all groups together,"
-    adjusted = f"(adjusted {_shown(test['pvalue_adjusted'])})"
+    adjusted = f"(adjusted {_shown(adjusted_pvalue)})"
     is_gap_found = gap["pvalue_adjusted"] < SIGNIFICANT
-    if test["pvalue_adjusted"] < SIGNIFICANT:
+    if adjusted_pvalue < SIGNIFICANT:
         beside = "" if is_gap_found else ", though no difference between two groups is"
         yield f"{test_name} establishes that they are not {adjusted}{beside}."
     elif is_gap_found:
@@ -161,6 +167,11 @@ def _clearest(audit: FairnessAudit) -> str:
     return f" What establishes it are {' and '.join(map(named, test.clearest or ()))}."
 
 
+def _adjusted_of_equality(audit: FairnessAudit) -> float:
+    """Return the adjusted p value of the test that all group AUCs are equal; NaN without one."""
+    return float(audit._family.adjusted(audit)["equal_aucs"][0])
+
+
 def _on_single_groups(audit: FairnessAudit) -> Iterator[str]:
     if audit.compared.n_groups <= 2:  # the sentence on the difference has said it
         return
@@ -175,8 +186,8 @@ def _on_single_groups(audit: FairnessAudit) -> Iterator[str]:
     if len(above):
         labels = above.sort_values("auc", ascending=False).index
         yield f"The AUC is higher than {than} in {_listed(labels)}."
-    gaps = audit.gaps["pvalue_adjusted"]
-    if not len(found) and min(gaps["difference"], gaps["tau"]) < SIGNIFICANT:
+    tests = audit.gaps.loc["difference", "pvalue_adjusted"], _adjusted_of_equality(audit)
+    if not len(found) and min(tests) < SIGNIFICANT:
         yield f"No single group stands out: of none the AUC is shown to differ from {than}."
 
 
@@ -265,22 +276,35 @@ def _on_decisions(audit: FairnessAudit) -> Iterator[str]:
         yield (
             f"{predicts} for {_two_shares(audit, parity, 'selection_rate')}: a demographic parity "
             f"difference of {parity['value']:.3f}. "
-            f"{_judged(parity, 'The selection rates differ')}"
+            f"{_rates_judged(audit, parity, 'selection_rate')}"
         )
     odds = _row(audit.gaps, "equalized_odds_difference")
     if isinstance(odds["rate"], float):  # no rate has two groups
         return
     for rate in (odds["rate"], *({*_RATES} - {"selection_rate", odds["rate"]})):
-        gap = _row(audit.gaps, f"{rate}_difference")
+        is_odds = rate == odds["rate"]
+        gap = odds if is_odds else _row(audit.gaps, f"{rate}_difference")
         if math.isnan(gap["value"]):
             continue
         name = _RATES[rate][0]
         whole = f", the equalized odds difference, is {gap['value']:.3f}"
         said = f"The difference of {name}s"
-        said += whole if rate == odds["rate"] else f" is {gap['value']:.3f}"
+        said += whole if is_odds else f" is {gap['value']:.3f}"
         if gap["value"] > 0:
             said += f": {_two_shares(audit, gap, rate)}"
-        yield f"{said}. {_judged(gap, f'The {name}s differ') if gap['value'] > 0 else ''}".strip()
+        yield f"{said}. {_rates_judged(audit, gap, rate) if gap['value'] > 0 else ''}".strip()
+
+
+def _rates_judged(audit: FairnessAudit, gap: dict[str, Any], rate: str) -> str:
+    """Say whether rates differ, and of more than two groups that the test is of all of them."""
+    name, n_groups = _RATES[rate][0], int(audit._has_enough[rate].sum())
+    judged = _judged(gap, f"The {name}s differ")
+    if n_groups == 2 or math.isnan(gap["pvalue"]):
+        return judged
+    said = f"{judged} The test is of the rates of all {n_groups:,} groups together"
+    if gap["pvalue_adjusted"] < SIGNIFICANT:
+        said += " and does not say which of them differ"
+    return f"{said}."
 
 
 def _two_shares(audit: FairnessAudit, gap: dict[str, Any], rate: str) -> str:
@@ -303,8 +327,23 @@ def closing(audit: FairnessAudit, found: Iterable[str]) -> Iterator[str]:
             f"{n_claims:,} claims are tested{of}. Adjusted p values are adjusted for all of them "
             "(Holm), so that at most 5 % of audits of groups without any gap make a claim."
         )
-    if any("is established" in sentence and "o difference" in sentence for sentence in found):
-        yield "Where no difference is established there may still be one: read its interval."
+    # Of rates there are no intervals.
+    of_rates = ("The difference of ", "At the threshold ", "The model predicts ")
+    has_interval = {
+        not sentence.startswith(of_rates)
+        for sentence in found
+        if "is established" in sentence and "o difference" in sentence
+    }
+    advice = {
+        (True,): "read its interval",
+        (False,): "differences of rates have no interval here",
+        (False, True): "read the interval of a difference of AUCs; those of rates have none here",
+    }
+    if has_interval:
+        yield (
+            "Where no difference is established there may still be one: "
+            f"{advice[tuple(sorted(has_interval))]}."
+        )
 
 
 # Words -------------------------------------------------------------------------------------

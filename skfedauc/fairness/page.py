@@ -58,7 +58,7 @@ _GROUP_COLUMNS = {
 _GAPS = {
     "difference": ("AUC difference", "largest minus smallest group AUC"),
     "ratio": ("AUC ratio", "smallest over largest group AUC"),
-    "tau": ("tau", "standard deviation of the true group AUCs; p: all group AUCs are equal"),
+    "tau": ("tau", "standard deviation of the true group AUCs"),
     "xauc_disparity": (
         "xAUC disparity",
         "of the group that is scored higher or lower most clearly",
