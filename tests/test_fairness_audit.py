@@ -297,26 +297,26 @@ def test_the_test_of_the_rates_of_many_groups_names_none_of_them():
 
 
 def test_intervals_are_named_where_there_are_some():
-    start = "Where no difference is established there may still be one: "
-    equal = [(300, 1000), (301, 1000)]
-    of_both = decided_on(equal, equal)
-    assert of_both.findings[-1] == (
-        f"{start}read the interval of a difference of AUCs; those of rates have none here."
+    of_aucs, of_rates = (
+        f"Where no difference of {kind} is established there may still be one: {advice}."
+        for kind, advice in (("AUCs", "read its interval"), ("rates", "it has no interval here"))
     )
+    equal = [(300, 1000), (301, 1000)]
+    assert decided_on(equal, equal).findings[-2:] == (of_aucs, of_rates)
     y, _, group, _ = people(3000, n_groups=2)
     rng = np.random.default_rng(0)
     alike = rng.normal(size=y.size) + y
     ranking = audit_of(y, alike, group, None, threshold=None)
-    assert ranking.findings[-1] == f"{start}read its interval."
-    differing = audit_of(
-        y, np.where(group == 0, alike, 3 * y + alike + 5), group, None, threshold=-99
-    )
-    assert "for every row" in " ".join(differing.findings)
-    assert not differing.findings[-1].startswith(start)
+    assert ranking.findings[-1] == of_aucs
+    assert of_rates not in ranking.findings
+    differing = np.where(group == 0, alike, 3 * y + alike + 5)
+    all_selected = audit_of(y, differing, group, None, threshold=-99)
+    assert "for every row" in " ".join(all_selected.findings)
+    assert not {of_aucs, of_rates} & {*all_selected.findings}
     decided = rng.permutation(y.size) % 2
-    score = np.where(group == 0, alike, 3 * y + alike + 5)
-    by_rate = FairnessAudit.from_predictions(y, score, groups=group, y_pred=decided)
-    assert by_rate.findings[-1] == f"{start}differences of rates have no interval here."
+    by_rate = FairnessAudit.from_predictions(y, differing, groups=group, y_pred=decided)
+    assert by_rate.findings[-1] == of_rates
+    assert of_aucs not in by_rate.findings
 
 
 def test_groups_are_small_by_the_rows_that_a_rate_needs():
@@ -457,7 +457,8 @@ def test_findings_tell_a_gap_across_from_one_within():
     arguments = same.y_true, same.y_score
     audit = FairnessAudit.from_predictions(*arguments, groups=same.groups, threshold=0.5)
     assert audit.findings[3].startswith("Between groups no difference is established.")
-    assert audit.findings[-1].startswith("Where no difference is established there may still be")
+    assert audit.findings[-2].startswith("Where no difference of AUCs is established there")
+    assert audit.findings[-1].startswith("Where no difference of rates is established there")
 
 
 @pytest.mark.parametrize(

@@ -186,8 +186,8 @@ def _on_single_groups(audit: FairnessAudit) -> Iterator[str]:
     if len(above):
         labels = above.sort_values("auc", ascending=False).index
         yield f"The AUC is higher than {than} in {_listed(labels)}."
-    tests = audit.gaps.loc["difference", "pvalue_adjusted"], _adjusted_of_equality(audit)
-    if not len(found) and min(tests) < SIGNIFICANT:
+    largest = _row(audit.gaps, "difference")["pvalue_adjusted"]
+    if not len(found) and min(largest, _adjusted_of_equality(audit)) < SIGNIFICANT:
         yield f"No single group stands out: of none the AUC is shown to differ from {than}."
 
 
@@ -327,22 +327,20 @@ def closing(audit: FairnessAudit, found: Iterable[str]) -> Iterator[str]:
             f"{n_claims:,} claims are tested{of}. Adjusted p values are adjusted for all of them "
             "(Holm), so that at most 5 % of audits of groups without any gap make a claim."
         )
-    # Of rates there are no intervals.
     of_rates = ("The difference of ", "At the threshold ", "The model predicts ")
-    has_interval = {
-        not sentence.startswith(of_rates)
+    not_established = {
+        sentence.startswith(of_rates)
         for sentence in found
         if "is established" in sentence and "o difference" in sentence
     }
-    advice = {
-        (True,): "read its interval",
-        (False,): "differences of rates have no interval here",
-        (False, True): "read the interval of a difference of AUCs; those of rates have none here",
-    }
-    if has_interval:
+    if False in not_established:
         yield (
-            "Where no difference is established there may still be one: "
-            f"{advice[tuple(sorted(has_interval))]}."
+            "Where no difference of AUCs is established there may still be one: read its interval."
+        )
+    if True in not_established:
+        yield (
+            "Where no difference of rates is established there may still be one: it has no "
+            "interval here."
         )
 
 
