@@ -586,13 +586,14 @@ class _Gap(NamedTuple):
     @classmethod
     def of(cls, report: GroupAUC) -> _Gap:
         test = report.test_difference()
+        is_another = test.clearest != (test.highest, test.lowest)
         return cls(
             test.difference,
             test.ci_low,
             test.ci_high,
             report.expected_difference,
             test.pvalue,
-            None if test.clearest == (test.highest, test.lowest) else test.clearest,
+            test.clearest if is_another and test.pvalue < 0.05 else None,
         )
 
     @property

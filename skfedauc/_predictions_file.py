@@ -12,6 +12,7 @@ import importlib
 import io
 import math
 import os
+import re
 import sys
 import warnings
 import zlib
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".parquet")
 SEPARATORS = (",", ";", "\t")
 STDIN = "-"
+_WHOLE_FLOAT = re.compile(r"-?\d+\.0")
 # Different numbers of so many digits are different as float64.
 _MOST_DIGITS = 15
 # Compressed files may expand to this many times their size, and to this many bytes in any case.
@@ -345,7 +347,11 @@ def _as_text(column: pd.Series[Any]) -> pd.Series[Any]:
     is_float = values.dtype.kind == "f"
     if is_float and (values % 1 == 0).all() and (np.abs(values) <= 2**53).all():
         values = values.astype(np.int64)  # whole numbers that came as floats
-    text = np.array([*(str(value) for value in values), None], object)
+    texts = [str(value) for value in values]
+    # A column of whole numbers is written with ".0" once a value of it was missing.
+    if texts and all(_WHOLE_FLOAT.fullmatch(value) for value in texts):
+        texts = [value.removesuffix(".0") for value in texts]
+    text = np.array([*texts, None], object)
     return pd.Series(text[codes], index=column.index, dtype=object)
 
 

@@ -199,7 +199,9 @@ def test_groups_beside_x_are_looked_up_by_label(index):
     model = LogisticRegression().fit(good["X"], LABEL)
     expected = GroupAUC.from_estimator(model, good["X"], LABEL, groups=SITE).partial
     more = pd.concat([good["groups"], pd.Series({-1: "va", -2: "bern"})])
-    for groups in (good["groups"], shuffled(good["groups"]), shuffled(more)):
+    # Shuffled row numbers beside an X whose row numbers rise are refused, see below.
+    same = [] if index is None else [shuffled(good["groups"])]
+    for groups in (good["groups"], *same, shuffled(more)):
         assert GroupAUC.from_estimator(model, good["X"], LABEL, groups=groups).partial == expected
 
 
@@ -292,3 +294,29 @@ def test_a_scorer_refuses_weights_in_another_order():
     assert np.isfinite(scorer(model, good["X"], good["y"], sample_weight=good["sample_weight"]))
     with pytest.raises(ValueError, match="sample_weight and X have the same index labels"):
         scorer(model, good["X"], good["y"], sample_weight=shuffled(good["sample_weight"]))
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda model, X, y, g: GroupAUC.from_estimator(model, X, y, groups=g),
+        lambda model, X, y, g: cross_validate_group_auc(model, X, y, groups=g),
+        lambda model, X, y, g: make_group_auc_scorer("macro", groups=g)(model, X, y),
+        lambda model, X, y, g: next(WithinGroupStratifiedKFold(2, groups=g).split(X, y)),
+        lambda model, X, y, g: make_group_auc_scorer("macro", groups=g)(model, X[5:30], y[5:30]),
+    ],
+    ids=["from_estimator", "cross_validate", "scorer", "splitter", "part"],
+)
+def test_a_reset_index_of_x_beside_shuffled_row_numbers_is_refused(use):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"dose": rng.normal(size=60), "site": ["p", "q"] * 30})
+    table["y"] = (table["dose"] + rng.normal(size=60) > 0).astype(int)
+    shuffled = table.sample(frac=1, random_state=0)
+    X, y = shuffled[["dose"]].reset_index(drop=True), shuffled["y"].to_numpy()
+    model = LogisticRegression().fit(X, y)
+    with pytest.raises(ValueError, match="as after reset_index"):
+        use(model, X, y, shuffled["site"])
+    # Both mends, and an X that kept its labels
+    use(model, X, y, shuffled["site"].reset_index(drop=True))
+    use(model, shuffled[["dose"]], y, shuffled["site"])
+    use(model, table[["dose"]], table["y"].to_numpy(), shuffled["site"].sort_index())

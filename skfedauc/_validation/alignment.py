@@ -6,10 +6,11 @@ agree. Only groups that are kept outside X are looked up by label.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
@@ -146,7 +147,7 @@ def columns_of(X: Any, names: list[str], name: str = "groups", table: str = "X")
     if not nw.dependencies.is_into_dataframe(X):
         raise TypeError(
             f"groups names the column{'s' if len(names) > 1 else ''} "
-            f"{', '.join(map(repr, names))} of X, but X arrived as {type(X).__name__} "
+            f"{_listed(names)} of X, but X arrived as {type(X).__name__} "
             "without named columns. Some tools turn X into a numpy array before they score; "
             "with these, let scikit-learn route the groups: "
             "sklearn.set_config(enable_metadata_routing=True), groups=None here, and "
@@ -158,11 +159,13 @@ def columns_of(X: Any, names: list[str], name: str = "groups", table: str = "X")
     if absent:
         raise ValueError(
             f"{name} names the column{'s' if len(absent) > 1 else ''} "
-            f"{', '.join(map(repr, absent))}, not found in {table}. Its columns are "
-            f"{', '.join(map(repr, frame.columns[:20]))}"
-            f"{', ...' if len(frame.columns) > 20 else ''}."
+            f"{_listed(absent)}, not found in {table}. Its columns are {_listed(frame.columns)}."
         )
     return nw.to_native(frame.select(names))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(map(repr, names[:20]))}{', ...' if len(names) > 20 else ''}"
 
 
 def column_named(X: Any, column: str | None, name: str) -> Any:
@@ -201,7 +204,26 @@ def aligned(groups: Any, X: Any) -> Any:
             f"groups has no label for {absent.size} of {places.size} index labels of X, such "
             f"as {absent[:3].tolist()!r}; the index of groups must hold that of X."
         )
+    _refuse_reset_index(groups, X, places)
     return groups.iloc[places]
+
+
+def _refuse_reset_index(groups: Any, X: Any, places: NDArray[np.intp]) -> None:
+    """Refuse row numbers as index labels, if they are shuffled in groups and rise in X.
+
+    X may have got new row numbers, by ``reset_index(drop=True)``, where groups kept the old ones:
+    they would be looked up under labels of other rows.
+    """
+    if len(X) < 2 or not X.index.is_monotonic_increasing or (np.diff(places) > 0).all():
+        return
+    if np.array_equal(np.sort(groups.index.to_numpy()), np.arange(len(groups))):
+        raise ValueError(
+            "the index of groups holds the row numbers 0 to "
+            f"{len(groups) - 1:,} in another order, and that of X in rising order, as after "
+            "reset_index. If the labels say which rows belong together, pass "
+            "groups=groups.sort_index(); if the rows of groups are already in the order of X, "
+            "reset the index of groups, too: groups.reset_index(drop=True)."
+        )
 
 
 def check_unique_index(indexed: Any, name: str) -> None:

@@ -54,8 +54,7 @@ _KINDS = (
     "booleans, integers, strings, dates, periods, intervals, members of an Enum, or tuples of them"
 )
 _NO_FLOATS = (
-    "convert whole numbers with .astype(int), or cut a continuous column into bands with text "
-    "labels"
+    "whole numbers are taken as integers; cut other ones into bands, for instance with pandas.cut"
 )
 # Kind of dates with a time zone, which are compared by their instant.
 _AWARE = "date with a time zone"

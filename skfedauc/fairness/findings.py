@@ -164,7 +164,7 @@ def _clearest(audit: FairnessAudit) -> str:
     is_found = _row(audit.gaps, "difference")["pvalue_adjusted"] < SIGNIFICANT
     if not is_found or test.clearest in (None, (test.highest, test.lowest)):
         return ""
-    return f" What establishes it are {' and '.join(map(named, test.clearest or ()))}."
+    return f" It is established for {' and '.join(map(named, test.clearest or ()))}."
 
 
 def _adjusted_of_equality(audit: FairnessAudit) -> float:
