@@ -1035,13 +1035,19 @@ Where not to lean on them:
 - Intervals over rows say nothing of a population of groups: see the last column of the averages.
 - With few rows per class the comparisons of single groups are conservative.
 - The tau of reports is 0 or more, so that it is too large on average where there is no spread.
-  Scorers average its square, which is unbiased. Its interval supposes normal true AUCs.
+  Scorers average its square, which is unbiased. Its interval supposes normal true AUCs: of AUCs
+  with a Beta distribution it holds in 85 to 96 % of 75 runs.
 - The critical difference from pilot rows (`auc_luck`) is too small with few positives and a large
   AUC; so is the one with uniform scores.
-- `agreement` names an average that is off by delta equivalent too often with few positives.
+- `agreement` names an average that is off by delta equivalent too often in some designs: in up to
+  11 % of runs of two groups, AUC .95.
 - Intervals of the difference hold for all groups at once, so that they are wide with many groups.
 - The test of the largest difference errs in 6.9 % of runs with 10 groups of 20 positives, 200
-  negatives, AUC .8 and positives of twice the spread, and its interval holds in 93.1 %.
+  negatives, AUC .8 and positives of twice the spread, and its interval holds in 93.1 %. With 2
+  groups of 20 positives, 2,000 negatives, AUC .95 and twice the spread it errs in 8.0 % of 200
+  runs.
+- The test of equal groups errs in 7.6 % of 250 runs with 3 groups of 100 positives, 300 negatives
+  and weights of a gamma distribution of shape 1; in 0.8 to 4.0 % with the other weights.
 - The pooled AUC over new groups is covered too seldom with five or ten groups that differ much in
   level, and its comparison of two models errs a little too often with unequal groups.
 - To judge an average by a `delta` of .005 takes some 100,000 rows per group; before that the

@@ -113,7 +113,8 @@ def make_group_auc_scorer(
         the fitted estimator instead.
     (3) It scores predicted labels, which do not rank; the error says so.
 
-    A polars or pyarrow X has no index, so a Series cannot be aligned with it.
+    A polars or pyarrow X has no index, so a Series cannot be aligned with it. `RidgeCV` works from
+    scikit-learn 1.9 on.
 
     Scorers of a dict share the predictions that scikit-learn caches, by method only. The
     group scorers are right in any order, but a scorer that scikit-learn made with

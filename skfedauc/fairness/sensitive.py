@@ -103,7 +103,7 @@ def like(X: Any, values: NDArray[np.float64]) -> Any:
     if nw.dependencies.is_pandas_dataframe(X):
         return pd.DataFrame(values, index=X.index, columns=X.columns)
     columns = {name: values[:, place] for place, name in enumerate(names_of(X))}
-    kind = nw.get_native_namespace(X)
+    kind = nw.get_native_namespace(nw.from_native(X, eager_only=True))
     return nw.to_native(nw.from_dict(columns, native_namespace=kind))
 
 

@@ -236,7 +236,7 @@ def auc_difference_pvalue(
     --------
     >>> from skfedauc import auc_difference_pvalue
     >>> round(auc_difference_pvalue(0.82, 0.78, 200, 800), 3)
-    0.102
+    0.1
     """
     m, n, correlation = _check_test_set(n_positives, n_negatives, correlation)
     for name, auc in (("auc_a", auc_a), ("auc_b", auc_b)):

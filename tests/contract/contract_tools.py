@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import sklearn
 from contract_oracle import Expected, fold_scores, folds_of
 from matplotlib.figure import Figure
 from sklearn.base import clone
@@ -429,3 +430,7 @@ TOOLS = {
     "RidgeCV": (leave_one_out, leave_one_out_loop),
 }
 TURN_X_INTO_NUMPY = ["RFECV", "SequentialFeatureSelector", "LogisticRegressionCV", "RidgeCV"]
+# In scikit-learn 1.8 RidgeCV asks its predictions for a decision function, which no regressor has.
+if sklearn.__version__.startswith("1.8."):
+    del TOOLS["RidgeCV"]
+    TURN_X_INTO_NUMPY.remove("RidgeCV")

@@ -67,7 +67,7 @@ def documented():
     for line in body.splitlines():
         columns = re.split(r"\s{2,}", line.strip())
         if len(columns) == 4 and not line.strip().startswith(("=", "Tool")):
-            for tool in columns[0].split(", "):
+            for tool in (name for name in columns[0].split(", ") if name in EVERY_TOOL):
                 for way, cell in zip(("column", "series", "routed"), columns[1:], strict=True):
                     cells[tool, way] = cell.split()[0]
     return cells

@@ -1,12 +1,13 @@
 """Random cases against counts by binary search, through every way in and any merge tree.
 
-A fixed set of seeds runs with the suite. ``pytest tests/fuzz --fuzz-seconds 3600`` draws new
-seeds for an hour in each worker and prints how many it tried.
+A fixed set of seeds runs with the suite. ``SKFEDAUC_FUZZ_SECONDS=3600 pytest tests/fuzz``
+draws new seeds for an hour in each worker and prints how many it tried.
 """
 
 from __future__ import annotations
 
 import itertools
+import os
 import pickle
 import time
 import warnings
@@ -18,6 +19,7 @@ from cases import GROUPS, ROUNDED, SCORES, WEIGHTS, Case, counted, draw
 from skfedauc import AUCPartial, GroupAUC
 
 CASES_OF_SUITE = 400
+SECONDS = float(os.environ.get("SKFEDAUC_FUZZ_SECONDS", "0"))
 # Pickles are mutated a few times for each of these.
 MUTATIONS = 3
 
@@ -27,15 +29,15 @@ def test_there_are_as_many_kinds_as_the_guide_says():
 
 
 @pytest.mark.parametrize("worker", range(2))
-def test_random_cases(worker, fuzz_seconds, capsys):
+def test_random_cases(worker, capsys):
     seeds = range(worker, CASES_OF_SUITE, 2)
-    if fuzz_seconds:
+    if SECONDS:
         first = time.time_ns() % 10**12 * 2 + worker
         seeds = itertools.count(first, 2)
-    until = time.monotonic() + fuzz_seconds
+    until = time.monotonic() + SECONDS
     tried = 0
     for seed in seeds:
-        if fuzz_seconds and time.monotonic() > until:
+        if SECONDS and time.monotonic() > until:
             break
         case = draw(seed)
         try:
@@ -45,7 +47,7 @@ def test_random_cases(worker, fuzz_seconds, capsys):
             raise
         tried += 1
     with capsys.disabled():
-        if fuzz_seconds:
+        if SECONDS:
             print(f"\nworker {worker}: {tried:,} random cases")
     assert tried
 
