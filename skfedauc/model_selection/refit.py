@@ -198,7 +198,7 @@ class select_simplest_tied(_RefitRule):
         If an argument is not as described; in a search, if the score is not there, all
         candidates failed, tied candidates have no such parameter or one that is no number, or
         there are more than 10 splits, hardly folds that test each row once, and no
-        `test_fraction`.
+        ``test_fraction``.
 
     See Also
     --------
@@ -210,10 +210,10 @@ class select_simplest_tied(_RefitRule):
     As the rule of one standard error does, it takes a model that is simpler for a score that
     is not known to be lower; but by a test of the paired differences that allows for what
     splits have in common [1]_, adjusted for the number of pairs. Of the candidates that
-    are equally simple the one with the best score is picked. Too small a `test_fraction` calls
+    are equally simple the one with the best score is picked. Too small a ``test_fraction`` calls
     too many differences real, and fewer candidates tied.
 
-    A callable for ``refit=`` sees ``cv_results_`` only, not the splitter; hence `test_fraction`.
+    A callable for ``refit=`` sees ``cv_results_`` only, not the splitter; hence ``test_fraction``.
 
     With few splits the test tells little apart, and a much simpler candidate that is somewhat
     worse may be picked: repeat the folds.
