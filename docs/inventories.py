@@ -22,6 +22,7 @@ PROJECTS = {
         int class library/functions.html#$
         float class library/functions.html#$
         callable function library/functions.html#$
+        enum.Enum class library/enum.html#$
         None data library/constants.html#$
         True data library/constants.html#$
         False data library/constants.html#$
@@ -43,6 +44,7 @@ PROJECTS = {
         """
         pandas.DataFrame class reference/api/$.html#$
         pandas.Series class reference/api/$.html#$
+        pandas.cut function reference/api/$.html#$
         """,
     ),
     "sklearn": (
@@ -50,6 +52,7 @@ PROJECTS = {
         """
         sklearn.metrics.RocCurveDisplay class modules/generated/$.html#$
         sklearn.metrics.make_scorer function modules/generated/$.html#$
+        sklearn.model_selection.RepeatedStratifiedKFold class modules/generated/$.html#$
         sklearn.model_selection.StratifiedKFold class modules/generated/$.html#$
         sklearn.model_selection.StratifiedGroupKFold class modules/generated/$.html#$
         sklearn.set_config function modules/generated/$.html#$
