@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import nnls
 from sklearn.metrics import roc_auc_score
 
-from benchmarks import peers, report, scenarios
+from benchmarks import kernel, peers, report, scenarios
 from benchmarks.data import Case, Rows, make_rows
 from benchmarks.measure import LIMIT, Result, is_peer, time_interleaved
 
@@ -157,17 +157,20 @@ def main() -> None:
     results = measure(int(arguments.rows), arguments.repeats)
     others = scenarios.all_scenarios()
     memory = scenarios.memory(min(int(arguments.rows), 10_000_000))
+    promises = kernel.variants(min(int(arguments.rows), 10_000_000), arguments.repeats)
     about = report.machine()
     document = {
         "machine": about,
         "results": [result.as_json() for result in results],
         "scenarios": others,
         "memory": memory,
+        "kernel": promises,
     }
     tables = "\n\n".join(
         [
             report.describe(about),
             report.summary(results, others, memory),
+            report.kernel_table(promises),
             report.growth_table(results),
             report.time_tables(results),
             report.scenario_table(others),

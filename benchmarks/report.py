@@ -181,6 +181,23 @@ def _claims_of_scenarios(scenarios: list[dict[str, Any]]) -> Iterator[Claim]:
     )
 
 
+def kernel_table(found: list[dict[str, Any]]) -> str:
+    """Promises of the kernel, with numpy's AVX-512 sort and without it."""
+    rows = [
+        [
+            row["promise"],
+            row["numpy"],
+            f"{'at least' if row['at_least'] else 'at most'} {row['bound']:g}{row['unit']}",
+            f"{row['figure']:.3g}{row['unit']}",
+            row["where"],
+            "yes" if row["met"] else "no",
+        ]
+        for row in found
+    ]
+    columns = ["promise", "numpy", "bound", "worst figure", "where", "met"]
+    return _table("The kernel's promises", columns, rows)
+
+
 # Growth --------------------------------------------------------------------------------
 
 

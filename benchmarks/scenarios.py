@@ -24,7 +24,7 @@ from skfedauc import (
     group_auc_scoring,
     group_roc_auc_score,
 )
-from skfedauc._paircounts import count_rows, tally
+from skfedauc._kernel import concordance, count_rows
 from skfedauc.fairness.page import page
 
 Way = Callable[[], Any]
@@ -144,8 +144,8 @@ def fixed_cost() -> dict[str, Any]:
     positive = y == 1
 
     def kernel() -> Any:
-        found = tally(count_rows(score, positive, group, 10))
-        return (found.twice / (2.0 * found.negatives * found.positives)).mean()
+        found = concordance(count_rows(score, positive, group, 10))
+        return (found.u2 / (2.0 * found.negatives * found.positives)).mean()
 
     ways: dict[str, Way] = {
         "ours": lambda: group_roc_auc_score(y, score, groups=group, statistic="macro"),
@@ -377,16 +377,21 @@ def fairness() -> list[dict[str, Any]]:
 
 _RATES = ["selection_rate", "true_positive_rate", "false_positive_rate"]
 
+# The peak of the process: memory of the compiled kernel is not Python's.
 _PEAK = """
-import tracemalloc
+from pathlib import Path
 from benchmarks.data import Case, make_rows
 from skfedauc import AUCPartial
+def kilobytes(name):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return float(next(line for line in lines if line.startswith(name)).split()[1])
 y, score, group, weight = make_rows({case!r})
 AUCPartial.from_predictions(y[:2], score[:2], groups=group[:2])  # imports
-tracemalloc.start()
+Path("/proc/self/clear_refs").write_text("5")
+before = kilobytes("VmRSS")
 partial = AUCPartial.from_predictions(y, score, groups=group, sample_weight=weight)
-held, peak = tracemalloc.get_traced_memory()
-print(peak / y.size, held / partial._n_cells)
+held = sum(column.nbytes for column in partial._cells if column is not None)
+print((kilobytes("VmHWM") - before) * 1024 / y.size, held / partial._n_cells)
 """
 
 

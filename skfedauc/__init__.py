@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from skfedauc._versions import show_versions
     from skfedauc.fairness import FairnessAudit, MitigatedClassifier
     from skfedauc.inference.luck import auc_difference_pvalue, auc_luck, luck_report
     from skfedauc.metrics import compare_roc_auc, group_roc_auc_score
@@ -58,6 +59,7 @@ __all__ = [
     "pareto_front",
     "select_simplest_tied",
     "select_within_gap",
+    "show_versions",
 ]
 
 _MODULES = {
@@ -85,6 +87,7 @@ _MODULES = {
     "pareto_front": "model_selection",
     "select_simplest_tied": "model_selection",
     "select_within_gap": "model_selection",
+    "show_versions": "_versions",
 }
 
 

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import skfedauc
+from skfedauc import _kernel as kernel
 from skfedauc._output_file import check_target, write_whole
 from skfedauc._predictions_file import (
     ENDINGS,
@@ -160,7 +161,8 @@ def _parser() -> argparse.ArgumentParser:
         "allow_abbrev": False,
     }
     parser = _Parser(prog=PROG, description=_DESCRIPTION, **layout)
-    parser.add_argument("--version", action="version", version=f"{PROG} {skfedauc.__version__}")
+    version = f"{PROG} {skfedauc.__version__} ({kernel.name()} kernel)"
+    parser.add_argument("--version", action="version", version=version)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     about = "Report the AUC over groups of the predictions in a file."
     audit = commands.add_parser("audit", help=about, description=about, **layout)

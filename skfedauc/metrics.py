@@ -302,7 +302,7 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
     found = paired_differences(
         PairedRows(
             rows.positive,
-            [rows.scores, other.scores],
+            [r.scores.astype(np.float64, copy=False) for r in (rows, other)],
             np.ones(n_rows) if rows.weights is None else _near_one(rows.weights),
             np.zeros(n_rows, np.intp) if rows.codes is None else rows.codes,
             n_groups,

@@ -228,11 +228,11 @@ def make_universe(
     )
     order = check_random_state(random_state).permutation(n_samples)
     # One row scores neither 0 nor 1, so no set of scores looks like labels.
-    (twice,) = AUCPartial.from_predictions(y_true, y_score)._tally.twice.tolist()
+    (u2,) = AUCPartial.from_predictions(y_true, y_score)._concordance.u2.tolist()
     return Bunch(
         y_true=y_true[order],
         y_score=y_score[order],
-        auc=twice / (2 * n_positives * n_negatives),
+        auc=u2 / (2 * n_positives * n_negatives),
         n_positives=n_positives,
         n_negatives=n_negatives,
     )

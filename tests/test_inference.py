@@ -16,7 +16,6 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.nonparametric import rank_compare_2indep
 
 from skfedauc import AUCPartial, GroupAUC, compare_roc_auc, make_devices
-from skfedauc._paircounts import places_in_all
 from skfedauc.inference import (
     agreement,
     group_comparisons,
@@ -27,6 +26,7 @@ from skfedauc.inference import (
 )
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.over_groups import NORMAL, OverGroups, variance_over_groups
+from skfedauc.inference.ranks import ranks_among_all
 from skfedauc.model_selection.cross_validation import _WithinFolds
 
 # Reference values of pROC 1.18.0, metafor 3.8.1 and Obuchowski's (1997) formula, on 20 rows.
@@ -1165,7 +1165,7 @@ def test_expected_difference_is_what_equal_groups_show(sizes):
 def test_anderson_darling_and_kolmogorov_equal_scipy(n_groups, decimals):
     y, scores, groups, _ = simulated(n_groups, n_groups=n_groups, decimals=decimals, n=500)
     partial = AUCPartial.from_predictions(y, scores, groups=groups)
-    places = places_in_all(partial._cells)
+    places = ranks_among_all(partial._cells)
     for side, mine in enumerate((~y, y)):
         samples = [scores[mine & (groups == g)] for g in range(n_groups)]
         statistic, pvalue = agreement.anderson_darling(partial._cells, places, side)
@@ -1206,7 +1206,7 @@ def test_p_values_of_anderson_darling_are_uniform_when_groups_are_alike():
         scores, groups = rng.integers(0, 6, 300) ** 2, rng.integers(0, 4, 300)
         partial = AUCPartial.from_predictions(np.ones(300), scores, groups=groups, pos_label=1)
         pvalues.append(
-            agreement.anderson_darling(partial._cells, places_in_all(partial._cells), 1)[1]
+            agreement.anderson_darling(partial._cells, ranks_among_all(partial._cells), 1)[1]
         )
     assert np.mean(np.array(pvalues) < 0.05) == pytest.approx(0.05, abs=0.03)
     assert stats.kstest(pvalues, "uniform").pvalue > 0.001

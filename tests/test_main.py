@@ -21,6 +21,7 @@ from sklearn.metrics import roc_auc_score
 import skfedauc
 from skfedauc import FairnessAudit, GroupAUC
 from skfedauc import __main__ as command_line
+from skfedauc import _kernel as kernel
 from skfedauc import _predictions_file as predictions_file
 from skfedauc.__main__ import main
 from skfedauc.fairness import page
@@ -874,7 +875,7 @@ def test_usage_errors(error_of, arguments, message):
 @pytest.mark.parametrize(
     ("arguments", "shown"),
     [
-        (["--version"], f"skfedauc {skfedauc.__version__}"),
+        (["--version"], f"skfedauc {skfedauc.__version__} ({kernel.name()} kernel)"),
         (["--help"], "skfedauc audit predictions.csv"),
         (["audit", "--help"], "--missing {error,drop,group}"),
         (["audit", "--help"], f"above {MATRIX_GROUPS} groups"),

@@ -17,8 +17,8 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 # A module imports from layers above it in this list; within a layer nothing is imported.
 LAYERS = [
-    {"_validation", "_paircounts", "_sklearn", "_output_file"},
-    {"partials"},
+    {"_validation", "_kernel", "_sklearn", "_output_file"},
+    {"partials", "_versions"},
     {"inference", "simulation"},
     {"report"},
     {"metrics"},
@@ -173,7 +173,7 @@ def test_imports_within_a_folder_make_no_circle(folder):
 def test_the_kernel_needs_numpy_and_threads_only():
     outside = {
         parts[0]
-        for file in (PACKAGE / "_paircounts").glob("*.py")
+        for file in (PACKAGE / "_kernel").glob("*.py")
         for parts in parts_imported(file)
         if parts[0] not in sys.stdlib_module_names
     }

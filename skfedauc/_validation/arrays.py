@@ -99,10 +99,15 @@ def described(values: Any) -> str:
     return f"{type(values).__name__} {text if len(text) <= 60 else text[:57] + '...'}"
 
 
-def check_scores(values: Any, name: str = "y_score") -> NDArray[np.float64]:
-    """Scores as finite float64, no two different ones of which are rounded to the same."""
+def check_scores(
+    values: Any, name: str = "y_score", *, keep_single: bool = False
+) -> NDArray[np.float64]:
+    """Scores as finite float64, no two different ones of which are rounded to the same.
+
+    Those of float32 stay so if `keep_single`.
+    """
     array = column_of(values, name)
-    scores = _as_floats(array, name)
+    scores = _as_floats(array, name, keep_single=keep_single)
     is_list = isinstance(values, list | tuple) and array.dtype == np.float64
     if is_list and bool((np.abs(scores) >= 1 << 53).any()):
         # numpy makes floats of integers beside floats, and of integers of any size.
@@ -216,7 +221,9 @@ def check_counts(values: Any, name: str) -> NDArray[np.int64]:
     return whole
 
 
-def _as_floats(array: NDArray[Any], name: str) -> NDArray[np.float64]:
+def _as_floats(array: NDArray[Any], name: str, *, keep_single: bool = False) -> NDArray[np.float64]:
+    if keep_single and array.dtype == np.float32:
+        return np.ascontiguousarray(array)
     if array.dtype.kind not in "fiub":
         if array.dtype.kind in "OTU" and array.size:
             try:

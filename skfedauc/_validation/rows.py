@@ -24,8 +24,8 @@ class Rows(NamedTuple):
     Attributes
     ----------
     positive : ndarray of bool, shape (n_rows,)
-    scores : ndarray of float64, shape (n_rows,)
-        Finite.
+    scores : ndarray of float64 or float32, shape (n_rows,)
+        Finite; of 32 bits if they came so.
     codes : None or ndarray of intp, shape (n_rows,)
         Group number of each row.
     labels : None or ndarray, shape (n_groups,)
@@ -39,7 +39,7 @@ class Rows(NamedTuple):
     """
 
     positive: NDArray[np.bool_]
-    scores: NDArray[np.float64]
+    scores: NDArray[np.float64] | NDArray[np.float32]
     codes: NDArray[np.intp] | None
     labels: Labels | None
     weights: NDArray[np.float64] | None
@@ -71,7 +71,7 @@ def check_rows(
     check_row_order(
         {"y_true": y_true, name: y_score, "groups": groups, "sample_weight": sample_weight}
     )
-    scores = check_scores(y_score, name)
+    scores = check_scores(y_score, name, keep_single=True)
     y = column_of(y_true, "y_true")
     positive, classes = check_labels(y, pos_label)
     check_length(name, scores.size, "y_true", positive.size)

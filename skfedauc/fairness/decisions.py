@@ -22,7 +22,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfedauc import _validation as validation
-from skfedauc._paircounts import group_of_cell
 from skfedauc.inference.variances import ClassRows, Variances
 from skfedauc.partials import AUCPartial
 
@@ -44,7 +43,7 @@ def at_threshold(partial: AUCPartial, threshold: float) -> AUCPartial:
     """Return the decisions that select rows whose score is at least the threshold."""
     cells = partial._cells
     selected = (cells.scores >= threshold).astype(np.float64)
-    codes = None if partial._labels is None else group_of_cell(cells.starts)
+    codes = None if partial._labels is None else cells.groups
     return AUCPartial._added(
         cells._replace(scores=selected), codes, partial._labels, partial._origin
     )

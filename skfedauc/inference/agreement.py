@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._paircounts import Cells, Places, group_of_cell, places_in_all
+from skfedauc._kernel import Cells
+from skfedauc.inference.ranks import Ranks, ranks_among_all
 from skfedauc.inference.variances import Variances
 
 Floats = NDArray[np.float64]
@@ -42,45 +43,37 @@ class ClassAgreement(NamedTuple):
     pvalue: float
 
 
-def kolmogorov_distances(cells: Cells, places: Places, side: int) -> Floats:
+def kolmogorov_distances(cells: Cells, ranks: Ranks, side: int) -> Floats:
     """Largest difference between each group's distribution function and that of all groups."""
-    column = _weights(cells, side)
-    starts, group = cells.starts[:-1], group_of_cell(cells.starts)
+    column = cells.amounts[side]
+    starts, group = cells.starts[:-1], cells.groups
     weight = np.add.reduceat(column.astype(np.float64), starts)
     # Both functions only rise; so they are furthest apart at a score of the group, or just below.
-    sums = np.cumsum(column, dtype=places.total.dtype)
+    sums = np.cumsum(column, dtype=ranks.total.dtype)
     # Integers are exact, and with weights the error of a sum over all groups is harmless here.
-    before = np.append(places.total.dtype.type(0), sums)[starts][group]
+    before = np.append(ranks.total.dtype.type(0), sums)[starts][group]
     up_to = (sums - before).astype(np.float64)
     scale = np.divide(1.0, weight, out=np.zeros_like(weight), where=weight > 0)[group]
-    total = float(places.total[side])
-    here = np.abs(up_to * scale - places.up_to[side].astype(np.float64) / total)
+    total = float(ranks.total[side])
+    here = np.abs(up_to * scale - ranks.up_to[side].astype(np.float64) / total)
     own_before = (up_to - column) * scale
-    just_below = np.abs(own_before - places.under[side].astype(np.float64) / total)
+    just_below = np.abs(own_before - ranks.under[side].astype(np.float64) / total)
     distances = np.maximum.reduceat(np.maximum(here, just_below), starts)
     return np.where(weight > 0, distances, np.nan)
 
 
-def _weights(cells: Cells, side: int) -> NDArray[Any]:
-    """Weight of the negatives, or of the positives, of each cell."""
-    if cells.weights is not None:
-        of_side: Floats = cells.weights[side]
-        return of_side
-    return (cells.negatives, cells.positives)[side]
-
-
-def anderson_darling(cells: Cells, places: Places, side: int) -> tuple[float, float]:
+def anderson_darling(cells: Cells, ranks: Ranks, side: int) -> tuple[float, float]:
     """Statistic for k samples with ties (midranks), and its p value.
 
     Between two scores of a group its own rank stays the same; so the sum over all scores is one
     over the group's scores, of differences of running sums over all scores. The p value is that
     of a gamma distribution with the mean, variance and third cumulant of the limit, ties included.
     """
-    column = _weights(cells, side)
+    column = cells.amounts[side]
     kept = np.flatnonzero(column)
-    count, group = column[kept].astype(np.float64), group_of_cell(cells.starts)[kept]
-    total = float(places.total[side])
-    up_to = places.up_to[side][kept]
+    count, group = column[kept].astype(np.float64), cells.groups[kept]
+    total = float(ranks.total[side])
+    up_to = ranks.up_to[side][kept]
     # Every score of the class once: how many rows have it, and how many are below, by midrank
     ends = np.unique(up_to)
     tied = np.diff(ends.astype(np.float64), prepend=0.0)
@@ -152,13 +145,13 @@ def _gamma_pvalue(statistic: float, n_samples: int, share: Floats, middle: Float
 def class_agreement(variances: Variances) -> tuple[ClassAgreement, ClassAgreement]:
     """Compare the score distributions of negatives, and of positives, in all groups."""
     cells = variances._cells
-    places = places_in_all(cells)
+    ranks = ranks_among_all(cells)
     found = []
     for side in (NEGATIVES, POSITIVES):
-        distances = kolmogorov_distances(cells, places, side)
+        distances = kolmogorov_distances(cells, ranks, side)
         test = (np.nan, np.nan)
         if cells.weights is None:
-            test = anderson_darling(cells, places, side)
+            test = anderson_darling(cells, ranks, side)
         found.append(ClassAgreement(distances, *test))
     return found[0], found[1]
 

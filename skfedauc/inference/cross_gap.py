@@ -19,9 +19,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._paircounts import Cells, places_in_all, walk
+from skfedauc._kernel import Cells, ranks_in_groups
 from skfedauc.inference.group_comparisons import holm
 from skfedauc.inference.intervals import normal_quantile
+from skfedauc.inference.ranks import ranks_among_all
 from skfedauc.inference.variances import ClassRows, Variances, ratio
 from skfedauc.partials import AUCPartial
 
@@ -175,15 +176,12 @@ class _Places(NamedTuple):
     @classmethod
     def of(cls, cells: Cells) -> _Places:
         """Find them by one sort of the scores."""
-        columns = cells[2:4] if cells.weights is None else cells.weights[:2]
-        own = np.array([column.astype(np.float64) for column in columns])
-        under = np.empty_like(own)
-        for block in walk(cells.starts, list(own)):
-            under[:, block.cells] = block.below
+        own = np.array([amounts.astype(np.float64) for amounts in cells.amounts])
+        under = np.array([ranks_in_groups(cells.starts, amounts) for amounts in own])
         under = (under - own) / 2.0
         of_group = np.add.reduceat(own[1], cells.starts[:-1])
         above = np.repeat(of_group, np.diff(cells.starts)) - under[1] - own[1]
-        of_all = places_in_all(cells)
+        of_all = ranks_among_all(cells)
         below, up_to = of_all.under[0].astype(np.float64), of_all.up_to[0].astype(np.float64)
         tied = np.maximum(up_to - below - own[0], 0.0)
         return cls(own[1], np.maximum(above, 0.0), np.maximum(below - under[0], 0.0), tied)

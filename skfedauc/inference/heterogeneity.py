@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfedauc._paircounts import count_rows, tally
+from skfedauc._kernel import concordance, count_rows
 from skfedauc._validation import counted
 from skfedauc.inference.variances import LEAST_EFFECTIVE, Variances, sum_of_others
 
@@ -488,10 +488,10 @@ def _simulated_difference(variances: Variances, seed: int) -> float:
         place = np.searchsorted(up_to, scores[:, positive] * up_to[-1], side="right")
         scores[:, positive] = placements[np.minimum(place, placements.size - 1)]
         groups = np.add.outer(small.size * np.arange(n), of_set)
-        found = tally(
+        found = concordance(
             count_rows(scores.ravel(), np.tile(positive, n), groups.ravel(), n * small.size)
         )
-        twice = found.twice.reshape(n, small.size)
+        twice = found.u2.reshape(n, small.size)
         auc[start : start + n, small] = twice / (2.0 * of_small[0] * of_small[1])
     return float(np.ptp(auc, axis=1).mean())
 

@@ -501,7 +501,7 @@ def _aucs_of_test_sets(scores: Floats, m: int) -> Floats:
         scores.ravel(),
         groups=np.repeat(np.arange(n_sets), n_rows),
     )
-    auc: Floats = partial._tally.twice / (2.0 * m * (n_rows - m))
+    auc: Floats = partial._concordance.u2 / (2.0 * m * (n_rows - m))
     return auc
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._paircounts import cells_of_rows, walk
+from skfedauc._kernel import number_cells, ranks_in_groups
 from skfedauc.inference.variances import Floats, clustered_variance, ratio
 
 
@@ -112,18 +112,12 @@ def paired_differences(rows: PairedRows) -> PairedDifferences:
 
 def _placements(rows: PairedRows, scores: Floats) -> Floats:
     """Placement of each row among the rows of the other class in its group."""
-    cell, starts = cells_of_rows(scores, rows.codes, rows.n_groups)
-    n_cells = int(cell.max()) + 1
-    columns = [
-        np.bincount(cell, np.where(mine, rows.weights, 0.0), n_cells)
-        for mine in (~rows.positive, rows.positive)
-    ]
-    of_cell = np.empty((2, n_cells))
-    for block in walk(starts, columns):
-        sizes = np.diff(block.starts, append=block.amounts[0].size)
-        for side in (0, 1):
-            total = np.add.reduceat(columns[side], starts[:-1])[block.groups]
-            scale = ratio(0.5, total)
-            of_cell[side, block.cells] = block.below[side] * np.repeat(scale, sizes)
-    placements: Floats = np.where(rows.positive, of_cell[0, cell], 1.0 - of_cell[1, cell])
+    cell, starts = number_cells(scores, rows.codes, rows.n_groups)
+    of_cell = []
+    for mine in (~rows.positive, rows.positive):
+        amounts = np.bincount(cell, np.where(mine, rows.weights, 0.0))
+        scale = ratio(0.5, np.add.reduceat(amounts, starts[:-1]))
+        of_cell.append(ranks_in_groups(starts, amounts) * np.repeat(scale, np.diff(starts)))
+    below, above = of_cell[0][cell], 1.0 - of_cell[1][cell]
+    placements: Floats = np.where(rows.positive, below, above)
     return placements

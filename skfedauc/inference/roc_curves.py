@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._paircounts import Cells
+from skfedauc._kernel import Cells, number_cells
 
 Floats = NDArray[np.float64]
 
@@ -60,7 +60,7 @@ class RocCurves:
     def of_group(self, g: int) -> RocCurve | None:
         """The curve of one group."""
         mine = slice(self._cells.starts[g], self._cells.starts[g + 1])
-        negatives, positives = self._columns
+        negatives, positives = self._cells.amounts
         return RocCurve.of(negatives[mine], positives[mine])
 
     def of_others(self, g: int) -> RocCurve | None:
@@ -70,20 +70,16 @@ class RocCurves:
         others[self._cells.starts[g] : self._cells.starts[g + 1]] = False
         of_others = tie.compress(others)
         negatives, positives = (
-            np.bincount(of_others, column.compress(others), n_scores) for column in self._columns
+            np.bincount(of_others, amounts.compress(others), n_scores)
+            for amounts in self._cells.amounts
         )
         return RocCurve.of(negatives, positives)
 
-    @property
-    def _columns(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        negatives, positives, weights = self._cells[2:]
-        return (negatives, positives) if weights is None else (weights[0], weights[1])
-
     @functools.cached_property
-    def _ties(self) -> tuple[NDArray[np.intp], int]:
+    def _ties(self) -> tuple[NDArray[np.int64], int]:
         """Place of each cell's score among the distinct scores, and the number of these."""
-        scores, tie = np.unique(self._cells.scores, return_inverse=True)
-        return tie, scores.size
+        tie, starts = number_cells(self._cells.scores)
+        return tie, int(starts[-1])
 
 
 def _shares(weights: NDArray[Any]) -> Floats:

@@ -24,15 +24,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._paircounts import (
-    group_of_cell,
-    places_in_all,
-    walk,
-    wins_over_all,
-)
+from skfedauc._kernel import ranks_in_groups
+from skfedauc.inference.ranks import ranks_among_all, u2_over_all
 from skfedauc.partials import AUCPartial
 
 Floats = NDArray[np.float64]
+
+_CELLS_AT_ONCE = 1 << 16
 
 # A class of a group with fewer effective rows has no variance: one row has nearly all weight.
 LEAST_EFFECTIVE = 1.5
@@ -119,14 +117,14 @@ class Variances:
         self.exponent = partial._weight_exponent if exponent is None else exponent
         self._partial = partial = partial._with_weights_over(self.exponent)
         self._cells = partial._cells
-        tally = partial._tally
-        squares: tuple[Any, Any] = (tally.n_negatives, tally.n_positives)
+        found = partial._concordance
+        squares: tuple[Any, Any] = (found.n_negatives, found.n_positives)
         if self._cells.weights is not None and len(partial):
             starts = self._cells.starts[:-1]
             of_negatives, of_positives = self._cells.weights[2:]
             squares = np.add.reduceat(of_negatives, starts), np.add.reduceat(of_positives, starts)
-        self.negatives = _class_rows(tally.n_negatives, tally.negatives, squares[0])
-        self.positives = _class_rows(tally.n_positives, tally.positives, squares[1])
+        self.negatives = _class_rows(found.n_negatives, found.negatives, squares[0])
+        self.positives = _class_rows(found.n_positives, found.positives, squares[1])
         pairs = self.negatives.weight * self.positives.weight
         self.defined = pairs > 0
         # Weights that are all the same in a group change nothing.
@@ -134,7 +132,7 @@ class Variances:
             not np.allclose(rows.effective, rows.n, rtol=1e-9)
             for rows in (self.negatives, self.positives)
         )
-        self.auc = np.minimum(ratio(tally.twice.astype(np.float64) / 2.0, pairs), 1.0)
+        self.auc = np.minimum(ratio(found.u2.astype(np.float64) / 2.0, pairs), 1.0)
 
     # Each group on its own -----------------------------------------------------------------
 
@@ -248,13 +246,11 @@ class Variances:
     @functools.cached_property
     def placements_of_positives(self) -> tuple[Floats, Floats]:
         """Placement of the positives of each cell among their group's negatives; their weight."""
-        columns, found = self._columns, np.empty(self._cells.scores.size)
-        for block in walk(self._cells.starts, columns[:1]):
-            scale = self._half_over(self.negatives)[block.groups]
-            sizes = np.diff(block.starts, append=block.below[0].size)
-            found[block.cells] = block.below[0] * np.repeat(scale, sizes)
-        weights = columns[1].astype(np.float64)
-        kept = (weights > 0) & self.defined[group_of_cell(self._cells.starts)]
+        group, (negatives, positives) = self._cells.groups, self._cells.amounts
+        found = ranks_in_groups(self._cells.starts, negatives)
+        found *= self._half_over(self.negatives)[group]
+        weights = positives.astype(np.float64)
+        kept = (weights > 0) & self.defined[group]
         return found[kept], weights[kept]
 
     # All groups together -------------------------------------------------------------------
@@ -319,10 +315,10 @@ class Variances:
         """Variance of the pooled AUC over new groups [2]_; NaN with fewer than two."""
         auc = float(self.pooled.auc[0])
         residuals, counts = [], []
-        wins = wins_over_all(self._cells).astype(np.float64)
+        u2 = u2_over_all(self._cells).astype(np.float64)
         negatives, positives = self.negatives, self.positives
-        placements_of_positives = wins[1, 0] / (2.0 * negatives.weight.sum())
-        lost = wins[0, 1] / (2.0 * positives.weight.sum())
+        placements_of_positives = u2[1, 0] / (2.0 * negatives.weight.sum())
+        lost = u2[0, 1] / (2.0 * positives.weight.sum())
         sides = (positives, placements_of_positives), (negatives, negatives.weight - lost)
         for rows, placements in sides:
             residuals.append((placements - rows.weight * auc) / rows.weight.sum())
@@ -339,21 +335,27 @@ class Variances:
 
     @functools.cached_property
     def _own(self) -> OwnMoments:
-        *columns, squares = self._columns
+        negatives, positives, *of_squares = self._columns
+        starts, groups = self._cells.starts, self._cells.groups
+        negatives_below, positives_below, squares_below = (
+            ranks_in_groups(starts, column) for column in (negatives, positives, of_squares[0])
+        )
         sums = np.zeros((6, self.auc.size))
-        for block in walk(self._cells.starts, columns):
-            group = np.arange(block.groups.start, block.groups.stop)
-            group = np.repeat(group, np.diff(block.starts, append=block.below[0].size))
-            below, positives_below, squares_below = block.below
-            of_positives = below * self._half_over(self.negatives)[group]
-            of_negatives = 1.0 - positives_below * self._half_over(self.positives)[group]
+        # So few cells at once that all that is computed of them stays in the cache
+        for begin in range(0, groups.size, _CELLS_AT_ONCE):
+            cells = slice(begin, begin + _CELLS_AT_ONCE)
+            group = groups[cells]
+            here = slice(int(group[0]), int(group[-1]) + 1)
+            of_positives = negatives_below[cells] * self._half_over(self.negatives)[group]
+            of_negatives = 1.0 - positives_below[cells] * self._half_over(self.positives)[group]
             centre = self._finite_auc[group]
             of_positives -= centre
             of_negatives -= centre
-            negative_squares = block.amounts[2]
-            positive_squares = squares[block.cells].astype(np.float64)
+            negative_squares, positive_squares = (
+                column[cells].astype(np.float64) for column in of_squares
+            )
             # squared weight of the negatives below, of those tied one half, then one quarter
-            halves = squares_below / 2.0
+            halves = squares_below[cells] / 2.0
             quarters = halves - negative_squares / 4.0
             amounts = (
                 positive_squares * of_positives,
@@ -364,20 +366,18 @@ class Variances:
                 positive_squares * quarters,
             )
             for i, amount in enumerate(amounts):
-                sums[i, block.groups] += np.add.reduceat(amount, block.starts)
+                sums[i, here] += np.add.reduceat(amount, np.maximum(starts[here] - begin, 0))
         return OwnMoments(*sums)
 
     @functools.cached_property
     def _pooled_moments(self) -> tuple[PooledMoments, PooledMoments]:
         """Of positives and of negatives."""
-        places = places_in_all(self._cells)
-        middle = (places.under + places.up_to).astype(np.float64)
-        total = places.total.astype(np.float64)
+        ranks = ranks_among_all(self._cells)
+        middle = (ranks.under + ranks.up_to).astype(np.float64)
+        total = ranks.total.astype(np.float64)
         negatives, positives, negative_squares, positive_squares = self._columns
-        starts, group = self._cells.starts, group_of_cell(self._cells.starts)
-        own_below = np.empty((2, group.size))
-        for block in walk(starts, [negatives, positives]):
-            own_below[:, block.cells] = block.below
+        starts, group = self._cells.starts, self._cells.groups
+        own_below = [ranks_in_groups(starts, column) for column in (negatives, positives)]
 
         def moments(
             pooled: Floats,

@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skfedauc import _kernel as kernel
 from skfedauc import _validation as validation
-from skfedauc._paircounts import (
+from skfedauc._kernel import (
     Cells,
-    Tally,
+    Concordance,
     add_cells,
     compact_counts,
+    concordance,
     count_rows,
-    group_of_cell,
     merge_cells,
-    tally,
-    weigh_rows,
 )
 from skfedauc.partials.integrity import check_state, check_weight_sums, checksum_of
 
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
 
 # Counts are multiplied and added in 64-bit integers, with room to tell when they overflow.
 _MOST_ROWS = 1 << 40
+# From so many rows on it is worth a warning that they are not counted by the compiled kernel.
+_MANY_ROWS = 10_000_000
 
 
 class Origin(NamedTuple):
@@ -102,7 +103,7 @@ class AUCPartial:
     Notes
     -----
     It takes 16 bytes per distinct score and group, or 48 with weights, since it then carries
-    the sums of the weights and of their squares as well; up to a third more where few rows tie,
+    the sums of the weights and of their squares as well,
     and some 50 bytes per group with its label and counts.
 
     That the area adds up over any split of the rows, when counts are kept by score and
@@ -194,9 +195,8 @@ class AUCPartial:
             other labels.
         n_jobs : int, default=None
             Threads to use; None means 1 unless in a `joblib.parallel_config` context, -1 all
-            processors. The result does not depend on it. Two help from a million rows on, where
-            there are weights, or where scores have few ties and more than a few groups; more
-            than two help less, since one or two sorts take a large part of the time.
+            processors. The result does not depend on it. They help from some hundred thousand
+            rows on.
 
         Returns
         -------
@@ -209,10 +209,9 @@ class AUCPartial:
 
         Notes
         -----
-        On the way it takes 10 to 40 bytes a row beyond the rows passed in, and 50 to 60 with
-        weights, the counts themselves included; up to 60 where many scores of a group differ in
-        their last bits only. Measured for 1e7 rows of numpy arrays with integers for labels and
-        groups; text takes more while it is numbered.
+        On the way it takes at most about 45 bytes a row beyond the rows passed in, and 90 with
+        weights, the counts themselves included. This is for numpy arrays with integers for labels
+        and groups; text takes more while it is numbered.
 
         Examples
         --------
@@ -232,12 +231,9 @@ class AUCPartial:
     ) -> AUCPartial:
         n_jobs = validation.check_n_jobs(n_jobs)
         n_groups = 1 if rows.labels is None else rows.labels.size
-        if rows.weights is None:
-            cells = count_rows(rows.scores, rows.positive, rows.codes, n_groups, n_jobs)
-        else:
-            cells = weigh_rows(
-                rows.scores, rows.positive, rows.weights, rows.codes, n_groups, n_jobs
-            )
+        if rows.scores.size >= _MANY_ROWS and kernel.name() == "numpy":
+            _warn_of_slow_kernel()
+        cells = count_rows(rows.scores, rows.positive, rows.codes, n_groups, rows.weights, n_jobs)
         return cls._of(cells, rows.labels, Origin(rows.n_missing, group_names, rows.classes))
 
     @classmethod
@@ -570,7 +566,7 @@ default=None
         """
         old = (None,) if self.groups is None else self.groups
         numbers, labels = validation.map_labels(old, to, "regroup")
-        codes = numbers[group_of_cell(self._cells.starts)]
+        codes = numbers[self._cells.groups]
         # Names of columns may not be those of the new labels.
         origin = self._origin._replace(group_names=())
         if codes.size == 0:
@@ -678,7 +674,7 @@ default=None
             # Without groups nothing tells how many columns they come from.
             if not names or (len(names) != len(columns) and len(self)) or set(names) & set(counts):
                 names = _default_names(len(columns))
-            of_cell = group_of_cell(self._cells.starts)
+            of_cell = self._cells.groups
             if len(self) == 0:
                 columns = [self._labels] * len(names)
             labels = {name: column[of_cell] for name, column in zip(names, columns, strict=True)}
@@ -694,12 +690,12 @@ default=None
     @property
     def n_positives(self) -> NDArray[np.int64]:
         """Rows of the positive class by group; an array of shape (n_groups,)."""
-        return self._tally.n_positives
+        return self._concordance.n_positives
 
     @property
     def n_negatives(self) -> NDArray[np.int64]:
         """Rows of the negative class by group; an array of shape (n_groups,)."""
-        return self._tally.n_negatives
+        return self._concordance.n_negatives
 
     @property
     def n_missing(self) -> int:
@@ -712,8 +708,8 @@ default=None
         return self._origin.group_names
 
     @functools.cached_property
-    def _tally(self) -> Tally:
-        found = tally(self._cells)
+    def _concordance(self) -> Concordance:
+        found = concordance(self._cells)
         for array in found:
             array.flags.writeable = False
         return found
@@ -825,6 +821,16 @@ def _encode_group_columns(
     if names == ("",):
         names = ()
     return codes, labels, () if names == _default_names(len(names)) else names
+
+
+@functools.cache
+def _warn_of_slow_kernel() -> None:
+    validation.warn(
+        "skfedauc was installed without its compiled part and counts rows in numpy, several times "
+        "slower. Install it where there is a C++ compiler, or from a wheel for this platform; "
+        "skfedauc.show_versions() tells which kernel is in use.",
+        RuntimeWarning,
+    )
 
 
 def _check_counts(counts: ArrayLike, name: str) -> None:

@@ -16,8 +16,8 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from skfedauc._kernel import Cells
 from skfedauc._output_file import check_target, write_whole
-from skfedauc._paircounts import Cells
 from skfedauc._validation.arrays import object_array
 from skfedauc._validation.classes import Classes
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _validation as validation
-from skfedauc._paircounts import Cells
+from skfedauc._kernel import Cells
 
 # The most rows of a class that a partial counts.
 _MOST_ROWS = 1 << 40

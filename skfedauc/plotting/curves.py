@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._paircounts import Cells, group_of_cell
+from skfedauc._kernel import Cells
 from skfedauc.inference.roc_curves import RocCurve, RocCurves, mean_curve
 from skfedauc.partials import AUCPartial
 
@@ -45,11 +45,11 @@ def roc_curves(states: Sequence[AUCPartial], groups: Sequence[Any]) -> list[tupl
     """
     found: dict[Any, list[tuple[RocCurve, float]]] = {label: [] for label in groups}
     for state in states:
-        curves, tally = RocCurves(state._cells), state._tally
+        curves, of_state = RocCurves(state._cells), state._concordance
         for g, label in enumerate(groups if state.groups is None else state.groups):
             curve = curves.of_group(g)
             if curve is not None:
-                weight = float(tally.positives[g]) * float(tally.negatives[g])
+                weight = float(of_state.positives[g]) * float(of_state.negatives[g])
                 found[label].append((curve, weight))
     nothing = np.zeros(0), np.zeros(0)
     means = (mean_curve(*zip(*parts, strict=True)) if parts else None for parts in found.values())
@@ -112,7 +112,7 @@ def score_histograms(cells: Cells, n_bins: int) -> Histograms:
     bin_ = np.clip(np.searchsorted(edges, scores, side="right") - 1, 0, n_bins - 1)
     n_groups = cells.starts.size - 1
     beyond = (scores < edges[0]) | (scores > edges[-1])
-    place = group_of_cell(cells.starts) * n_bins + bin_
+    place = cells.groups * n_bins + bin_
 
     def counted(weights: Floats) -> Floats:
         of_place = np.bincount(place, weights, n_groups * n_bins).astype(np.float64)

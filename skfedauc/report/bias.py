@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from skfedauc import _validation as validation
-from skfedauc._paircounts import wins_over_others
 from skfedauc.inference.group_comparisons import adjusted
+from skfedauc.inference.ranks import u2_over_others
 from skfedauc.inference.roc_curves import RocCurves, area_between, null_areas
 from skfedauc.inference.variances import sum_of_others
 
@@ -59,10 +59,10 @@ class Bias:
         Both of shape (2, 2, n_groups): by the class of the group's rows, 0 for negatives, and
         by that of the others' rows.
         """
-        tally = self.partial._tally
-        own = np.stack([tally.negatives, tally.positives]).astype(np.float64)
+        found = self.partial._concordance
+        own = np.stack([found.negatives, found.positives]).astype(np.float64)
         pairs = 2.0 * own[:, None] * sum_of_others(own)
-        return wins_over_others(self.partial._cells).astype(np.float64), pairs
+        return u2_over_others(self.partial._cells).astype(np.float64), pairs
 
     @functools.cached_property
     def _bias(self) -> BiasAUCs:

@@ -14,7 +14,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skfedauc import _sklearn
 from skfedauc import _validation as validation
-from skfedauc._paircounts import cross_concordance
+from skfedauc._kernel import cross_concordance
 from skfedauc.partials import AUCPartial, left_out
 from skfedauc.report.bias import Bias
 from skfedauc.report.memory import usable_memory
@@ -610,11 +610,11 @@ class GroupAUC(Uncertainty, Bias):
     @property
     def _positives(self) -> NDArray[Any]:
         """Weight of the positives of each group; counts where all rows weigh 1."""
-        return self.partial._tally.positives
+        return self.partial._concordance.positives
 
     @property
     def _negatives(self) -> NDArray[Any]:
-        return self.partial._tally.negatives
+        return self.partial._concordance.negatives
 
     @functools.cached_property
     def _defined(self) -> NDArray[np.bool_]:
@@ -623,7 +623,7 @@ class GroupAUC(Uncertainty, Bias):
     @property
     def _twice(self) -> NDArray[Any]:
         """Twice the weight of the concordant pairs of each group."""
-        return self.partial._tally.twice
+        return self.partial._concordance.u2
 
     @functools.cached_property
     def _pairs(self) -> NDArray[np.float64]:
@@ -648,10 +648,10 @@ class GroupAUC(Uncertainty, Bias):
         """
         if self.n_groups == 0:
             return 0, 0
-        of_all = self.partial._pool()._tally
+        of_all = self.partial._pool()._concordance
         # Python's numbers: integers of any size, or floats
         negatives, positives, twice = (
-            array.tolist()[0] for array in (of_all.negatives, of_all.positives, of_all.twice)
+            array.tolist()[0] for array in (of_all.negatives, of_all.positives, of_all.u2)
         )
         return twice, negatives * positives
 

@@ -1,0 +1,259 @@
+"""What the kernel promises, and figures: ``python -m benchmarks.kernel`` prints them as JSON.
+
+`variants` measures in processes with numpy's AVX-512 sort and without it, which numpy and its users
+have no say in on another processor; no promise may rest on it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks import peers
+from benchmarks.data import Case, Rows, make_rows
+from benchmarks.measure import LIMIT, OURS
+from skfedauc import AUCPartial, GroupAUC, group_roc_auc_score
+from skfedauc import _kernel as kernel
+
+WITHOUT_AVX512 = {"NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR"}
+Way = Callable[[], Any]
+
+
+class Figure(NamedTuple):
+    """A promise, where it was measured, the figure, and the bound that it is to keep."""
+
+    promise: str
+    where: str
+    figure: float
+    bound: float
+    at_least: bool
+    unit: str = " times"
+
+
+def timed(ways: Mapping[str, Way], repeats: int = 5) -> tuple[dict[str, float], dict[str, float]]:
+    """Median seconds of each way by the clock, and of CPU; they take turns after a first call."""
+    for way in ways.values():
+        way()
+    seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
+    for _ in range(repeats):
+        for name, way in ways.items():
+            began = time.perf_counter(), time.process_time()
+            way()
+            seconds[name].append((time.perf_counter() - began[0], time.process_time() - began[1]))
+    wall, cpu = (
+        {name: float(np.median([run[i] for run in runs])) for name, runs in seconds.items()}
+        for i in range(2)
+    )
+    return wall, cpu
+
+
+def by_group(n: int, repeats: int) -> Iterator[Figure]:
+    for n_groups in (2, 10, 100, 1_000, 10_000, 100_000, 1_000_000):
+        for ties in ("none", "3 digits"):
+            case = Case(n, n_groups, ties)
+            wanted = (OURS, "polars rank.over", "polars group_by rank")
+            ways = peers.by_group(make_rows(case))
+            chosen = {name: ways[name] for name in ways if name.startswith(wanted)}
+            wall, cpu = timed(chosen, repeats)
+            threads = next(name for name in wall if name.startswith(f"{OURS},"))
+            polars = [name for name in wall if name.startswith("polars")]
+            best, of_cpu = min(wall[p] for p in polars), min(cpu[p] for p in polars)
+            where, size = str(case), f"{n:.0e}".replace("e+0", "e")
+            yield Figure(
+                f"by group, {size} rows, two threads each: polars' time to ours",
+                where,
+                best / wall[threads],
+                5 if n >= 10_000_000 else 3,
+                True,
+            )
+            yield Figure(
+                f"by group, {size} rows: polars' seconds of CPU to ours",
+                where,
+                of_cpu / cpu[OURS],
+                3,
+                True,
+            )
+            yield Figure(
+                f"by group, {size} rows: polars' time with two threads to ours with one",
+                where,
+                best / wall[OURS],
+                1,
+                True,
+            )
+
+
+def pooled(n: int, repeats: int) -> Iterator[Figure]:
+    rows, size = make_rows(Case(n)), f"{n:.0e}".replace("e+0", "e")
+    ways = {k: w for k, w in peers.pooled(rows).items() if k in (OURS, LIMIT) or "scikit" in k}
+    ways["two"] = lambda: GroupAUC(AUCPartial.from_predictions(rows.y, rows.score, n_jobs=2)).pooled
+    wall, _ = timed(ways, repeats)
+    sklearn = next(name for name in wall if "scikit" in name)
+    yield Figure(
+        f"pooled, {size} rows: roc_auc_score's time to ours with one thread",
+        str(Case(n)),
+        wall[sklearn] / wall[OURS],
+        15,
+        True,
+    )
+    yield Figure(
+        f"pooled, {size} rows, two threads: our time to numpy.sort's",
+        str(Case(n)),
+        wall["two"] / wall[LIMIT],
+        2,
+        False,
+    )
+
+
+def variations(n: int, repeats: int) -> Iterator[Figure]:
+    """Weights, float32, text and threads beside the plain case."""
+    for n_groups in (1, 1_000):
+
+        def way(case: Case, n_jobs: int | None = None) -> Way:
+            y, score, group, weight = make_rows(case)
+            groups = None if case.n_groups == 1 else group
+            return lambda: AUCPartial.from_predictions(
+                y, score, groups=groups, sample_weight=weight, n_jobs=n_jobs
+            )
+
+        ways = {
+            "plain": way(Case(n, n_groups)),
+            "two threads": way(Case(n, n_groups), 2),
+            "weights": way(Case(n, n_groups, weighted=True)),
+            "float32": way(Case(n, n_groups, scores="float32")),
+        }
+        if n_groups > 1:
+            ways["text labels"] = way(Case(n, n_groups, labels="strings"))
+        wall, _ = timed(ways, repeats)
+        where = str(Case(n, n_groups))
+        for name, bound in (("weights", 1.8), ("float32", 1.05), ("text labels", 1.5)):
+            if name in wall:
+                promise = f"{name}: time to that of the plain case"
+                yield Figure(promise, where, wall[name] / wall["plain"], bound, False)
+        if n >= 10_000_000:
+            promise = "time of one thread to that of two"
+            yield Figure(promise, where, wall["plain"] / wall["two threads"], 1.7, True)
+
+
+def merging(repeats: int) -> Iterator[Figure]:
+    for n_groups in (1, 1_000):
+        rows = make_rows(Case(2_000_000, n_groups))
+        halves = [_state(rows, slice(1_000_000)), _state(rows, slice(1_000_000, None))]
+        ways = {
+            "merge": lambda halves=halves: AUCPartial.merge(halves),
+            "build": lambda rows=rows: _state(rows, slice(None)),
+        }
+        wall, _ = timed(ways, repeats)
+        promise = "merging two states of 1e6 rows: time of building to that of merging"
+        yield Figure(promise, f"{n_groups:,} groups", wall["build"] / wall["merge"], 4, True)
+    rows = make_rows(Case(2_000_000, 100))
+    parts = [_state(rows, slice(i, None, 200)) for i in range(200)]
+    ways = {"merge": lambda: AUCPartial.merge(parts), "build": lambda: _state(rows, slice(None))}
+    wall, _ = timed(ways, repeats)
+    promise = "merging 200 states of 1e4 rows: time of building to that of merging"
+    yield Figure(promise, "100 groups", wall["build"] / wall["merge"], 1, True)
+
+
+def _state(rows: Rows, chosen: slice) -> AUCPartial:
+    y, score, group, _ = rows
+    return AUCPartial.from_predictions(y[chosen], score[chosen], groups=group[chosen])
+
+
+def adversarial(n: int, repeats: int) -> Iterator[Figure]:
+    """Scores that are hard to tell apart beside random ones."""
+    rng = np.random.default_rng(0)
+    y, plain, group, _ = make_rows(Case(n, 1_000))
+
+    def near(centre: Any, reach: int) -> Any:
+        return (np.asarray(centre, float).view(np.int64) + rng.integers(0, reach, n)).view(float)
+
+    far = np.where(rng.random(n) < 0.999, near(np.full(n, 0.5), n), rng.normal(size=n) * 1e300)
+    scores = {
+        "random": plain,
+        "nearly equal": near(np.full(n, 0.5), 100),
+        "one ulp apart": near(np.full(n, 0.5), 4 * n),
+        "one ulp apart and a few far off": far,
+        "two far clusters": near(rng.choice([1e-9, 1e9], n), n),
+        "six far clusters": near(10.0 ** rng.choice([-30, -9, -1, 2, 12, 25], n), n),
+        "sorted": np.sort(plain),
+        "reversed": np.sort(plain)[::-1].copy(),
+    }
+    one_apart = np.zeros(n, np.int64)
+    one_apart[0] = 1
+    positive = y == 1
+    for name, groups, n_groups in (
+        ("one group", None, 1),
+        ("1,000 groups", group, 1_000),
+        ("all in one group but one", one_apart, 2),
+    ):
+        ways = {
+            kind: lambda s=s, g=groups, k=n_groups: kernel.count_rows(s, positive, g, k)
+            for kind, s in scores.items()
+        }
+        wall, _ = timed(ways, repeats)
+        for kind in list(scores)[1:]:
+            promise = "adversarial scores: time to that of random ones"
+            yield Figure(promise, f"{kind}, {name}", wall[kind] / wall["random"], 2, False)
+
+
+def small_and_wide(repeats: int) -> Iterator[Figure]:
+    y, score, group, _ = make_rows(Case(1_000, 10))
+
+    def hundred_calls() -> None:
+        for _ in range(100):
+            group_roc_auc_score(y, score, groups=group, statistic="macro")
+
+    wall, _ = timed({"call": hundred_calls}, repeats)
+    yield Figure("a call", "1,000 rows, 10 groups", wall["call"] * 10, 0.3, False, " ms")
+    ways = {}
+    for n_groups in (2_000, 4_000):
+        y, score, group, _ = make_rows(Case(1_000_000, n_groups))
+        report = AUCPartial.from_predictions(y, score, groups=group)
+        ways[str(n_groups)] = lambda p=report: GroupAUC(p, undefined="ignore").cross_difference
+    wall, _ = timed(ways, min(repeats, 2))
+    promise = "cross_difference: time of 4,000 groups to that of 2,000"
+    yield Figure(promise, "1e6 rows", wall["4000"] / wall["2000"], 4.5, False)
+
+
+def all_figures(most_rows: int, repeats: int) -> Iterator[Figure]:
+    for n in (n for n in (1_000_000, 10_000_000) if n <= most_rows):
+        yield from by_group(n, repeats)
+        yield from pooled(n, repeats)
+    yield from variations(min(most_rows, 10_000_000), repeats)
+    yield from merging(repeats)
+    yield from adversarial(1_000_000, repeats)
+    yield from small_and_wide(repeats)
+
+
+def variants(most_rows: int, repeats: int) -> list[dict[str, Any]]:
+    """Worst figure of each promise, in a process with numpy's AVX-512 sort and one without."""
+    found = []
+    for name, changes in (("as it is", {}), ("without AVX-512 in numpy", WITHOUT_AVX512)):
+        command = [sys.executable, "-m", "benchmarks.kernel", str(most_rows), str(repeats)]
+        environment = {**os.environ, **changes}
+        run = subprocess.run(
+            command, env=environment, stdout=subprocess.PIPE, text=True, check=True
+        )
+        figures = [Figure(**json.loads(line)) for line in run.stdout.splitlines()]
+        for promise in dict.fromkeys(f.promise for f in figures):
+            mine = [f for f in figures if f.promise == promise]
+            worst = (min if mine[0].at_least else max)(mine, key=lambda f: f.figure)
+            met = worst.figure >= worst.bound if worst.at_least else worst.figure <= worst.bound
+            found.append({"numpy": name, **worst._asdict(), "met": bool(met)})
+    return found
+
+
+def main() -> None:
+    most_rows, repeats = (int(float(argument)) for argument in sys.argv[1:] or ("1e7", "5"))
+    for figure in all_figures(most_rows, repeats):
+        print(json.dumps(figure._asdict()), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,299 @@
+"""The kernel: rows counted by group and score, and pairs counted over these counts.
+
+A *cell* is one distinct score within one group, with the number of negatives and of positives
+that have it. All that loops over rows or cells is here, in C++ (`module.cpp` and what it
+includes); `_numpy.py` does the same without a compiler. In C++ the rows are put into a bucket for
+each group and class as integers that sort as the scores do (`keys.h`, `partition.h`, `sorted.h`),
+each bucket is sorted by itself (`sort.h`), both classes of a group are merged to cells
+(`cells.h`), cells of other states too (`states.h`), and pairs are counted (`pairs.h`).
+
+The environment variable ``SKFEDAUC_KERNEL`` chooses: "compiled" fails where there is no compiled
+part, "numpy" does without it. By default it is used where it is.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc._kernel import _numpy
+
+_implementation: Any = _numpy
+if os.environ.get("SKFEDAUC_KERNEL", "") != "numpy":
+    try:
+        _implementation = importlib.import_module("skfedauc._kernel._compiled")
+    except ImportError:
+        if os.environ.get("SKFEDAUC_KERNEL", "") == "compiled":
+            raise
+
+# Fewer rows are counted sooner than a second thread has begun.
+_FEW_ROWS = 1 << 16
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.integer[Any]]
+
+
+class Cells(NamedTuple):
+    """Cells sorted by group and, within a group, by score.
+
+    Attributes
+    ----------
+    starts : ndarray of int64, shape (n_groups + 1,)
+        The cells of group g are ``starts[g]:starts[g + 1]``; every group has one.
+    scores : ndarray of float64, shape (n_cells,)
+    negatives, positives : ndarray of uint32 or uint64, shape (n_cells,)
+        Numbers of rows; in 32 bits where they fit, so that equal states have equal arrays.
+    weights : None or ndarray of float64, shape (4, n_cells)
+        None where every row weighs 1. Otherwise, by row of the array: the weight of the
+        negatives and of the positives, then their sums of squared weights.
+    """
+
+    starts: NDArray[np.int64]
+    scores: Floats
+    negatives: Counts
+    positives: Counts
+    weights: Floats | None
+
+    @property
+    def amounts(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Weight of the negatives and of the positives of each cell."""
+        if self.weights is None:
+            return self.negatives, self.positives
+        return self.weights[0], self.weights[1]
+
+    @property
+    def groups(self) -> NDArray[np.intp]:
+        """Group number of each cell."""
+        return np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
+
+
+class Concordance(NamedTuple):
+    """Rows and concordant pairs by group.
+
+    Attributes
+    ----------
+    n_negatives, n_positives : ndarray of int64, shape (n_groups,)
+        Rows.
+    negatives, positives : ndarray of int64 or float64, shape (n_groups,)
+        Their weight; the numbers of rows themselves where every row weighs 1.
+    u2 : ndarray of uint64, object or float64, shape (n_groups,)
+        Twice Mann-Whitney's U: a concordant pair counts 2 and a tie 1. Divided by ``2 * negatives *
+        positives`` it is the group's AUC. Without weights the numbers are exact integers: unsigned
+        64-bit ones, or Python's where a group has 2**62 pairs or more.
+    """
+
+    n_negatives: NDArray[np.int64]
+    n_positives: NDArray[np.int64]
+    negatives: NDArray[Any]
+    positives: NDArray[Any]
+    u2: NDArray[Any]
+
+
+def name() -> str:
+    """Which of the two is in use: "compiled" or "numpy"."""
+    return "numpy" if _implementation is _numpy else "compiled"
+
+
+def count_rows(
+    scores: NDArray[np.float64] | NDArray[np.float32],
+    positive: NDArray[np.bool_],
+    groups: NDArray[np.intp] | None = None,
+    n_groups: int = 1,
+    weights: Floats | None = None,
+    n_jobs: int | None = None,
+) -> Cells:
+    """Count rows by group and score.
+
+    Parameters
+    ----------
+    scores : ndarray of float64 or float32, shape (n_rows,)
+        Finite.
+    positive : ndarray of bool, shape (n_rows,)
+    groups : ndarray of intp, shape (n_rows,), default=None
+        Group numbers; each of ``range(n_groups)`` occurs. None where there is one group.
+    n_groups : int, default=1
+    weights : ndarray of float64, shape (n_rows,), default=None
+        Above 0; None where every row weighs 1.
+    n_jobs : int, default=None
+        Threads, as scikit-learn counts them. The result does not depend on it.
+
+    Returns
+    -------
+    Cells
+    """
+    if scores.size == 0:
+        return _no_cells(weighted=weights is not None)
+    if weights is not None:
+        weights, scores = np.ascontiguousarray(weights), scores.astype(np.float64, copy=False)
+    n_threads = 1 if scores.size < _FEW_ROWS else _effective_n_jobs(n_jobs)
+    columns = np.ascontiguousarray(scores), np.ascontiguousarray(positive), _numbers(groups)
+    return _compact(_implementation.count_rows(*columns, n_groups, weights, n_threads))
+
+
+def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: int = 1) -> Cells:
+    """Sort cells in any order, with repetitions and new group numbers, and add up equal ones.
+
+    Parameters
+    ----------
+    cells : Cells
+        Each has rows; their `starts` do not matter.
+    groups : ndarray of intp, shape (n_cells,), default=None
+        Group number of each cell; each of ``range(n_groups)`` occurs. None puts all cells into
+        one group.
+    n_groups : int, default=1
+
+    Returns
+    -------
+    Cells
+    """
+    if cells.scores.size == 0:
+        return _no_cells(weighted=cells.weights is not None)
+    sums = [float(counts.sum(dtype=np.float64)) for counts in cells[2:4]]
+    if cells.weights is None and sum(sums) == cells.scores.size:  # one row in each
+        return count_rows(cells.scores, cells.positives > 0, groups, n_groups, n_jobs=1)
+    n_rows = max(sums)
+    return _compact(
+        _implementation.add_cells(_with_room_for(cells, n_rows), _numbers(groups), n_groups)
+    )
+
+
+def merge_cells(
+    parts: Sequence[Cells], numbers: Sequence[NDArray[np.intp]], n_groups: int
+) -> Cells:
+    """Add up the cells of two states or more.
+
+    Parameters
+    ----------
+    parts : sequence of Cells
+        All with weights or all without.
+    numbers : sequence of ndarray of intp
+        For each part, the new numbers of its groups, which rise; all together they are
+        ``range(n_groups)``.
+    n_groups : int
+
+    Returns
+    -------
+    Cells
+    """
+    if n_groups == 0:
+        return parts[0]
+    most = sum(int(max(counts.max(initial=0) for counts in part[2:4])) for part in parts)
+    if len(parts) == 2:
+        states = [_with_room_for(part, most) for part in parts]
+        groups = [_numbers(of_part) for of_part in numbers]
+        return _compact(_implementation.merge_two(*states, *groups, n_groups))
+    # Runs of many states are short as a rule: sorting all cells anew beats merging them.
+    columns: list[Any] = [
+        None if column[0] is None else np.concatenate(column, axis=-1)
+        for column in zip(*parts, strict=True)
+    ]
+    of_cell = [
+        np.repeat(number, np.diff(part.starts)) for part, number in zip(parts, numbers, strict=True)
+    ]
+    return add_cells(Cells(*columns), np.concatenate(of_cell), n_groups)
+
+
+def number_cells(
+    scores: Floats, groups: NDArray[np.intp] | None = None, n_groups: int = 1
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number of the cell that each row belongs to, and the first cell of each group.
+
+    With one group these are the dense ranks of the scores, from 0.
+    """
+    if scores.size == 0:
+        return np.zeros(0, np.int64), np.zeros(n_groups + 1, np.int64)
+    found: tuple[Any, Any] = _implementation.number_cells(
+        np.ascontiguousarray(scores, np.float64), _numbers(groups), n_groups
+    )
+    return found
+
+
+def concordance(cells: Cells) -> Concordance:
+    """Count rows and concordant pairs of each group."""
+    if cells.starts.size == 1:
+        nothing = np.zeros(0, np.int64)
+        return Concordance(nothing, nothing, nothing, nothing, np.zeros(0, np.uint64))
+    n_rows = max(int(counts.max()) for counts in cells[2:4])
+    n_negatives, n_positives, low, high = _implementation.count_pairs(_with_room_for(cells, n_rows))
+    if cells.weights is None:
+        u2 = low
+        if (n_negatives.astype(np.float64) * n_positives > 2.0**62).any():
+            u2 = low.astype(object) + (high.astype(object) << 64)
+        return Concordance(n_negatives, n_positives, n_negatives, n_positives, u2)
+    group, (negatives, positives) = cells.groups, cells.amounts
+    u2 = ranks_in_groups(cells.starts, negatives) * positives
+    sums = (np.bincount(group, amounts) for amounts in (negatives, positives, u2))
+    return Concordance(n_negatives, n_positives, *sums)
+
+
+def ranks_in_groups(starts: NDArray[np.int64], amounts: NDArray[Any]) -> Floats:
+    """Twice the amount of the cells of the same group that score below each cell, and its own."""
+    ranks: Floats = _implementation.ranks_in_groups(
+        np.ascontiguousarray(starts), np.ascontiguousarray(amounts, np.float64)
+    )
+    return ranks
+
+
+def cross_concordance(cells: Cells, n_jobs: int | None = None) -> Floats:
+    """Twice the weight of the concordant pairs of every two groups, ties one half.
+
+    Without weights the numbers are exact as long as they stay below 2**53.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_groups, n_groups)
+        Row: the group of the positives; column: the group of the negatives.
+    """
+    n_groups = cells.starts.size - 1
+    if n_groups == 0:
+        return np.zeros((0, 0))
+    columns = [np.ascontiguousarray(amounts, np.float64) for amounts in cells.amounts]
+    found = _implementation.cross_pairs(
+        cells.starts, np.ascontiguousarray(cells.scores), *columns, _effective_n_jobs(n_jobs)
+    )
+    return np.asarray(found).reshape(n_groups, n_groups)
+
+
+def compact_counts(counts: NDArray[Any]) -> Counts:
+    """Counts in 32 bits where they fit."""
+    small = counts.dtype == np.uint32 or int(counts.max(initial=0)) < 1 << 32
+    return counts.astype(np.uint32 if small else np.uint64, copy=False)
+
+
+def _compact(columns: Sequence[Any]) -> Cells:
+    starts, scores, negatives, positives, weights = columns
+    return Cells(starts, scores, compact_counts(negatives), compact_counts(positives), weights)
+
+
+def _no_cells(*, weighted: bool) -> Cells:
+    counts = np.zeros(0, np.uint32)
+    weights = np.zeros((4, 0)) if weighted else None
+    return Cells(np.zeros(1, np.int64), np.zeros(0), counts, counts, weights)
+
+
+def _with_room_for(cells: Cells, n_rows: float) -> Cells:
+    """The cells with counts of both classes of one type, in which so many rows can be counted."""
+    dtype: Any = np.uint32 if n_rows < 1 << 32 else np.uint64
+    negatives, positives = (np.ascontiguousarray(counts, dtype) for counts in cells[2:4])
+    weights = None if cells.weights is None else np.ascontiguousarray(cells.weights)
+    scores = np.ascontiguousarray(cells.scores)
+    return Cells(cells.starts, scores, negatives, positives, weights)
+
+
+def _numbers(groups: NDArray[np.intp] | None) -> NDArray[np.int64] | None:
+    return None if groups is None else np.ascontiguousarray(groups, np.int64)
+
+
+def _effective_n_jobs(n_jobs: int | None) -> int:
+    # Without joblib nobody has set a default for None.
+    if n_jobs == 1 or (n_jobs is None and "joblib" not in sys.modules):
+        return 1
+    from joblib import effective_n_jobs
+
+    return int(effective_n_jobs(n_jobs))

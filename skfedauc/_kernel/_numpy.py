@@ -1,0 +1,126 @@
+"""The kernel's functions in numpy, as plain as can be: for want of a compiler, and for tests.
+
+Arguments and results are those of the compiled module, to the last bit. Sums of floats are
+made by `bincount` and `cumsum`, which add one number after the other; `reduceat` does not.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Tuple = tuple[Any, ...]
+
+
+def count_rows(
+    scores: Array,
+    positive: Array,
+    groups: Array | None,
+    n_groups: int,
+    weights: Array | None,
+    n_threads: int,
+) -> Tuple:
+    scores = scores.astype(np.float64) + 0.0  # -0.0 becomes 0.0
+    order, cell, first, starts = _sorted(scores, groups, n_groups)
+    in_order, n_cells = positive[order], first.size
+    sums: Array | None = None
+    if weights is not None:
+        of_class = [np.where(in_order == label, weights[order], 0.0) for label in (False, True)]
+        columns = [*of_class, *(np.square(column) for column in of_class)]
+        sums = np.array([np.bincount(cell, column, n_cells) for column in columns])
+    dtype = np.uint64 if scores.size >> 32 else np.uint32
+    negatives, positives = (
+        np.bincount(cell[in_order == label], minlength=n_cells).astype(dtype)
+        for label in (False, True)
+    )
+    return starts, scores[order][first], negatives, positives, sums
+
+
+def add_cells(cells: Tuple, groups: Array | None, n_groups: int) -> Tuple:
+    _, scores, negatives, positives, weights = cells
+    order, cell, first, starts = _sorted(scores, groups, n_groups)
+    counts = [np.add.reduceat(c[order], first, dtype=c.dtype) for c in (negatives, positives)]
+    if weights is not None:
+        weights = np.array([np.bincount(cell, column[order]) for column in weights])
+    return starts, scores[order][first] + 0.0, *counts, weights
+
+
+def merge_two(
+    one: Tuple, other: Tuple, numbers_of_one: Array, numbers_of_other: Array, n_groups: int
+) -> Tuple:
+    groups = [
+        np.repeat(numbers, np.diff(cells[0]))
+        for cells, numbers in ((one, numbers_of_one), (other, numbers_of_other))
+    ]
+    columns = [
+        None if a is None else np.concatenate([a, b], axis=-1)
+        for a, b in zip(one, other, strict=True)
+    ]
+    return add_cells(tuple(columns), np.concatenate(groups), n_groups)
+
+
+def number_cells(scores: Array, groups: Array | None, n_groups: int) -> Tuple:
+    order, cell, _, starts = _sorted(scores, groups, n_groups)
+    numbers = np.empty(scores.size, np.int64)
+    numbers[order] = cell
+    return numbers, starts
+
+
+def count_pairs(cells: Tuple) -> Tuple:
+    starts, _, *counts, _ = cells
+    negatives, positives = (column.astype(np.uint64) for column in counts)
+    group = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+    up_to = np.cumsum(negatives)
+    before = (up_to - negatives)[starts[:-1]][group]
+    ranks = 2 * (up_to - before) - negatives
+    n_negatives, n_positives, low = (
+        np.add.reduceat(column, starts[:-1]) for column in (negatives, positives, ranks * positives)
+    )
+    high = np.zeros_like(low)
+    # Of groups with more pairs than 64 bits hold, in Python's integers
+    for g in np.flatnonzero(n_negatives.astype(np.float64) * n_positives >= 2.0**62):
+        mine = slice(starts[g], starts[g + 1])
+        u2 = int(np.dot(ranks[mine].astype(object), positives[mine].astype(object)))
+        high[g], low[g] = u2 >> 64, u2 & (2**64 - 1)
+    return n_negatives.view(np.int64), n_positives.view(np.int64), low, high
+
+
+def ranks_in_groups(starts: Array, amounts: Array) -> Array:
+    ranks = np.empty_like(amounts)
+    for begin, end in itertools.pairwise(starts):
+        sums = np.append(0.0, np.cumsum(amounts[begin:end]))
+        ranks[begin:end] = sums[:-1] + sums[1:]
+    return ranks
+
+
+def cross_pairs(
+    starts: Array, scores: Array, negatives: Array, positives: Array, n_threads: int
+) -> Array:
+    n_groups = starts.size - 1
+    u2, heights = np.zeros((n_groups, n_groups)), np.zeros(n_groups)
+    order, _, first, _ = _sorted(scores, None, 1)
+    group = np.repeat(np.arange(n_groups), np.diff(starts))
+    for tied in np.split(order, first[1:]):
+        # Heights are twice what is below: of ties, what was added once.
+        heights[group[tied]] += negatives[tied]
+        for cell in tied[positives[tied] > 0]:
+            u2[group[cell]] += positives[cell] * heights
+        heights[group[tied]] += negatives[tied]
+    return u2
+
+
+def _sorted(
+    scores: Array, groups: Array | None, n_groups: int
+) -> tuple[Array, Array, Array, Array]:
+    """Order by group and score; in it, each item's cell; where cells, and groups, begin."""
+    groups = np.zeros(scores.size, np.int64) if groups is None else groups
+    order = np.lexsort((scores, groups))
+    scores, groups = scores[order], groups[order]
+    is_new = np.append(True, (scores[1:] != scores[:-1]) | (groups[1:] != groups[:-1]))
+    first = np.flatnonzero(is_new)
+    starts = np.searchsorted(groups[first], np.arange(n_groups + 1)).astype(np.int64)
+    return order, np.cumsum(is_new) - 1, first, starts

@@ -1,0 +1,139 @@
+// Cells: the distinct scores of each group, and how many rows have them.
+#pragma once
+#include "sorted.h"
+
+// Cells of group g are starts[g] to starts[g + 1]. `weights` is empty, or has four columns: the
+// weight of the negatives and of the positives, and their sums of squared weights.
+template <class Count>
+struct Cells {
+    Buffer<std::int64_t> starts;
+    Buffer<double> scores;
+    Buffer<Count> negatives, positives;
+    Buffer<double> weights;
+
+    Cells(std::size_t n_groups, std::size_t n_cells, bool weighted)
+        : starts(n_groups + 1), scores(n_cells), negatives(n_cells), positives(n_cells),
+          weights(weighted ? 4 * n_cells : 0) {}
+};
+
+// Cells that belong to somebody else.
+template <class Count>
+struct CellsView {
+    Span<const std::int64_t> starts;
+    Span<const double> scores;
+    Span<const Count> negatives, positives;
+    Span<const double> weights;
+};
+
+// The rows that are passed in; `groups` is empty where there is one, `weights` where each row has 1.
+template <class Float>
+struct Rows {
+    Span<const Float> scores;
+    Span<const bool> positive;
+    Span<const std::int64_t> groups;
+    Span<const double> weights;
+
+    std::size_t group(std::size_t i) const { return groups.size ? std::size_t(groups[i]) : 0; }
+};
+
+inline void set_record(KeyOnly32& record, std::uint32_t key, const Rows<float>&, std::size_t) { record = {key}; }
+inline void set_record(KeyOnly64& record, std::uint64_t key, const Rows<double>&, std::size_t) { record = {key}; }
+inline void set_record(Weighted& record, std::uint64_t key, const Rows<double>& rows, std::size_t i) {
+    record = {key, rows.weights[i]};
+}
+
+inline void add_up(std::vector<std::size_t>& numbers) {
+    for (std::size_t i = 1; i < numbers.size(); ++i) numbers[i] += numbers[i - 1];
+}
+
+// Call `see(key, is_new, negative, positive, a, b)` for the records of two sorted runs in order of
+// their keys. It gets a record of one class, or of each class where keys are equal: `negative`
+// and `positive` tell of which, and a and b are these records. Without branches, which no processor
+// predicts here.
+template <class Record, class See>
+void merge_classes(Span<Record> negatives, Span<Record> positives, See see) {
+    using Key = decltype(Record::key);
+    const Record *a = negatives.data, *end_a = a + negatives.size;
+    const Record *b = positives.data, *end_b = b + positives.size;
+    const Record none{};
+    Key last = 0;
+    bool begun = false;
+    while (a < end_a && b < end_b) {
+        const Key key = a->key <= b->key ? a->key : b->key;
+        const bool negative = a->key == key, positive = b->key == key;
+        see(key, !begun | (key != last), negative, positive, *a, *b);
+        last = key;
+        begun = true;
+        a += negative;
+        b += positive;
+    }
+    for (; a < end_a; last = a++->key, begun = true)
+        see(a->key, !begun | (a->key != last), true, false, *a, none);
+    for (; b < end_b; last = b++->key, begun = true)
+        see(b->key, !begun | (b->key != last), false, true, none, *b);
+}
+
+// Close the gaps behind the cells of pieces: piece p has those from `places[p]` on, and they go to
+// starts[p] to starts[p + 1].
+template <class T>
+void close_gaps(Buffer<T>& column, std::size_t n_columns, const std::vector<std::size_t>& places,
+                const std::vector<std::size_t>& starts) {
+    const std::size_t room = column.size() / n_columns, n_cells = starts.back();
+    T* data = column.span().data;
+    for (std::size_t c = 0; c < n_columns; ++c)
+        for (std::size_t piece = 0; piece < places.size(); ++piece)
+            if (c * room + places[piece] != c * n_cells + starts[piece])
+                std::copy_n(data + c * room + places[piece], starts[piece + 1] - starts[piece],
+                            data + c * n_cells + starts[piece]);
+    column.shrink(n_columns * n_cells);
+}
+
+template <class Record, class Count, class Float>
+Cells<Count> count_rows(Workers& workers, const Rows<Float>& rows, std::size_t n_groups) {
+    constexpr bool weighted = std::is_same<Record, Weighted>::value;
+    const std::size_t n = rows.scores.size;
+    Sorted<Record, 2> sorted(
+        workers, n, n_groups, [&](std::size_t i) { return rows.group(i); },
+        [&](std::size_t i) { return std::size_t(rows.positive[i]); },
+        [&](std::size_t i) {
+            Record record;
+            set_record(record, key_of(rows.scores[i]), rows, i);
+            return record;
+        });
+    // The cells of a piece take the places of its rows, of which there are as many or more.
+    Cells<Count> cells(n_groups, n, weighted);
+    std::vector<std::size_t> starts(sorted.n_pieces() + 1), places(sorted.n_pieces());
+    sorted.sort(workers, [&](std::size_t piece) {
+        places[piece] = sorted.place(piece);
+        std::size_t end = places[piece];
+        Count n_negatives = 0, n_positives = 0;
+        double sums[4] = {0, 0, 0, 0};
+        merge_classes(
+            sorted.run(piece, 0), sorted.run(piece, 1),
+            [&](auto key, bool is_new, bool negative, bool positive, const Record& a, const Record& b) {
+                end += is_new;
+                n_negatives = Count(is_new ? 0 : n_negatives) + negative;
+                n_positives = Count(is_new ? 0 : n_positives) + positive;
+                cells.scores[end - 1] = score_of(key);
+                cells.negatives[end - 1] = n_negatives;
+                cells.positives[end - 1] = n_positives;
+                if constexpr (weighted) {
+                    const double of_a = negative * a.weight, of_b = positive * b.weight;
+                    const double amounts[4] = {of_a, of_b, of_a * of_a, of_b * of_b};
+                    for (std::size_t column = 0; column < 4; ++column) {
+                        sums[column] = (is_new ? 0 : sums[column]) + amounts[column];
+                        cells.weights[column * n + end - 1] = sums[column];
+                    }
+                }
+            });
+        starts[piece + 1] = end - places[piece];
+    });
+    add_up(starts);
+    for (std::size_t group = 0; group <= n_groups; ++group)
+        cells.starts[group] = std::int64_t(starts[sorted.first_piece(group)]);
+    close_gaps(cells.scores, 1, places, starts);
+    close_gaps(cells.negatives, 1, places, starts);
+    close_gaps(cells.positives, 1, places, starts);
+    if (weighted) close_gaps(cells.weights, 4, places, starts);
+    return cells;
+}

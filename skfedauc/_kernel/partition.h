@@ -1,0 +1,48 @@
+// Items put into buckets, those of a bucket in the order in which they came.
+#pragma once
+#include <cassert>
+#include <vector>
+
+#include "workers.h"
+
+// Items that one task counts or moves, of many.
+constexpr std::size_t CHUNK = std::size_t(1) << 22;
+// Fewer items are not worth a second thread.
+constexpr std::size_t FEW = std::size_t(1) << 16;
+
+// Call `move(i, place)` for each of `n` items; bucket b gets places starts[b] to starts[b + 1].
+// Chunks of items are counted, and then moved, by different threads; what a chunk has in a
+// bucket goes behind what earlier chunks have there, so that threads never change the result.
+template <class BucketOf, class Move>
+std::vector<std::size_t> partition(Workers& workers, std::size_t n, std::size_t n_buckets,
+                                   BucketOf bucket_of, Move move) {
+    const std::size_t least = n < FEW ? 1 : workers.n_threads;
+    const std::size_t n_chunks = std::max(least, n / CHUNK);
+    const auto begin = [&](std::size_t chunk) { return n / n_chunks * chunk + std::min(chunk, n % n_chunks); };
+    std::vector<std::size_t> places(n_chunks * n_buckets);
+    workers.run(n_chunks, [&](std::size_t chunk, std::size_t) {
+        std::size_t* counts = places.data() + chunk * n_buckets;
+        for (std::size_t i = begin(chunk), end = begin(chunk + 1); i < end; ++i) {
+            assert(bucket_of(i) < n_buckets);
+            ++counts[bucket_of(i)];
+        }
+    });
+    std::vector<std::size_t> starts(n_buckets + 1);
+    std::size_t place = 0;
+    for (std::size_t bucket = 0; bucket < n_buckets; ++bucket) {
+        starts[bucket] = place;
+        for (std::size_t chunk = 0; chunk < n_chunks; ++chunk) {
+            std::size_t& count = places[chunk * n_buckets + bucket];
+            const std::size_t n_here = count;
+            count = place;
+            place += n_here;
+        }
+    }
+    starts[n_buckets] = place;
+    workers.run(n_chunks, [&](std::size_t chunk, std::size_t) {
+        std::size_t* next = places.data() + chunk * n_buckets;
+        for (std::size_t i = begin(chunk), end = begin(chunk + 1); i < end; ++i)
+            move(i, next[bucket_of(i)]++);
+    });
+    return starts;
+}

@@ -1,0 +1,109 @@
+"""Ranks of cells among the rows of all groups, and Mann-Whitney's U of a group and the others."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc._kernel import Cells, concordance, number_cells
+
+Floats = NDArray[np.float64]
+
+
+class Ranks(NamedTuple):
+    """Rank of each cell among the rows of all groups.
+
+    Row 0 of an array counts negatives and row 1 positives. Numbers are unsigned integers where
+    every row weighs 1.
+
+    Attributes
+    ----------
+    under, up_to : ndarray of uint64 or float64, shape (2, n_cells)
+        Weight of all rows that score below the cell, and of those that score at most as high.
+    total : ndarray of the same type, shape (2,)
+        Weight of all rows.
+    """
+
+    under: NDArray[Any]
+    up_to: NDArray[Any]
+    total: NDArray[Any]
+
+
+def ranks_among_all(cells: Cells) -> Ranks:
+    """Rank each cell among the rows of all groups."""
+    # Counts of at most 2**40 rows are exact as floats too.
+    dtype: Any = np.uint64 if cells.weights is None else np.float64
+    tie, _ = number_cells(cells.scores)
+    under, up_to = np.zeros((2, 2, tie.size), dtype)
+    total = np.zeros(2, dtype)
+    for i, amounts in enumerate(cells.amounts):
+        sums = np.cumsum(np.bincount(tie, amounts)).astype(dtype)
+        if sums.size:
+            total[i] = sums[-1]
+            up_to[i] = sums[tie]
+            under[i] = np.append(dtype(0), sums[:-1])[tie]
+    return Ranks(under, up_to, total)
+
+
+def u2_over_all(cells: Cells) -> NDArray[Any]:
+    """Twice the weight of pairs in which a group's row scores above another row, ties one half.
+
+    Returns
+    -------
+    ndarray, shape (2, 2, n_groups)
+        By the class of the group's rows, 0 for negatives, by the class of the rows of all groups
+        that they are compared with, and by group. Of the type that `Concordance.u2` has: exact
+        integers without weights.
+    """
+    ranks = ranks_among_all(cells)
+    dtype: Any = ranks.total.dtype.type
+    if dtype is np.uint64 and float(ranks.total.max()) ** 2 >= 2.0**62:
+        dtype = object  # Python's integers, which do not overflow
+    below = (ranks.under + ranks.up_to).astype(dtype, copy=False)
+    u2 = np.zeros((2, 2, cells.starts.size - 1), dtype)
+    if u2.size:
+        for i, j in itertools.product(range(2), repeat=2):
+            pairs = cells.amounts[i].astype(dtype) * below[j]
+            u2[i, j] = np.add.reduceat(pairs, cells.starts[:-1], dtype=dtype)
+    return u2
+
+
+def u2_over_others(cells: Cells) -> NDArray[Any]:
+    """Return `u2_over_all` with the rows of all other groups in place of the rows of all groups."""
+    u2, own = u2_over_all(cells), concordance(cells)
+    negatives, positives, within = (amounts.astype(u2.dtype) for amounts in own[2:])
+    u2[1, 0] -= within
+    u2[0, 1] -= 2 * negatives * positives - within
+    # Of two rows of a class one scores above the other, or half of it.
+    u2[0, 0] -= negatives**2
+    u2[1, 1] -= positives**2
+    if cells.weights is not None:
+        for g in _dominating(own.negatives, own.positives):
+            u2[:, :, g] = _u2_of(cells, g)
+    return u2
+
+
+def _dominating(*weights: Floats) -> Iterator[int]:
+    """Groups with nearly all weight of a class, beside which others' part is lost to rounding."""
+    return iter({int(w.argmax()) for w in weights if w.size and w.max() > 0.999 * w.sum()})
+
+
+def _u2_of(cells: Cells, g: int) -> Floats:
+    """`u2_over_others` of one group, from sums over the others alone."""
+    mine = np.zeros(cells.scores.size, np.bool_)
+    mine[cells.starts[g] : cells.starts[g + 1]] = True
+    order = np.flatnonzero(~mine)
+    order = order[np.argsort(cells.scores[order], kind="stable")]
+    ordered, own = cells.scores[order], cells.scores[mine]
+    places = [np.searchsorted(ordered, own, side) for side in ("left", "right")]
+    u2 = np.zeros((2, 2))
+    for j, amounts in enumerate(cells.amounts):
+        sums = np.append(0.0, np.cumsum(amounts[order]))
+        below = sums[places[0]] + sums[places[1]]
+        for i, of_own in enumerate(cells.amounts):
+            u2[i, j] = (of_own[mine] * below).sum()
+    return u2

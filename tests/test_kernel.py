@@ -1,0 +1,340 @@
+"""The kernel: cells of rows, and pairs counted over cells, by both of its versions."""
+
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from fractions import Fraction
+
+import joblib
+import kernel_cases
+import numpy as np
+import pytest
+from kernel_cases import LARGEST, SCORES, make_rows, same_bits
+from oracles import all_pairs, random_case
+
+import skfedauc
+from skfedauc import AUCPartial
+from skfedauc import _kernel as kernel
+from skfedauc._kernel import (
+    Cells,
+    _numpy,
+    add_cells,
+    concordance,
+    count_rows,
+    cross_concordance,
+    merge_cells,
+    ranks_in_groups,
+)
+from skfedauc.inference.ranks import u2_over_all, u2_over_others
+
+COMPILED = kernel._implementation
+needs_compiled = pytest.mark.skipif(COMPILED is _numpy, reason="the kernel is not compiled")
+
+
+@pytest.fixture(params=[pytest.param("compiled", marks=needs_compiled), "numpy"])
+def version(request, monkeypatch):
+    monkeypatch.setattr(kernel, "_implementation", _numpy if request.param == "numpy" else COMPILED)
+    return request.param
+
+
+def rows(seed, n_groups, name, n=None):
+    n = n or max(200, 2 * n_groups)
+    return make_rows(np.random.default_rng(seed), n_groups, name, n)
+
+
+def table(groups, scores, *columns):
+    """Sums of the columns by group and score, sorted; by comparison of floats, not of bits."""
+    sums = {}
+    keys = zip(groups.tolist(), scores.tolist(), strict=True)
+    values = zip(*(column.tolist() for column in columns), strict=True)
+    for key, row in zip(keys, values, strict=True):
+        before = sums.get(key)
+        sums[key] = row if before is None else [a + b for a, b in zip(before, row, strict=True)]
+    return [(*key, *sums[key]) for key in sorted(sums)]
+
+
+def as_table(cells, *columns):
+    listed = [column.tolist() for column in columns]
+    return list(zip(cells.groups.tolist(), cells.scores.tolist(), *listed, strict=True))
+
+
+@pytest.mark.parametrize("n_groups", [1, 7, 3000])
+@pytest.mark.parametrize("name", SCORES)
+def test_count_rows_finds_every_cell(version, name, n_groups):
+    scores, positive, groups, _ = rows(1, n_groups, name)
+    cells = count_rows(scores, positive, groups, n_groups)
+    assert as_table(cells, cells.negatives, cells.positives) == table(
+        groups, scores, ~positive, positive
+    )
+    assert not np.signbit(cells.scores[cells.scores == 0]).any()
+
+    # Quarters add up without rounding, so equality is exact.
+    weights = np.random.default_rng(3).integers(1, 9, scores.size) / 4.0
+    cells = count_rows(scores, positive, groups, n_groups, weights)
+    by_class = weights * ~positive, weights * positive
+    columns = ~positive, positive, *by_class, *(np.square(column) for column in by_class)
+    assert as_table(cells, cells.negatives, cells.positives, *cells.weights) == table(
+        groups, scores, *columns
+    )
+
+
+@needs_compiled
+@pytest.mark.parametrize("seed", range(20))
+def test_both_versions_give_the_same_bits(seed):
+    kernel_cases.main(20, seed)
+
+
+@needs_compiled
+@pytest.mark.parametrize("name", ["probabilities", "all magnitudes", "six far clusters", "rounded"])
+@pytest.mark.parametrize(("n_groups", "n"), [(1, 400_000), (3, 900_000), (30_000, 100_000)])
+def test_large_groups_many_groups_and_threads_give_the_same_bits(name, n_groups, n):
+    scores, positive, groups, weights = rows(8, n_groups, name, n)
+    for w in (None, weights):
+        expected = _numpy.count_rows(scores, positive, groups, n_groups, w, 1)
+        for n_jobs in (1, 2, 5):
+            found = count_rows(scores, positive, groups, n_groups, w, n_jobs)
+            assert same_bits(found, expected)
+
+
+@needs_compiled
+def test_a_joblib_context_sets_the_number_of_threads(monkeypatch):
+    asked = []
+
+    class Spy:
+        def count_rows(self, *arguments):
+            asked.append(arguments[-1])
+            return COMPILED.count_rows(*arguments)
+
+    monkeypatch.setattr(kernel, "_implementation", Spy())
+    arguments = *rows(7, 300, "normal", 70_000)[:3], 300
+    count_rows(*arguments)
+    with joblib.parallel_config("threading", n_jobs=2):
+        count_rows(*arguments)
+        count_rows(*arguments, n_jobs=1)
+    assert asked == [1, 2, 1]
+
+
+@pytest.mark.parametrize("n_groups", [1, 700])
+@pytest.mark.parametrize("dtype", [np.int64, np.uint32])
+@pytest.mark.parametrize("name", ["normal", "rounded", "zeros of both signs", "extremes"])
+def test_add_cells_adds_repetitions_in_any_order(version, name, dtype, n_groups):
+    scores, _, groups, _ = rows(4, n_groups, name)
+    rng = np.random.default_rng(5)
+    negatives, positives = rng.integers(0, 50, (2, scores.size)).astype(dtype)
+    unsorted = Cells(np.zeros(0, np.int64), scores, negatives, positives, None)
+    cells = add_cells(unsorted, groups, n_groups)
+    assert as_table(cells, cells.negatives, cells.positives) == table(
+        groups, scores, negatives, positives
+    )
+    assert not np.signbit(cells.scores[cells.scores == 0]).any()
+
+
+@pytest.mark.parametrize("n_parts", [2, 7])
+@pytest.mark.parametrize("n_groups", [1, 40])
+@pytest.mark.parametrize("split", ["rows", "score ranges"])
+@pytest.mark.parametrize("name", ["probabilities", "rounded", "one value", "extremes"])
+def test_merged_parts_are_the_whole(version, name, split, n_groups, n_parts):
+    scores, positive, groups, _ = rows(13, n_groups, name, n=900)
+    weights = np.random.default_rng(14).integers(1, 9, scores.size) / 4.0
+    order = np.argsort(scores) if split == "score ranges" else np.arange(scores.size)
+    for weighted in (False, True):
+
+        def make(mine, weighted=weighted):
+            numbers, codes = np.unique(groups[mine], return_inverse=True)
+            w = weights[mine] if weighted else None
+            return numbers, count_rows(scores[mine], positive[mine], codes, numbers.size, w)
+
+        numbers, parts = zip(*map(make, np.array_split(order, n_parts)), strict=True)
+        assert same_bits(merge_cells(parts, numbers, n_groups), make(order)[1])
+
+
+@pytest.mark.parametrize("weights", ["unit", "integer", "float", "far apart"])
+def test_pairs_by_group_and_across_equal_brute_force(version, weights):
+    for seed in range(40):
+        case = random_case(seed, weights=weights, labels="int")
+        truth = all_pairs(case)
+        if not truth.labels:
+            continue
+        cells = cells_of(case, truth.labels)
+        pairs = np.outer(truth.positives, truth.negatives)
+        expected = 2 * np.nan_to_num(truth.matrix) * pairs
+        scale = max(pairs.max(), 1.0)
+        assert np.allclose(cross_concordance(cells) / scale, expected / scale, rtol=0, atol=1e-12)
+        u2 = concordance(cells).u2.astype(float)
+        assert np.allclose(u2, np.diag(expected), rtol=1e-12, atol=1e-12 * scale)
+        if weights == "unit":
+            assert u2.tolist() == np.diag(expected).round().tolist()
+
+
+@pytest.mark.parametrize("weights", ["unit", "integer", "float", "far apart"])
+def test_u2_over_others_equals_brute_force(version, weights):
+    for seed in range(40):
+        case = random_case(seed, weights=weights, labels="int")
+        amounts = np.ones(case.y.size) if case.weights is None else case.weights
+        codes = np.array(case.groups)
+        labels = sorted(set(codes[amounts > 0].tolist()))
+        if not labels:
+            continue
+        wins = np.sign(np.subtract.outer(case.scores, case.scores)) + 1.0
+        products = wins * np.outer(amounts, amounts)
+        over_all, over_others = np.zeros((2, 2, 2, len(labels)))
+        for i, j in itertools.product(range(2), repeat=2):
+            for g, label in enumerate(labels):
+                mine = products[(codes == label) & (case.y == i)][:, case.y == j]
+                over_all[i, j, g] = mine.sum()
+                over_others[i, j, g] = mine[:, codes[case.y == j] != label].sum()
+        cells = cells_of(case, labels)
+        scale = max(over_all.max(), 1.0)
+        for function, expected in ((u2_over_all, over_all), (u2_over_others, over_others)):
+            found = function(cells).astype(float)
+            assert np.allclose(found, expected, rtol=1e-12, atol=1e-12 * scale)
+            if weights == "unit":
+                assert found.tolist() == expected.tolist()
+
+
+def test_u2_over_others_beside_a_dominating_group():
+    # 1e15 times the weight of the others, whose part is no less exact for that
+    scores = np.array([0.1, 0.6, 0.3, 0.2, 0.4, 0.5])
+    positive = np.array([False, True, False, True, False, True])
+    weights = np.array([1e15, 1e15, 0.3, 0.7, 0.9, 1.1])
+    cells = count_rows(scores, positive, np.array([0, 0, 1, 1, 2, 2]), 3, weights)
+    found = u2_over_others(cells)[:, :, 0]
+    expected = 2e15 * np.array([[0.0, 0.0], [0.3 + 0.9, 0.7 + 1.1]])
+    assert found == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.parametrize("n_groups", [1, 3, 40])
+def test_ranks_in_groups_equal_brute_force(version, n_groups):
+    scores, positive, groups, weights = rows(11, n_groups, "rounded", n=600)
+    cells = count_rows(scores, positive, groups, n_groups, weights)
+    found = ranks_in_groups(cells.starts, cells.weights[0])
+    for score, group, rank in zip(cells.scores, cells.groups, found, strict=True):
+        negatives = ~positive & (groups == group)
+        truth = 2 * weights[negatives & (scores < score)].sum()
+        truth += weights[negatives & (scores == score)].sum()
+        assert rank == pytest.approx(truth, rel=1e-12, abs=1e-12)
+
+
+def cells_of(case, labels):
+    """Cells of the rows of a case, of those that weigh something."""
+    codes = np.searchsorted(labels, case.groups)
+    if case.weights is None:
+        return count_rows(case.scores, case.y == 1, codes, len(labels))
+    kept = case.weights > 0
+    arrays = case.scores[kept], case.y[kept] == 1, codes[kept]
+    return count_rows(*arrays, len(labels), case.weights[kept])
+
+
+# Large counts --------------------------------------------------------------------------
+
+
+def test_u2_beyond_64_bits(version):
+    n = 2**34
+    cells = add_cells(
+        Cells(
+            np.zeros(0, np.int64), np.array([0.5, 0.5]), np.array([n, n]), np.array([n, 2]), None
+        ),
+        np.array([0, 1]),
+        2,
+    )
+    all_tied = [[[n * 2 * n, n * 2 * n], [n * (n + 2), n * (n + 2)]]]
+    all_tied.append([[n * 2 * n, 2 * 2 * n], [n * (n + 2), 2 * (n + 2)]])
+    assert u2_over_all(cells).tolist() == all_tied
+    others = [[[n * n, n * n], [2 * n, n * n]], [[n * n, 2 * n], [2 * n, 2 * n]]]
+    assert u2_over_others(cells).tolist() == others
+
+
+def test_counts_whose_sum_needs_64_bits(version):
+    # 2**32 - 1 and 2 add up to 1 in 32 bits.
+    counts = np.array([[2**32 - 1, 2], [1, 0], [0, 1]], np.uint32)
+    cells = Cells(np.array([0, 3]), np.array([0.1, 0.2, 0.3]), *counts.T.copy(), None)
+    expected = 2 * (2**32 - 1) + 2 * 2**32
+    assert concordance(cells).u2.tolist() == [expected]
+    assert concordance(add_cells(cells)).u2.tolist() == [expected]
+    for n in (2, 3):
+        merged = merge_cells([cells] * n, [np.array([0])] * n, 1)
+        assert merged.negatives.tolist() == [n * (2**32 - 1), n, 0]
+        assert concordance(merged).u2.tolist() == [n * n * expected]
+
+
+@pytest.mark.parametrize("n_counts", [1, 16, 100])
+@pytest.mark.parametrize("total", [2**20, 2**31, 2**33, 2**38, 2**40])
+def test_counts_of_any_size_stay_exact(version, n_counts, total):
+    rng = np.random.default_rng(n_counts)
+    most = total // n_counts
+    negatives, positives = rng.integers(most // 2, most, (2, 3, n_counts), endpoint=True)
+    groups = np.repeat(np.arange(3), n_counts)
+    scores = np.tile(np.arange(n_counts) / 8, 3)
+    cells = add_cells(
+        Cells(np.zeros(0, np.int64), scores, negatives.ravel(), positives.ravel(), None), groups, 3
+    )
+    expected = []
+    for below, above in zip(negatives.tolist(), positives.tolist(), strict=True):
+        u2 = Fraction(0)
+        for i, p in enumerate(above):
+            u2 += 2 * p * sum(below[:i]) + p * below[i]
+        expected.append(int(u2))
+    found = concordance(cells)
+    assert [int(u2) for u2 in found.u2] == expected
+    assert found.n_negatives.tolist() == negatives.sum(axis=1).tolist()
+    assert found.n_positives.tolist() == positives.sum(axis=1).tolist()
+
+
+# Which version, and its manners --------------------------------------------------------
+
+
+@pytest.mark.parametrize("asked", ["numpy", pytest.param("compiled", marks=needs_compiled)])
+def test_an_environment_variable_chooses_the_version(asked):
+    code = "from skfedauc import _kernel as k, show_versions; print(k.name()); show_versions()"
+    environment = {**os.environ, "SKFEDAUC_KERNEL": asked}
+    printed = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    ).stdout
+    assert printed.startswith(f"{asked}\n")
+    assert f"kernel: {asked}" in printed
+    assert f"skfedauc: {skfedauc.__version__}" in printed
+
+
+def test_many_rows_are_warned_of_once_if_the_kernel_is_not_compiled(monkeypatch):
+    from skfedauc.partials import auc_partial
+
+    monkeypatch.setattr(kernel, "_implementation", _numpy)
+    monkeypatch.setattr(auc_partial, "_MANY_ROWS", 3)
+    auc_partial._warn_of_slow_kernel.cache_clear()
+    AUCPartial.from_predictions([0, 1], [0.1, 0.2])
+    with pytest.warns(RuntimeWarning, match="without its compiled part"):
+        AUCPartial.from_predictions([0, 1, 1], [0.1, 0.2, 0.3])
+    AUCPartial.from_predictions([0, 1, 1], [0.1, 0.2, 0.3])
+    auc_partial._warn_of_slow_kernel.cache_clear()
+
+
+@needs_compiled
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_interrupt_ends_a_long_call(n_jobs):
+    scores, positive, groups, _ = rows(3, 1000, "normal", 6_000_000)
+    arguments = scores, positive, groups, 1000, None, n_jobs
+    began = time.perf_counter(), time.process_time()
+    count_rows(*arguments)
+    whole, cpu = time.perf_counter() - began[0], time.process_time() - began[1]
+    main = threading.main_thread().ident
+    timer = threading.Timer(whole / 4, signal.pthread_kill, (main, signal.SIGINT))
+    cpu_before = time.process_time()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        count_rows(*arguments)
+    # Without a look at signals on the way the interrupt would come at the end of the call.
+    assert time.process_time() - cpu_before < 0.8 * cpu
+    timer.join()
+
+
+def test_scores_at_the_ends_of_the_range(version):
+    scores = np.array([LARGEST, -LARGEST, 0.0, -0.0])
+    cells = count_rows(scores, np.array([True, False, True, False]))
+    assert cells.scores.tolist() == [-LARGEST, 0.0, LARGEST]
+    assert cells.negatives.tolist() == [1, 1, 0]
+    assert cells.positives.tolist() == [0, 1, 1]
