@@ -56,6 +56,7 @@ PROJECTS = {
         sklearn.model_selection.StratifiedKFold class modules/generated/$.html#$
         sklearn.model_selection.StratifiedGroupKFold class modules/generated/$.html#$
         sklearn.set_config function modules/generated/$.html#$
+        sklearn.show_versions function modules/generated/$.html#$
         sklearn.utils.Bunch class modules/generated/$.html#$
         """,
     ),

@@ -16,6 +16,10 @@ def show_versions() -> None:
     The kernel is "compiled", or "numpy" where skfedauc was installed without a compiler, or where
     the environment variable ``SKFEDAUC_KERNEL`` is "numpy".
 
+    See Also
+    --------
+    sklearn.show_versions : Versions of scikit-learn's own dependencies.
+
     Examples
     --------
     >>> import skfedauc

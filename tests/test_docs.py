@@ -105,6 +105,9 @@ SET_UP = [
     "python docs/check_links.py docs/_build/html",
     'pip install -e ".[bench]" && python -m benchmarks',
     "python -m benchmarks.calibration",
+    "python tests/kernel_cases.py 100000  # as many random cases, compared bit by bit",
+    ".ci/sanitize                         # the kernel's tests under AddressSanitizer and UBSan",
+    "python -m benchmarks.kernel 1e6 3    # what the kernel promises, up to so many rows, and runs",
 ]
 
 
