@@ -6,6 +6,7 @@ Heavy imports are made where they are used, so that ``--help`` answers at once.
 from __future__ import annotations
 
 import codecs
+import csv
 import difflib
 import gzip
 import importlib
@@ -89,7 +90,7 @@ def read_columns(path: str, needed: list[str], encoding: str | None = None) -> p
             f"{name}: is not {shown} text; save it as UTF-8, or pass the encoding that it has, "
             "such as --encoding latin-1"
         ) from None
-    except (OSError, EOFError, ValueError, Warning, zlib.error) as error:
+    except (OSError, EOFError, ValueError, Warning, zlib.error, csv.Error) as error:
         if "out of memory" in str(error):  # what pandas makes of it
             raise MemoryError from None
         raise CommandError(f"{name}: cannot be read: {' '.join(str(error).split())}") from None
@@ -135,8 +136,44 @@ def _read_text(path: str, needed: list[str], usual: str, encoding: str) -> pd.Da
             chunksize=100_000,
             encoding=encoding,
         )
-        table = pd.concat([chunk[places] for chunk in chunks], ignore_index=True)
-    return table.set_axis(needed, axis=1)
+        parts, may_be_short = [], False
+        for chunk in chunks:
+            parts.append(chunk[places])
+            may_be_short |= bool(chunk.iloc[:, -1].isna().any())
+    if may_be_short:
+        _refuse_short_rows(path, source, separator, encoding, len(columns))
+    return pd.concat(parts, ignore_index=True).set_axis(needed, axis=1)
+
+
+def _refuse_short_rows(
+    path: str, source: str | bytes, separator: str, encoding: str, n_columns: int
+) -> None:
+    """Refuse rows with fewer cells than the header, which pandas fills up with empty ones.
+
+    Such a row was cut short, or a separator in it was damaged and its cells are shifted. Pandas
+    does not distinguish it from a row whose last cell is empty.
+    """
+    opened = _opened(source)
+    # Pandas skips the byte order mark of UTF-8.
+    encoding = "utf-8-sig" if encoding == "utf-8" else encoding
+    most = csv.field_size_limit(sys.maxsize)
+    try:
+        with (
+            open(opened, "rb") if isinstance(opened, str) else opened as binary,
+            io.TextIOWrapper(binary, encoding, newline="") as text,
+        ):
+            number = -1
+            for cells in csv.reader(text, delimiter=separator):
+                if not cells or (len(cells) == 1 and not cells[0].strip()):
+                    continue  # a blank line, which pandas skips
+                number += 1
+                if len(cells) < n_columns:
+                    raise CommandError(
+                        f"{name_of(path)}: data row {number:,} has {len(cells)} of {n_columns} "
+                        "cells; the file may be cut short, or lack separators behind empty cells"
+                    )
+    finally:
+        csv.field_size_limit(most)
 
 
 def _standard_input() -> bytes:
@@ -217,7 +254,7 @@ def _read_parquet(path: str, needed: list[str]) -> pd.DataFrame:
     # A run of equal values takes a few bytes, however long it is.
     if 8 * len(needed) * parquet.read_metadata(path).num_rows > _most_bytes(path):
         raise CommandError(_expands(path).replace("decompressed", "as CSV"))
-    table = parquet.read_table(path, columns=needed)
+    table = parquet.read_table(path, columns=needed, page_checksum_verification=True)
     series = {}
     for name in needed:
         column = table[name]

@@ -320,6 +320,40 @@ def test_groups_in_parquet_become_text(tmp_path, audit, values, labels):
     assert document["groupings"][0]["n_dropped"] == 2
 
 
+@pytest.mark.parametrize("ending", ["", "\n", "\r\n\r\n", "\n  \n"])
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("y,s,g,note\n0,0.1,a,\n1,0.4,a", "data row 2 has 3 of 4 cells"),
+        # Shifted, a score for a label and a fold for a group
+        ("fold,y,s,g,note\n0,0,0.1,7,\n1.1,1,2,7\n", "data row 2 has 4 of 5 cells"),
+        ('y,s,g,note\n"0",0.1,"a,\nb"\n1,0.4,a,', "data row 1 has 3 of 4 cells"),
+        ("y\ts\tg\tnote\n0\t0.1\ta\t\n1\t0.4", "data row 2 has 2 of 4 cells"),
+    ],
+)
+def test_rows_that_lack_cells_are_refused(tmp_path, error_of, text, wrong, ending):
+    path = save(tmp_path / "cut.csv", text + ending)
+    assert f"{path}: {wrong}; the file may be cut short" in error_of(["audit", path, *COLUMNS])
+
+
+def test_rows_whose_last_cell_is_empty_are_read(tmp_path, audit):
+    text = '\ufeff"y",s,g,note\r\n0,0.1,a,\r\n\r\n1,0.4,a,""\r\n1,0.05,a,"x\r\n'
+    found = audit(save(tmp_path / "p.csv", text + "y" * 200_000 + '"\n'), *COLUMNS)
+    assert found["groupings"][0]["statistics"]["pooled"] == 0.5
+
+
+def test_pages_of_parquet_are_checked(frame, tmp_path, error_of):
+    """A byte of the scores changed where the writer kept checksums."""
+    path = tmp_path / "p.parquet"
+    table = pa.Table.from_pandas(frame[["y", "s", "g"]].astype({"s": np.float32}))
+    options = {"compression": "none", "use_dictionary": False, "write_page_checksum": True}
+    pq.write_table(table, path, **options)
+    content = path.read_bytes()
+    place = content.index(frame["s"].to_numpy(np.float32).tobytes())
+    path.write_bytes(content[:place] + b"\x01" + content[place + 1 :])
+    assert "cannot be read" in error_of(["audit", path, *COLUMNS])
+
+
 def test_parquet_columns_may_be_the_index_of_pandas(frame, tmp_path, audit):
     path = tmp_path / "p.parquet"
     frame.set_index("g").to_parquet(path)

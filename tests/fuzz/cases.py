@@ -208,15 +208,17 @@ WEIGHTS: dict[str, Callable[[np.random.Generator, int], np.ndarray | None]] = {
 
 # Around sizes at which code changes its way, a size drawn most often first.
 SIZES = [1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1023, 1025]
-LARGE_SIZES = [4095, 4097, 16383, 16385, 65535, 65537, 131071, 131073]
+LARGE_SIZES = [4095, 4097, 16383, 16385, 65535, 65537, 131071, 131073, 300001]
 N_GROUPS = [1, 2, 3, 7, 8, 9, 31, 33, 50, 255, 257]
+MANY_GROUPS = [1, 2, 257, 2047, 2049]
 
 
 def draw(seed: int) -> Case:
     """The case of this seed."""
     rng = np.random.default_rng([seed, 20240607])
-    n = int(rng.choice(LARGE_SIZES) if rng.random() < 0.01 else rng.choice(SIZES))
-    n_groups = int(rng.choice(N_GROUPS))
+    is_large = rng.random() < 0.01
+    n = int(rng.choice(LARGE_SIZES if is_large else SIZES))
+    n_groups = int(rng.choice(MANY_GROUPS if is_large else N_GROUPS))
     kinds = [str(rng.choice(list(table))) for table in (SCORES, GROUPS, WEIGHTS)]
     if rng.random() < 0.5:
         kinds[2] = "none"

@@ -22,6 +22,8 @@ CASES_OF_SUITE = 400
 SECONDS = float(os.environ.get("SKFEDAUC_FUZZ_SECONDS", "0"))
 # Pickles are mutated a few times for each of these.
 MUTATIONS = 3
+# Every two of so many groups are compared.
+MOST_CROSSED = 9
 
 
 def test_there_are_as_many_kinds_as_the_guide_says():
@@ -60,25 +62,98 @@ def check(case: Case, rng: np.random.Generator) -> None:
         check_counts(case, whole)
         check_threads(case, whole)
         check_merges(case, whole, rng)
+        check_regrouped(case, whole, rng)
         check_copies(whole, rng)
 
 
 def check_counts(case: Case, partial: AUCPartial) -> None:
+    """Groups, their AUCs and sums of weights, the pooled AUC, and few groups' cross AUCs."""
     report = GroupAUC(partial)
-    kept = np.ones(case.y.size, bool) if case.weights is None else np.asarray(case.weights) > 0
-    labels = [label for label, is_kept in zip(case.labels, kept, strict=True) if is_kept]
-    assert list(partial.groups) == [plain(label) for label in sorted(set(labels))]
     weights = None if case.weights is None else np.asarray(case.weights)
+    kept = np.ones(case.y.size, bool) if weights is None else weights > 0
+    y, scores, weights = case.y[kept], case.scores[kept], of_rows(weights, kept)
+    labels = sorted({label for label, is_kept in zip(case.labels, kept, strict=True) if is_kept})
+    assert list(partial.groups) == [plain(label) for label in labels]
+    place = {label: number for number, label in enumerate(labels)}
+    codes = np.array([place.get(label, -1) for label in case.labels])[kept]
     tolerance = 1e-15 if weights is None or (weights == 1).all() else 1e-12
     found = report.by_group["auc"].to_numpy()
-    for i, label in enumerate(sorted(set(labels))):
-        mine = kept & np.array([other == label for other in case.labels])
-        expected = counted(case.y[mine], case.scores[mine], of_rows(weights, mine))
+    order = np.argsort(codes, kind="stable")
+    bounds = np.searchsorted(codes[order], range(len(labels) + 1))
+    for i in range(len(labels)):
+        mine = order[bounds[i] : bounds[i + 1]]
+        expected = counted(y[mine], scores[mine], of_rows(weights, mine))
         assert_auc(found[i], expected, tolerance)
-        assert partial.n_positives[i] == (case.y[mine] == 1).sum()
-        assert partial.n_negatives[i] == (case.y[mine] == 0).sum()
-    expected = counted(case.y[kept], case.scores[kept], of_rows(weights, kept))
-    assert_auc(report.pooled, expected, tolerance)
+        assert partial.n_positives[i] == (y[mine] == 1).sum()
+        assert partial.n_negatives[i] == (y[mine] == 0).sum()
+    assert_auc(report.pooled, counted(y, scores, weights), tolerance)
+    if len(labels) <= MOST_CROSSED:
+        matrix = report.cross_matrix.to_numpy()
+        for g, h in itertools.permutations(range(len(labels)), 2):
+            mine = ((codes == g) & (y == 1)) | ((codes == h) & (y == 0))
+            expected = counted(y[mine], scores[mine], of_rows(weights, mine))
+            assert_auc(matrix[g, h], expected, tolerance)
+    check_sums(partial, y, codes, np.ones(y.size) if weights is None else weights)
+
+
+def check_sums(partial: AUCPartial, y, codes, weights) -> None:
+    """Sums of weights and of their squares by group and class, and counts of many more rows."""
+    cells = partial._cells
+    sums = cells.weights
+    if sums is None:
+        assert (weights == 1).all()
+        sums = np.array([cells.negatives, cells.positives] * 2, float)
+    weights = weights.astype(float)
+    for label, power, of_cells in zip([0, 1, 0, 1], [1, 1, 2, 2], sums, strict=True):
+        expected = np.bincount(codes, np.where(y == label, weights**power, 0.0), len(partial))
+        found = np.bincount(cells.groups, of_cells, len(partial))
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+    if cells.weights is not None or not len(partial):
+        return
+    # As many pairs as 64 bits do not hold, counted exactly
+    times = (1 << 40) // y.size
+    table = partial.to_counts()
+    for name in ("n_negatives", "n_positives"):
+        table[name] = table[name].astype(np.int64) * times
+    many = AUCPartial.from_counts(**table)._concordance.u2
+    assert [int(u2) for u2 in many] == [int(u2) * times**2 for u2 in partial._concordance.u2]
+
+
+def check_regrouped(case: Case, whole: AUCPartial, rng: np.random.Generator) -> None:
+    """Groups put together, and rows without a group, are as if rows had come so."""
+    n_new = int(rng.integers(1, 6))
+    new = {label: f"new {rng.integers(n_new)}" for label in whole.groups}
+    labels = [new.get(plain(label)) for label in case.labels]
+    arguments = {**case.arguments, "groups": labels}
+    # Labels of rows of weight 0 alone are not among the groups.
+    expected = AUCPartial.from_predictions(**arguments, missing="drop")
+    assert_alike(whole.regroup(new), expected)
+    absent = rng.random(case.y.size) < 0.3
+    arguments["groups"] = [
+        None if gone else label for gone, label in zip(absent, labels, strict=True)
+    ]
+    dropped = AUCPartial.from_predictions(**arguments, missing="drop")
+    weights = np.ones(case.y.size) if case.weights is None else np.asarray(case.weights)
+    assert dropped.n_missing == (absent & (weights > 0)).sum()
+    kept = AUCPartial.from_predictions(
+        case.y[~absent],
+        case.scores[~absent],
+        groups=np.array(labels, object)[~absent],
+        sample_weight=of_rows(case.weights, ~absent),
+        missing="drop",
+    )
+    assert_alike(dropped, kept)
+
+
+def assert_alike(one: AUCPartial, other: AUCPartial) -> None:
+    """Equal, or with weights as equal as rounding lets them be."""
+    if one._cells.weights is None and other._cells.weights is None:
+        assert one == other
+        return
+    assert one.groups == other.groups
+    for mine, its in zip(one._cells[:4], other._cells[:4], strict=True):
+        assert np.array_equal(mine, its)
+    np.testing.assert_allclose(one._cells.weights, other._cells.weights, rtol=1e-12)
 
 
 def plain(label):
@@ -125,13 +200,7 @@ def check_merges(case: Case, whole: AUCPartial, rng: np.random.Generator) -> Non
         merged = AUCPartial.merge([parts[i] for i in few])
         parts = [part for i, part in enumerate(parts) if i not in few] + [merged]
     for merged in (at_once, parts[0]):
-        if case.weights is None:
-            assert merged == whole
-        else:
-            assert merged.groups == whole.groups
-            assert np.array_equal(merged.n_positives, whole.n_positives)
-            mine, its = (GroupAUC(p).by_group["auc"].to_numpy() for p in (merged, whole))
-            np.testing.assert_allclose(mine, its, rtol=0, atol=1e-12)
+        assert_alike(merged, whole)
 
 
 def check_copies(partial: AUCPartial, rng: np.random.Generator) -> None:
@@ -156,5 +225,9 @@ def same(one: AUCPartial, other: AUCPartial) -> bool:
 
 @pytest.mark.parametrize("scores", ROUNDED.values(), ids=ROUNDED)
 def test_scores_that_float64_would_tie_are_refused(scores):
+    check_rounded(scores)
+
+
+def check_rounded(scores):
     with pytest.raises((ValueError, TypeError), match="y_score"):
         AUCPartial.from_predictions([0, 1, 1], scores, groups=["a", "a", "b"])

@@ -1,0 +1,252 @@
+"""Bugs planted in a copy of the package, each of which the random cases must catch.
+
+``python tests/fuzz/mutants.py`` plants five bugs in the numpy kernel, ``--all`` those in the
+validation, the partials and the compiled kernel as well, which is built for each of them:
+
+    pip install "scikit-build-core>=0.11" "nanobind>=2.4" "cmake>=3.20" ninja
+    python tests/fuzz/mutants.py --all
+
+It prints a table of the bugs with the number of cases after which each was caught, and fails if
+one was not, or if the copy without a bug fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import itertools
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+HERE = pathlib.Path(__file__).parent
+REPOSITORY = HERE.parents[1]
+# So long a bug may live, and the copy without a bug is tried.
+SECONDS, SECONDS_WITHOUT = 90.0, 10.0
+
+
+class Mutant(NamedTuple):
+    """A text that occurs once in a file of the package, and what replaces it."""
+
+    what: str
+    file: str
+    old: str
+    new: str
+
+
+NUMPY, PAIRS = "_kernel/_numpy.py", "_kernel/pairs.h"
+FEW = [
+    Mutant("ties count as concordant", NUMPY, "- before) - negatives", "- before)"),
+    Mutant("negatives of groups before count", NUMPY, "2 * (up_to - before)", "2 * up_to"),
+    Mutant("groups share a cell", NUMPY, " | (groups[1:] != groups[:-1])", ""),
+    Mutant("squares of weights are weights", NUMPY, "*(np.square(column) for", "*(column for"),
+    Mutant("-0.0 is kept", NUMPY, "scores.astype(np.float64) + 0.0", "scores.astype(np.float64)"),
+]
+OTHERS = [
+    Mutant("pairs lack their high bits", NUMPY, "high[g], low[g] =", "_, low[g] ="),
+    Mutant(
+        "of ties across groups one counts", NUMPY, "in tied[positives[tied] > 0]", "in tied[:1]"
+    ),
+    Mutant(
+        "equal cells are not added up",
+        NUMPY,
+        "np.add.reduceat(c[order]",
+        "np.fmax.reduceat(c[order]",
+    ),
+    Mutant("characters collide", "_validation/text.py", "- low + 1\n", "- low\n"),
+    Mutant(
+        "unused groups keep their number",
+        "_validation/groups.py",
+        "(np.cumsum(used) - 1)[codes]",
+        "np.arange(used.size)[codes]",
+    ),
+    Mutant(
+        "rows of weight 0 count", "_validation/rows.py", "else weights > 0\n", "else weights >= 0\n"
+    ),
+    Mutant("one rounded tie passes", "_validation/arrays.py", "if n_tied > 0:", "if n_tied > 1:"),
+    Mutant(
+        "rows left out are miscounted",
+        "_validation/rows.py",
+        "int((lacks_label if",
+        "int((~lacks_label if",
+    ),
+    Mutant(
+        "rows without weights weigh 2 squared",
+        "partials/auc_partial.py",
+        "np.concatenate([counts, counts])",
+        "np.concatenate([counts, 2 * counts])",
+    ),
+    Mutant(
+        "merged groups have the first one's numbers",
+        "partials/auc_partial.py",
+        "merge_cells(cells, numbers, n_groups), labels",
+        "merge_cells(cells, [numbers[0][: n.size] for n in numbers], n_groups), labels",
+    ),
+    Mutant(
+        "the checksum is of the last array", "partials/integrity.py", ".data, checksum)", ".data)"
+    ),
+]
+COMPILED = [
+    Mutant(
+        "negative scores are reversed", "_kernel/keys.h", "bits & sign ? ~Key(0) : sign", "sign"
+    ),
+    Mutant("-0.0 is kept", "_kernel/keys.h", "bits_of(score + Float(0))", "bits_of(score)"),
+    Mutant(
+        "ties count as concordant",
+        PAIRS,
+        "2 * below + cells.negatives[i]",
+        "2 * (below + cells.negatives[i])",
+    ),
+    Mutant("pairs lack a carry", PAIRS, "upper + (low < lower)", "upper"),
+    Mutant(
+        "of equal scores of two states one counts",
+        "_kernel/states.h",
+        "of_b = key_b <= key_a",
+        "of_b = key_b < key_a",
+    ),
+    Mutant(
+        "a row of large groups changes its class",
+        "_kernel/sorted.h",
+        "begin + i >= middle",
+        "begin + i > middle",
+    ),
+    Mutant(
+        "one of many groups ends early",
+        "_kernel/sorted.h",
+        "begin + bounds[bucket];",
+        "begin + bounds[bucket] - (part == 1 && bucket == 3 && bounds[3] > 0);",
+    ),
+    Mutant("squares of weights are weights", "_kernel/cells.h", "of_a * of_a", "of_a"),
+]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--all", action="store_true", help="bugs of all kinds; builds the kernel")
+    parser.add_argument("--check", type=float, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.check is not None:
+        return check_cases(arguments.check)
+    mutants = [*FEW, *OTHERS, *COMPILED] if arguments.all else FEW
+    survivors = []
+    print(f"{'bug':<45}{'file':<26}{'caught after':>13}")
+    with tempfile.TemporaryDirectory() as work:
+        package = pathlib.Path(work, "repository", "skfedauc")
+        shutil.copytree(REPOSITORY, package.parent, ignore=left_out)
+        for mutant in (None, *mutants):
+            is_compiled = mutant is not None and mutant in COMPILED
+            with planted(mutant, package):
+                folder = built(package.parent, work) if is_compiled else package.parent
+                n_cases, reason = tried(folder, "compiled" if is_compiled else "numpy", mutant)
+            what, file = (mutant.what, mutant.file) if mutant else ("(none)", "")
+            result = f"{n_cases:,} cases" if reason else f"none of {n_cases:,}"
+            print(f"{what:<45}{file:<26}{result:>13}  {reason}", flush=True)
+            if (reason == "") == (mutant is not None):
+                survivors.append(what)
+    if survivors:
+        sys.exit(f"not as it must be: {', '.join(survivors)}")
+
+
+def left_out(folder: str, names: list[str]) -> set[str]:
+    """What a build does not need; a compiled kernel would not be the copy's."""
+    kept = {"skfedauc", "pyproject.toml", "CMakeLists.txt", "README.md", "LICENSE"}
+    if pathlib.Path(folder) == REPOSITORY:
+        return {name for name in names if name not in kept}
+    return {name for name in names if name == "__pycache__" or name.endswith((".so", ".pyd"))}
+
+
+@contextlib.contextmanager
+def planted(mutant: Mutant | None, package: pathlib.Path) -> Iterator[None]:
+    """Plant a bug in the copy for the time of the context."""
+    if mutant is None:
+        yield
+        return
+    path = package / mutant.file
+    text = path.read_text()
+    if text.count(mutant.old) != 1:
+        sys.exit(
+            f"{mutant.file} has {text.count(mutant.old)} times {mutant.old!r}; it must be once"
+        )
+    path.write_text(text.replace(mutant.old, mutant.new))
+    try:
+        yield
+    finally:
+        path.write_text(text)
+
+
+def built(repository: pathlib.Path, work: str) -> pathlib.Path:
+    """Build the copy into a folder; only what has changed is compiled again."""
+    target = pathlib.Path(work, "built")
+    shutil.rmtree(target, ignore_errors=True)
+    command = [sys.executable, "-m", "pip", "install", "-q", "--no-build-isolation", "--no-deps"]
+    options = ["--target", str(target), "-C", f"build-dir={work}/build", str(repository)]
+    subprocess.run([*command, *options], check=True, cwd=work)
+    return target
+
+
+def tried(folder: pathlib.Path, kernel: str, mutant: Mutant | None) -> tuple[int, str]:
+    """Number of cases tried in another process, and what the last one failed by."""
+    seconds = SECONDS_WITHOUT if mutant is None else SECONDS
+    paths = os.pathsep.join([str(folder), str(HERE)])
+    environment = {"PYTHONPATH": paths, "SKFEDAUC_KERNEL": kernel, "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, __file__, "--check", str(seconds)]
+    try:
+        run = subprocess.run(
+            command,
+            env={**os.environ, **environment},
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=seconds + 60,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        return len((error.stdout or b"").split()), "does not end"
+    n_cases = run.stdout.count("\n")
+    if run.returncode == 0:
+        return n_cases, ""
+    if run.returncode < 0 or not run.stderr:
+        return n_cases, f"ended by signal {-run.returncode}"
+    if "failed: " not in run.stderr:  # the package could not be imported
+        sys.exit(run.stderr)
+    return n_cases, run.stderr.rpartition("failed: ")[2].strip()[:60]
+
+
+def check_cases(seconds: float) -> None:
+    """Try cases for so long; a line on standard output for each."""
+    # An editable installation would be imported in place of the copy.
+    sys.meta_path[:] = [
+        f for f in sys.meta_path if type(f).__name__ != "ScikitBuildRedirectingFinder"
+    ]
+    import numpy as np
+    import test_fuzz
+    from cases import ROUNDED, draw
+
+    import skfedauc
+
+    if not skfedauc.__file__.startswith(os.getcwd()):
+        sys.exit(f"{skfedauc.__file__} is not in {os.getcwd()}")
+    until = time.monotonic() + seconds
+    kinds = [lambda scores=scores: test_fuzz.check_rounded(scores) for scores in ROUNDED.values()]
+    cases = (
+        lambda s=seed: test_fuzz.check(draw(s), np.random.default_rng(s))
+        for seed in itertools.count()
+    )
+    for check in itertools.chain(kinds, cases):
+        print("case", flush=True)
+        try:
+            check()
+        except BaseException as error:
+            sys.exit(f"failed: {type(error).__name__} {' '.join(str(error).split())}")
+        if time.monotonic() > until:
+            break
+
+
+if __name__ == "__main__":
+    main()

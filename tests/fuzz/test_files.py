@@ -1,0 +1,292 @@
+"""Damaged files of predictions: counts as another reader of the same bytes gives, or an error.
+
+A flipped digit of a score makes another valid file. So the command line is compared with Python's
+`csv` module, or with pyarrow, on the bytes as they are, and must refuse what these cannot read.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import itertools
+import json
+import math
+import os
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from cases import counted
+
+from skfedauc import GroupAUC
+from skfedauc import __main__ as command_line
+from skfedauc import _predictions_file as predictions_file
+from skfedauc.__main__ import main
+from skfedauc._predictions_file import CommandError
+
+FILES_OF_SUITE = 75
+# Every so many go through the whole program.
+PROGRAM = 15
+SECONDS = float(os.environ.get("SKFEDAUC_FUZZ_SECONDS", "0"))
+ARGUMENTS = ["--label", "y", "--score", "s", "--group", "g", "--json"]
+GROUPS = ["a", "b", "va, oslo", 'the "best"', "12", "13", "caf\xe9", "two\nlines", "x y"]
+SEPARATORS = {",": ".csv", ";": ".csv", "\t": ".tsv"}
+
+
+def rows_of_file(rng):
+    n = int(rng.choice([3, 10, 50, 300]))
+    n_groups = int(rng.integers(1, 5))
+    names = rng.choice(GROUPS, n_groups, replace=False)
+    scores = rng.random(n).round(int(rng.integers(0, 6)))
+    frame = {
+        "id": np.arange(n),
+        "y": np.append([0, 1], rng.integers(0, 2, n - 2)),
+        "s": scores,
+        "g": np.array(names)[rng.integers(0, n_groups, n)],
+        "note": rng.choice(["", "1", "0.5", "text"], n),
+    }
+    order = rng.permutation(list(frame))
+    return pd.DataFrame({name: frame[name] for name in order})
+
+
+def flipped(content, rng):
+    content = bytearray(content)
+    for _ in range(int(rng.choice([1, 1, 3]))):
+        content[rng.integers(len(content))] ^= 1 << rng.integers(8)
+    return bytes(content)
+
+
+def cut_short(content, rng):
+    return content[: rng.integers(len(content))]
+
+
+def lacking(content, rng):
+    begin = rng.integers(len(content))
+    return content[:begin] + content[begin + rng.integers(1, 30) :]
+
+
+def repeated(content, rng):
+    begin, end = sorted(rng.integers(0, len(content), 2))
+    return content[:end] + content[begin:]
+
+
+def with_others(content, rng):
+    """Characters that mean something to a reader, at any place."""
+    place = rng.integers(len(content))
+    odd = rng.choice([b",", b";", b'"', b"\n", b"\r", b"\0", b"\xff", b" ", b"\xef\xbb\xbf", b"\\"])
+    return content[:place] + odd + content[place:]
+
+
+def renamed(content, rng):
+    """Another header."""
+    header, *others = content.split(b"\n", 1)
+    names = [b"y", b"s", b"g", b"id"]
+    old, new = rng.choice(names, 2)
+    return b"\n".join([header.replace(old, rng.choice([new, b"", old.upper(), old * 2])), *others])
+
+
+DAMAGES = [flipped, cut_short, lacking, repeated, with_others, renamed]
+
+
+def draw_text(seed):
+    """Name, content and encoding of a text file, and the separator of its cells."""
+    rng = np.random.default_rng([seed, 7])
+    separator = str(rng.choice(list(SEPARATORS)))
+    encoding = str(rng.choice(["utf-8", "utf-8", "utf-8-sig", "latin-1", "utf-16"]))
+    ending = str(rng.choice(["\n", "\n", "\r\n"]))
+    text = rows_of_file(rng).to_csv(index=False, sep=separator, lineterminator=ending)
+    content = text.encode(encoding)
+    damage = DAMAGES[rng.integers(len(DAMAGES))] if seed % 8 else None
+    is_zipped = separator != "\t" and rng.random() < 0.25
+    damages_zipped = rng.random() < 0.5
+    if damage is not None and not (is_zipped and damages_zipped):
+        content = damage(content, rng)
+    name = "predictions" + SEPARATORS[separator]
+    if is_zipped:
+        content, name = gzip.compress(content, mtime=0), name + ".gz"
+        if damage is not None and damages_zipped:
+            content = damage(content, rng)
+    return name, content, encoding.removesuffix("-sig"), damage
+
+
+def read_text(name, content, encoding):
+    """The table of these bytes by the `csv` module; None if it is none."""
+    try:
+        if name.endswith(".gz"):
+            content = gzip.decompress(content)
+        text = content.decode("utf-8-sig" if encoding == "utf-8" else encoding)
+    except (OSError, EOFError, ValueError, gzip.zlib.error):
+        return None
+    usual = "\t" if name.endswith(".tsv") else ","
+    for separator in (usual, ",", ";", "\t"):
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+        rows = [row for row in rows if any(cell.strip() for cell in row) or len(row) > 1]
+        if rows and len(rows[0]) > 1:
+            return rows
+    return None
+
+
+def expected_of(rows):
+    """Counts and AUC by group of a table of text, or None if it does not hold predictions."""
+    if not rows or any(rows[0].count(name) != 1 for name in "ysg"):
+        return None
+    if any(len(row) != len(rows[0]) for row in rows):
+        return None
+    label, score, group = ([row[rows[0].index(name)] for row in rows[1:]] for name in "ysg")
+    try:
+        y = np.array(list(map(float, label)))
+        s = np.array(list(map(float, score)))
+    except ValueError:
+        return None
+    if "" in group or not np.isfinite(s).all() or not (set(y) == {0, 1} or set(y) == {-1, 1}):
+        return None
+    if all(text.endswith(".0") and text[:-2].lstrip("-").isdigit() for text in group):
+        group = [text[:-2] for text in group]
+    group = np.array(group, object)
+    return {label: counts_of(y[group == label] == 1, s[group == label]) for label in set(group)}
+
+
+def counts_of(positive, scores):
+    counts = counted(positive.astype(int), scores, None)
+    n_pairs = counts.positives * counts.negatives
+    auc = counts.twice / (2 * n_pairs) if n_pairs else math.nan
+    return counts.positives, counts.negatives, auc
+
+
+def check(path, encoding, expected):
+    """The reader's counts are those expected, or it raises the error that becomes one line."""
+    options = [] if encoding is None else ["--encoding", encoding]
+    arguments = command_line._parser().parse_args(["audit", str(path), *ARGUMENTS, *options])
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # scores that look like labels
+            table = predictions_file.read_columns(str(path), ["y", "s", "g"], encoding)
+            rows = predictions_file.rows_of(table, ["g"], arguments)
+            (partial,) = command_line._partials(rows, arguments).values()
+    except CommandError as caught:
+        refusal = caught
+    else:
+        refusal = None
+    if refusal is not None:
+        assert refusal.exit_code == 2
+        assert 0 < len(str(refusal)) < 1000
+        return
+    assert expected is not None, "the file should have been refused"
+    aucs = GroupAUC(partial, undefined="ignore").by_group["auc"]
+    found = zip(partial.groups, partial.n_positives, partial.n_negatives, aucs, strict=True)
+    for group, n_positives, n_negatives, auc in found:
+        assert (n_positives, n_negatives) == expected[group][:2]
+        assert auc == pytest.approx(expected[group][2], abs=1e-15, nan_ok=True)
+    assert set(partial.groups) == set(expected)
+
+
+def check_program(path, encoding, expected, capsys):
+    """One line on standard error and exit code 2, or a report."""
+    options = [] if encoding is None else ["--encoding", encoding]
+    code = main(["audit", str(path), *ARGUMENTS, *options])
+    out, err = capsys.readouterr()
+    if code == 0:
+        (found,) = json.loads(out)["groupings"]
+        assert {group["label"] for group in found["groups"]} == set(expected)
+    else:
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert err.startswith("skfedauc: error: ")
+
+
+def seeds_of(n):
+    """So many fixed seeds, or new ones for as long as is asked for."""
+    if not SECONDS:
+        yield from range(n)
+        return
+    until = time.monotonic() + SECONDS
+    for seed in itertools.count(time.time_ns() % 10**12):
+        if time.monotonic() > until:
+            return
+        yield seed
+
+
+def test_damaged_text(tmp_path, capsys):
+    for seed in seeds_of(FILES_OF_SUITE):
+        name, content, encoding, damage = draw_text(seed)
+        rows = read_text(name, content, encoding)
+        expected = None if rows is None else expected_of(rows)
+        path = tmp_path / name
+        path.write_bytes(content)
+        try:
+            assert expected is not None or damage is not None
+            check(path, encoding, expected)
+            if seed % PROGRAM == 0:
+                check_program(path, encoding, expected, capsys)
+        except BaseException as error:
+            error.add_note(f"seed {seed}: {name}, {encoding}, {damage and damage.__name__}")
+            raise
+
+
+def draw_parquet(seed):
+    """Content of a Parquet file, and how it was damaged."""
+    rng = np.random.default_rng([seed, 8])
+    frame = rows_of_file(rng)
+    if rng.random() < 0.3:
+        frame["g"] = frame["g"].astype("category")
+    if rng.random() < 0.3:
+        frame["s"] = frame["s"].astype(np.float32)
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    damage = PARQUET_DAMAGES[rng.integers(len(PARQUET_DAMAGES))] if seed % 8 else None
+    if damage is renamed_columns:
+        table = renamed_columns(table, rng)
+    buffer = io.BytesIO()
+    pq.write_table(
+        table,
+        buffer,
+        compression=str(rng.choice(["none", "snappy", "gzip"])),
+        use_dictionary=bool(rng.random() < 0.5),
+        row_group_size=int(rng.choice([5, 1000])),
+    )
+    content = buffer.getvalue()
+    return content if damage in (None, renamed_columns) else damage(content, rng), damage
+
+
+def renamed_columns(table, rng):
+    names = list(table.column_names)
+    names[rng.integers(len(names))] = str(rng.choice(["y", "s", "g", "", "Y"]))
+    return table.rename_columns(names)
+
+
+PARQUET_DAMAGES = [flipped, cut_short, lacking, repeated, with_others, renamed_columns]
+
+
+def read_parquet(content):
+    """Rows of text of a Parquet file, or None if pyarrow does not read it."""
+    try:
+        file = pq.ParquetFile(io.BytesIO(content))
+        if any(file.schema_arrow.names.count(name) != 1 for name in "ysg"):
+            return None
+        table = file.read(columns=list("ysg"))
+        table.validate(full=True)
+        columns = [table[name].to_pylist() for name in "ysg"]
+    except (OSError, ValueError, pa.ArrowException, KeyError):
+        return None
+    cells = [["" if cell is None else str(cell) for cell in column] for column in columns]
+    return [list("ysg"), *map(list, zip(*cells, strict=True))]
+
+
+def test_damaged_parquet(tmp_path, capsys):
+    path = tmp_path / "predictions.parquet"
+    for seed in seeds_of(FILES_OF_SUITE):
+        content, damage = draw_parquet(seed)
+        path.write_bytes(content)
+        rows = read_parquet(content)
+        expected = None if rows is None else expected_of(rows)
+        try:
+            assert expected is not None or damage is not None
+            check(path, None, expected)
+            if seed % PROGRAM == 0:
+                check_program(path, None, expected, capsys)
+        except BaseException as error:
+            error.add_note(f"seed {seed}: {damage and damage.__name__}")
+            raise
