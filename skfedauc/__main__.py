@@ -19,7 +19,7 @@ import io
 import json
 import math
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
@@ -66,7 +66,7 @@ example:
 exit codes:
   0    all went well
   2    the arguments, or the predictions, are not as they must be
-  3    standard output or the page could not be written; what else was asked for was printed
+  3    standard output or a file could not be written; what else was asked for was
   4    there is not enough memory
   130  interrupted
   141  the reader of the output stopped reading
@@ -151,6 +151,8 @@ def _escaped(line: str) -> str:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
+        if message.endswith("required: FILE"):
+            message += ", before the options; what follows --json is the file it writes"
         raise CommandError(f"{message} (see {self.prog} --help)")
 
 
@@ -225,9 +227,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     add(
         "--json",
-        action="store_true",
-        help="print one JSON document; what is undefined is null, and cross_difference is "
-        "left out above 500 groups",
+        metavar="DOCUMENT",
+        nargs="?",
+        const=STDIN,
+        help="write one JSON document to this file as well; without a file, or with "
+        f"{STDIN}, print it in place of the report. What is undefined is null, and "
+        "cross_difference is left out above 500 groups",
     )
     return parser
 
@@ -361,10 +366,10 @@ class _Grouping(NamedTuple):
 
 
 def audit(arguments: argparse.Namespace) -> Iterator[list[str]]:
-    """Report on a file of predictions, as text or JSON; the page comes after what is printed."""
+    """Report on a file of predictions, as text or JSON; files come after what is printed."""
     from skfedauc import GroupAUC
 
-    _check_page(arguments)
+    _check_targets(arguments)
     columns = list(dict.fromkeys(arguments.group))
     needed = [arguments.label, arguments.score, *columns]
     if arguments.weight is not None:
@@ -383,40 +388,62 @@ def audit(arguments: argparse.Namespace) -> Iterator[list[str]]:
         )
         for names, partial in partials.items()
     ]
-    if arguments.json:
+    is_printed, contents = arguments.json == STDIN, {}
+    audits: list[FairnessAudit] = []
+    if is_printed:
         audits = _audits(arguments, groupings)
-        document = _document(arguments, rows, groupings, audits)
-        yield json.dumps(document, indent=2, allow_nan=False).splitlines()
+        yield _document(arguments, rows, groupings, audits).splitlines()
     else:
         yield [_headline(arguments, rows)]
         for names, report, n_dropped in groupings:
             yield ["", *_report_lines(report, names, n_dropped)]
-        audits = _audits(arguments, groupings) if arguments.html is not None else []
+        if arguments.json is not None or arguments.html is not None:
+            audits = _audits(arguments, groupings)
+        if arguments.json is not None:
+            contents[arguments.json] = _document(arguments, rows, groupings, audits) + "\n"
     if arguments.html is not None:
-        _write_page(arguments, groupings, audits)
-        if not arguments.json:
-            yield ["", f"The fairness audit is in {arguments.html}."]
+        contents[arguments.html] = _page(arguments, groupings, audits)
+    _write(contents)
+    if not is_printed:
+        told = {"fairness audit": arguments.html, "JSON document": arguments.json}
+        written = [f"The {what} is in {path}." for what, path in told.items() if path is not None]
+        if written:
+            yield ["", *written]
 
 
-def _check_page(arguments: argparse.Namespace) -> None:
+def _check_targets(arguments: argparse.Namespace) -> None:
     """Refuse what can be told to be wrong before rows are read."""
-    page, file = arguments.html, arguments.file
+    page, document = arguments.html, arguments.json
     for option, usual in (("threshold", "auto"), ("favorable", None)):
-        if page is None and not arguments.json and getattr(arguments, option) != usual:
+        if page is None and document is None and getattr(arguments, option) != usual:
             raise CommandError(f"--{option} is for --html or --json; pass one of them as well")
-    if page and os.path.exists(page) and os.path.exists(file) and os.path.samefile(page, file):
-        raise CommandError(f"--html {page} would overwrite the predictions")
+    targets = {"--html": page, "--json": None if document == STDIN else document}
+    for option, path in targets.items():
+        if path is None:
+            continue
+        if _are_same(path, arguments.file):
+            raise CommandError(f"{option} {path} would overwrite the predictions")
+        try:
+            check_target(path)
+        except OSError as error:
+            raise CommandError(f"{path}: cannot be written: {error.strerror}") from None
+    if page is not None and targets["--json"] is not None and _are_same(page, document):
+        raise CommandError(f"--html and --json are both {page}; pass two files")
     if page is not None:
         try:
-            check_target(page)
             # What the page is made with, before the work
             from skfedauc.fairness.page import check_installed
 
             check_installed()
-        except OSError as error:
-            raise CommandError(f"{page}: cannot be written: {error.strerror}") from None
         except ImportError as error:
             raise CommandError(str(error)) from None
+
+
+def _are_same(path: str, other: str) -> bool:
+    """Whether both name one regular file, which may not exist yet."""
+    if os.path.exists(path) and os.path.exists(other):
+        return os.path.isfile(path) and os.path.samefile(path, other)
+    return os.path.realpath(path) == os.path.realpath(other)
 
 
 def _partials(rows: Rows, arguments: argparse.Namespace) -> dict[tuple[str, ...], AUCPartial]:
@@ -485,20 +512,28 @@ def _audits(arguments: argparse.Namespace, groupings: list[_Grouping]) -> list[F
     return audits
 
 
-def _write_page(
+def _page(
     arguments: argparse.Namespace, groupings: list[_Grouping], audits: list[FairnessAudit]
-) -> None:
+) -> str:
     from skfedauc.fairness.page import Section, page_of
 
     sections = [
         Section(audit, grouping.n_dropped)
         for audit, grouping in zip(audits, groupings, strict=True)
     ]
-    text = page_of(sections, subject=Path(name_of(arguments.file)).name)
-    try:
-        write_whole(arguments.html, text)
-    except OSError as error:
-        raise OutputError(f"{arguments.html}: cannot be written: {error.strerror}") from None
+    return page_of(sections, subject=Path(name_of(arguments.file)).name)
+
+
+def _write(contents: Mapping[str, str]) -> None:
+    """Write each file, whether or not another one can be written."""
+    failed = []
+    for path, text in contents.items():
+        try:
+            write_whole(path, text)
+        except OSError as error:
+            failed.append(f"{path}: cannot be written: {error.strerror}")
+    if failed:
+        raise OutputError("; ".join(failed))
 
 
 # What is printed -------------------------------------------------------------------------
@@ -690,9 +725,9 @@ def _document(
     rows: Rows,
     groupings: list[_Grouping],
     audits: list[FairnessAudit],
-) -> dict[str, Any]:
+) -> str:
     n_positives, n_negatives = rows.n_by_class()
-    return {
+    document = {
         "file": arguments.file,
         "label": arguments.label,
         "score": arguments.score,
@@ -705,6 +740,7 @@ def _document(
             for grouping, audit in zip(groupings, audits, strict=True)
         ],
     }
+    return json.dumps(document, indent=2, allow_nan=False)
 
 
 def _entry(grouping: _Grouping) -> dict[str, Any]:

@@ -706,9 +706,49 @@ def test_a_page_beside_json(probabilities, tmp_path, audit, without_plots):
     assert (tmp_path / "report.html").exists()
 
 
+def test_json_is_written_to_a_file_beside_report_and_page(
+    probabilities, tmp_path, capsys, audit, without_plots
+):
+    arguments = ["audit", str(probabilities), *COLUMNS, "--missing", "drop"]
+    expected = audit(probabilities, *arguments[2:])
+    assert main(arguments) == 0
+    report = capsys.readouterr().out
+    path, page = tmp_path / "caf\xe9.json", tmp_path / "r.html"
+    assert main([*arguments, "--json", str(path)]) == 0
+    assert capsys.readouterr().out == f"{report}\nThe JSON document is in {path}.\n"
+    assert json.loads(path.read_text(encoding="utf-8")) == expected
+    assert main([*arguments, "--json", str(path), "--html", str(page)]) == 0
+    told = f"\nThe fairness audit is in {page}.\nThe JSON document is in {path}.\n"
+    assert capsys.readouterr().out == report + told
+    assert json.loads(path.read_text(encoding="utf-8")) == expected
+    assert main([*arguments, "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out) == expected
+    assert sorted(os.listdir(tmp_path)) == [path.name, probabilities.name, page.name]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_document_on_a_full_disk_leaves_report_and_page(
+    probabilities, tmp_path, capsys, without_plots
+):
+    arguments = ["audit", str(probabilities), *COLUMNS, "--missing", "drop"]
+    assert main(arguments) == 0
+    report = capsys.readouterr().out
+    page = tmp_path / "r.html"
+    assert main([*arguments, "--json", "/dev/full", "--html", str(page)]) == 3
+    printed = capsys.readouterr()
+    assert printed.out == report
+    message = "/dev/full: cannot be written: No space left on device"
+    assert printed.err == f"skfedauc: error: {message}\n"
+    assert page.read_text(encoding="utf-8").endswith("</html>")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["--json", "{folder}"], "{folder}: cannot be written: Is a directory"),
+        (["--json", "{folder}/absent/a.json"], "cannot be written: No such file"),
+        (["--json", "{file}"], "--json {file} would overwrite the predictions"),
+        (["--json", "{folder}/r.html", "--html", "{folder}/./r.html"], "pass two files"),
         (["--html", "{folder}"], "{folder}: cannot be written: Is a directory"),
         (["--html", "{folder}/absent/report.html"], "cannot be written: No such file"),
         (["--html", "{file}"], "--html {file} would overwrite the predictions"),
@@ -1045,10 +1085,17 @@ def test_the_report_is_printed_even_if_the_page_cannot_be_written(
     assert page.read_text() == "old"
 
 
-def test_a_target_is_checked_before_the_rows_are_read(tmp_path, error_of, monkeypatch):
+@pytest.mark.parametrize("option", ["--html", "--json"])
+def test_a_target_is_checked_before_the_rows_are_read(tmp_path, error_of, monkeypatch, option):
     monkeypatch.setattr(command_line, "read_columns", lambda *_: pytest.fail("rows were read"))
-    target = tmp_path / "absent" / "r.html"
-    assert "No such file" in error_of(["audit", tmp_path / "p.csv", *COLUMNS, "--html", target])
+    target = tmp_path / "absent" / "r"
+    assert "No such file" in error_of(["audit", tmp_path / "p.csv", *COLUMNS, option, target])
+
+
+def test_json_does_not_take_the_predictions_for_its_file(written, error_of):
+    before = os.stat(written)
+    assert "what follows --json" in error_of(["audit", "--json", written, *COLUMNS])
+    assert os.stat(written).st_mtime_ns == before.st_mtime_ns
 
 
 @pytest.mark.parametrize("where", ["read_columns", "_report_lines"])

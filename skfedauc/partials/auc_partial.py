@@ -368,7 +368,9 @@ default=None
         n_jobs : int, default=None
             Workers; None means 1 unless in a `joblib.parallel_config` context, -1 all
             processors. Processes pay where making a partial takes longer than sending the
-            batch; ``joblib.parallel_config("threading")`` sends nothing.
+            batch; ``joblib.parallel_config("threading")`` sends nothing. Under
+            ``joblib.parallel_config("multiprocessing")`` joblib waits without end for a worker that
+            was killed; its default, "loky", does not.
         verbose : int, default=0
             From 1 up, prints on stderr after each round of batches (``2 * n_jobs``, or one with
             a single worker) how many are done and the time taken.
