@@ -13,7 +13,7 @@ from skfedauc.inference.group_comparisons import adjusted
 from skfedauc.inference.over_groups import NORMAL, OverGroups, StudentT, variance_over_groups
 from skfedauc.inference.paired import PairedRows, paired_differences
 from skfedauc.inference.variances import Floats
-from skfedauc.partials import AUCPartial
+from skfedauc.partials import AUCPartial, left_out
 from skfedauc.report import (
     AVERAGES,
     GroupAUC,
@@ -177,12 +177,16 @@ class PairedComparison:
         The same of each group, with `pvalue_adjusted` for the number of groups and the
         `adjustment`, Holm's, or Benjamini and Hochberg's for more than 50 groups; limits are
         those of each group alone. NaN with fewer than two rows of a class.
+    n_missing : int
+        Rows that ``missing="drop"`` left out: those without a group label. They are in none of
+        the tables, not even in the pooled AUCs.
     """
 
     statistic: float
     pvalue: float
     table: pd.DataFrame
     by_group: pd.DataFrame | None
+    n_missing: int = 0
 
     def __repr__(self) -> str:
         pooled = self.table.loc["pooled"]
@@ -190,7 +194,7 @@ class PairedComparison:
             f"PairedComparison(statistic={self.statistic:.4g}, pvalue={self.pvalue:.4g}): pooled "
             f"AUC {pooled['auc_a']:.4f} and {pooled['auc_b']:.4f}, difference "
             f"{pooled['difference']:.4f} [{pooled['ci_low']:.4f}, {pooled['ci_high']:.4f}], over "
-            f"{pooled['estimand']}"
+            f"{pooled['estimand']}{left_out(self.n_missing)}"
         )
 
 
@@ -234,7 +238,7 @@ def compare_roc_auc(
     Returns
     -------
     PairedComparison
-        With `statistic` and `pvalue` of the pooled AUCs, and tables.
+        With `statistic` and `pvalue` of the pooled AUCs, tables, and the number of rows left out.
 
     Raises
     ------
@@ -314,7 +318,7 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
     variance = found.pooled_clustered if new_groups else found.pooled_fixed
     lines = {"pooled": _paired(found.pooled, variance, level, null)}
     if groups is None:
-        return _comparison(lines, new_groups, None)
+        return _comparison(lines, new_groups, None, rows.n_missing)
     difference = found.auc[0] - found.auc[1]
     # Where a group has a single row of a class its variance is bounded by that of both AUCs.
     bound = 2.0 * (report._variances.safe + other_report._variances.safe)
@@ -338,7 +342,7 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
     groups_table = _paired_table(by_group).set_index(report._index())
     pvalue_adjusted, adjustment = adjusted(groups_table["pvalue"].to_numpy())
     groups_table = groups_table.assign(pvalue_adjusted=pvalue_adjusted, adjustment=adjustment)
-    return _comparison(lines, new_groups, groups_table)
+    return _comparison(lines, new_groups, groups_table, rows.n_missing)
 
 
 def _near_one(weights: Floats) -> Floats:
@@ -371,9 +375,12 @@ def _paired_table(lines: dict[Any, list[float]]) -> pd.DataFrame:
 
 
 def _comparison(
-    lines: dict[Any, list[float]], new_groups: bool, by_group: pd.DataFrame | None
+    lines: dict[Any, list[float]],
+    new_groups: bool,
+    by_group: pd.DataFrame | None,
+    n_missing: int,
 ) -> PairedComparison:
     estimand = intervals.NEW_GROUPS if new_groups else intervals.THESE_GROUPS
     *_, statistic, pvalue = lines["pooled"]
     table = _paired_table(lines).assign(estimand=estimand)
-    return PairedComparison(statistic, pvalue, table, by_group)
+    return PairedComparison(statistic, pvalue, table, by_group, n_missing)

@@ -18,9 +18,12 @@ from sklearn.model_selection import GridSearchCV, LeaveOneGroupOut, cross_valida
 
 from skfedauc import (
     AUCPartial,
+    CrossAUCDisplay,
     FairnessAudit,
     GroupAUC,
     GroupAUCDisplay,
+    GroupRocCurveDisplay,
+    GroupScoreDisplay,
     RepeatedWithinGroupStratifiedKFold,
     WithinGroupStratifiedKFold,
     compare_roc_auc,
@@ -390,6 +393,48 @@ def test_every_way_in_takes_missing(entry):
     assert entry(GAPS, "drop") != entry(GAPS, "group") or entry is ENTRIES["splitter"]
     with pytest.raises(ValueError, match=r"missing must be 'raise'.*got str 'skip'"):
         entry(GAPS, "skip")
+
+
+def test_what_is_returned_counts_the_rows_that_it_leaves_out():
+    told = "20 rows without a group label left out"
+    compared = compare_roc_auc(LABEL, SCORE, SCORE**2, groups=GAPS, missing="drop")
+    assert compared.n_missing == 20
+    assert repr(compared).endswith(told)
+    grouped = compare_roc_auc(LABEL, SCORE, SCORE**2, groups=GAPS, missing="group")
+    assert grouped.n_missing == compare_roc_auc(LABEL, SCORE, SCORE**2).n_missing == 0
+    assert "left out" not in repr(grouped)
+    # Rows of weight 0 are not there to be missed.
+    weight = np.where(LACKING & (LABEL == 1), 0.0, 2.0)
+    weighted = compare_roc_auc(
+        LABEL, SCORE, SCORE**2, groups=GAPS, missing="drop", sample_weight=weight
+    )
+    assert weighted.n_missing == (LACKING & (LABEL == 0)).sum()
+    audit = FairnessAudit.from_predictions(LABEL, SCORE, groups=GAPS, missing="drop")
+    assert told in repr(audit)
+    folds = cross_validate_group_auc(
+        MODEL, SCORE[:, None], LABEL, groups=GAPS, missing="drop", cv=3
+    )
+    assert told in repr(folds)
+
+
+DISPLAYS = [GroupAUCDisplay, GroupRocCurveDisplay, GroupScoreDisplay, CrossAUCDisplay]
+
+
+@pytest.mark.parametrize("display", DISPLAYS)
+def test_displays_say_how_many_rows_they_leave_out(display):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    figure = plt.figure(layout="constrained")
+    told = "20 rows without a group label left out"
+    drawn = display.from_predictions(
+        LABEL, SCORE, groups=GAPS, missing="drop", ax=figure.subplots()
+    )
+    assert drawn.n_missing == 20
+    assert told in drawn.note_
+    texts = " ".join(text.get_text() for text in figure.findobj(type(figure.text(0, 0, ""))))
+    assert told in texts.replace("\n", " ")
+    whole = display.from_predictions(LABEL, SCORE, groups=GAPS, missing="group")
+    assert "left out" not in whole.note_
+    plt.close("all")
 
 
 def test_folds_hold_rows_without_a_label_and_scores_do_not():

@@ -16,7 +16,7 @@ from skfedauc.inference import intervals
 from skfedauc.inference.variances import FoldVariances, Variances
 from skfedauc.model_selection.fold_counts import FittedOnRows, FoldCounts, Rows, count_rows
 from skfedauc.model_selection.splitter import WithinGroupStratifiedKFold
-from skfedauc.partials import AUCPartial
+from skfedauc.partials import AUCPartial, left_out
 from skfedauc.report import AVERAGES, Agreement, GroupAUC, Undefined, check_undefined
 from skfedauc.scoring import check_response_method
 
@@ -217,7 +217,8 @@ class GroupAUCCrossValidation:
         effect = self.fold_effect
         return (
             f"GroupAUCCrossValidation of {validation.counted(self.n_folds, 'fold')}, "
-            f"{validation.counted(self.over_folds.n_groups, 'group')}\n"
+            f"{validation.counted(self.over_folds.n_groups, 'group')}"
+            f"{left_out(self.partial.n_missing)}\n"
             f"  pairs of the same fold   {effect.within:.4f}\n"
             f"  all pairs                {effect.over_folds:.4f}"
         )

@@ -7,12 +7,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skfedauc.partials import left_out
 from skfedauc.plotting.drawing import check_matplotlib
 from skfedauc.report import GroupAUC
 
 
 class ReportDisplay:
     """A display that reads a `GroupAUC`; each has its own constructors and `plot`."""
+
+    n_missing: int
+
+    @property
+    def _left_out(self) -> str:
+        """What is said of rows without a group label; empty if there are none."""
+        return left_out(self.n_missing).removeprefix(", ")
 
     @classmethod
     def _of_predictions(cls, y_true: Any, y_score: Any, **settings: Any) -> GroupAUC:

@@ -60,6 +60,8 @@ class CrossAUCDisplay(ReportDisplay):
         Labels; None takes numbers.
     pooled_auc : float, default=None
         The AUC in the middle of the colours; None takes 0.5.
+    n_missing : int, default=0
+        Rows that are not counted, since they have no group label; the note says how many.
 
     Attributes
     ----------
@@ -110,6 +112,7 @@ class CrossAUCDisplay(ReportDisplay):
         *,
         groups: Sequence[Any] | None = None,
         pooled_auc: float | None = None,
+        n_missing: int = 0,
     ) -> None:
         self.cross_matrix = np.asarray(cross_matrix, np.float64)
         shape = self.cross_matrix.shape
@@ -117,6 +120,7 @@ class CrossAUCDisplay(ReportDisplay):
             raise ValueError(f"cross_matrix must be groups by groups; got the shape {shape}.")
         self.groups = range(shape[0]) if groups is None else groups
         self.pooled_auc = pooled_auc
+        self.n_missing = validation.check_whole_number(n_missing, "n_missing", 0)
         validation.check_length("groups", len(self.groups), "cross_matrix", shape[0])
 
     @classmethod
@@ -159,7 +163,9 @@ class CrossAUCDisplay(ReportDisplay):
         cls._check_report(report)
         matrix = report.cross_matrix.to_numpy()
         pooled = None if np.isnan(matrix).all() else report.pooled
-        display = cls(matrix, groups=labels_of(report), pooled_auc=pooled)
+        display = cls(
+            matrix, groups=labels_of(report), pooled_auc=pooled, n_missing=report.n_missing
+        )
         return display.plot(ax, sort=sort, max_groups=max_groups, colorbar=colorbar)
 
     @classmethod
@@ -363,6 +369,7 @@ class CrossAUCDisplay(ReportDisplay):
             )
         if np.isnan(matrix).any():
             notes.append("hatched: no such pairs")
+        notes += filter(None, [self._left_out])
         self._write_note(notes)
         ax.set_ylabel("Positives of")
         self.colorbar_ = None

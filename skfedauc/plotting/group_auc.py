@@ -76,6 +76,8 @@ class GroupAUCDisplay(ReportDisplay):
     statistics : mapping of str to float, default=None
         Name and value of each line: "pooled", "macro", "samples", "positives", "negatives",
         "pairs", "cross" and "worst". None draws no line.
+    n_missing : int, default=0
+        Rows that are not counted, since they have no group label; the note says how many.
 
     Attributes
     ----------
@@ -131,6 +133,7 @@ class GroupAUCDisplay(ReportDisplay):
         level: float = 0.95,
         n_rows: ArrayLike | None = None,
         statistics: Mapping[str, float] | None = None,
+        n_missing: int = 0,
     ) -> None:
         self.groups = groups
         self.auc = np.asarray(auc, np.float64)
@@ -139,6 +142,7 @@ class GroupAUCDisplay(ReportDisplay):
         self.level = level
         self.n_rows = None if n_rows is None else np.asarray(n_rows)
         self.statistics = dict(statistics or {})
+        self.n_missing = validation.check_whole_number(n_missing, "n_missing", 0)
         _check_lines(self.statistics)
         for name in ("auc", "ci_low", "ci_high", "n_rows"):
             values = getattr(self, name)
@@ -198,6 +202,7 @@ class GroupAUCDisplay(ReportDisplay):
             level=level,
             n_rows=report.partial.n_positives + report.partial.n_negatives,
             statistics={name: report.statistic(name) for name in statistics},
+            n_missing=report.n_missing,
         )
         return display.plot(ax, max_groups=max_groups)
 
@@ -395,15 +400,15 @@ class GroupAUCDisplay(ReportDisplay):
         self._set_limits(low, high)
         self._draw_xlabel()
         chosen.draw_note(ax, self.auc, chosen.lowest.size)
-        undefined = self._undefined()
+        note = "; ".join(filter(None, (self._undefined(), self._left_out)))
         legend_and_note(
             ax,
             list(self.lines_.values()),
             [f"{name} {self.statistics[name]:.3f}" for name in self.lines_],
-            undefined,
+            note,
             (-0.7, max(n_drawn, 1) - 0.3),
         )
-        self.note_ = "; ".join(filter(None, (chosen.note(self.auc), undefined)))
+        self.note_ = "; ".join(filter(None, (chosen.note(self.auc), note)))
         return self
 
     def _areas(self) -> Any:

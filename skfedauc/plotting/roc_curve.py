@@ -56,6 +56,8 @@ class GroupRocCurveDisplay(ReportDisplay):
         Rates of all rows together.
     pooled_auc : float, default=None
         AUC of all rows together.
+    n_missing : int, default=0
+        Rows that are not counted, since they have no group label; the note says how many.
 
     Attributes
     ----------
@@ -115,6 +117,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         pooled_fpr: ArrayLike | None = None,
         pooled_tpr: ArrayLike | None = None,
         pooled_auc: float | None = None,
+        n_missing: int = 0,
     ) -> None:
         self.groups = groups
         self.fpr = fpr
@@ -123,6 +126,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         self.pooled_fpr = pooled_fpr
         self.pooled_tpr = pooled_tpr
         self.pooled_auc = pooled_auc
+        self.n_missing = validation.check_whole_number(n_missing, "n_missing", 0)
         for name, size in (("fpr", len(fpr)), ("tpr", len(tpr)), ("auc", self.auc.size)):
             validation.check_length(name, size, "groups", len(groups))
 
@@ -165,6 +169,7 @@ class GroupRocCurveDisplay(ReportDisplay):
             pooled_fpr=pooled_fpr,
             pooled_tpr=pooled_tpr,
             pooled_auc=report.pooled,
+            n_missing=report.n_missing,
         )
         return display.plot(ax, max_groups=max_groups)
 
@@ -383,6 +388,10 @@ class GroupRocCurveDisplay(ReportDisplay):
             note = f"{validation.counted(n_undefined, 'group')} without\nan AUC not shown"
             entries.append((Line2D([], [], linestyle="none"), note))
             notes.append(note.replace("\n", " "))
+        if self.n_missing:
+            text = self._left_out.replace(" without ", " without\n")
+            entries.append((Line2D([], [], linestyle="none"), text))
+            notes.append(self._left_out)
         self.note_ = "; ".join(notes)
 
         handles, texts = [line for line, _ in entries], [text for _, text in entries]

@@ -63,6 +63,8 @@ class GroupScoreDisplay(ReportDisplay):
     share_beyond : float, default=0.0
         Share of the rows' weight whose scores are beyond the edges, counted in the first and the
         last bin.
+    n_missing : int, default=0
+        Rows that are not counted, since they have no group label; the note says how many.
 
     Attributes
     ----------
@@ -115,6 +117,7 @@ class GroupScoreDisplay(ReportDisplay):
         auc: ArrayLike,
         pooled_auc: float = float("nan"),
         share_beyond: float = 0.0,
+        n_missing: int = 0,
     ) -> None:
         self.groups = groups
         self.edges = np.asarray(edges, np.float64)
@@ -123,6 +126,7 @@ class GroupScoreDisplay(ReportDisplay):
         self.auc = np.asarray(auc, np.float64)
         self.pooled_auc = pooled_auc
         self.share_beyond = share_beyond
+        self.n_missing = validation.check_whole_number(n_missing, "n_missing", 0)
         for name in ("negatives", "positives", "auc"):
             validation.check_length(name, len(getattr(self, name)), "groups", len(groups))
 
@@ -178,6 +182,7 @@ class GroupScoreDisplay(ReportDisplay):
             auc=auc_of(report),
             pooled_auc=report.pooled,
             share_beyond=found.share_beyond,
+            n_missing=report.n_missing,
         )
         return display.plot(ax, max_groups=max_groups)
 
@@ -382,6 +387,7 @@ class GroupScoreDisplay(ReportDisplay):
                 f"the outermost bins hold scores beyond them as well ({self.share_beyond:.2%} of "
                 "the rows)"
             )
+        notes += filter(None, [self._left_out])
         self._draw_legend("; ".join(notes), top + has_all)
         self.note_ = "; ".join(filter(None, (chosen.note(self.auc), *notes)))
         return self
