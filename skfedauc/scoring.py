@@ -8,7 +8,6 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from sklearn.exceptions import UndefinedMetricWarning
 
 from skfedauc import _sklearn
 from skfedauc import _validation as validation
@@ -26,10 +25,11 @@ from skfedauc.report import (
 _REPORTS: WeakKeyDictionary[Any, dict[Any, tuple[GroupAUC, Any]]] = WeakKeyDictionary()
 
 # Scikit-learn's folds do not look at groups; on rows sorted by group a fold holds one or two.
-_FOLDS_REMEDY = (
+FOLDS_REMEDY = (
     " In cross-validation use cv=WithinGroupStratifiedKFold(...), which gives each fold its share "
     "of every group's positives and negatives; a group needs as many of each as there are folds."
 )
+_ONCE = " A fold warns of this once, whatever the number of its scores that are undefined."
 
 
 def make_group_auc_scorer(
@@ -468,7 +468,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             warn_labels=False,
         )
         report = GroupAUC(AUCPartial._of_rows(rows), undefined=self._undefined)
-        report._remedy = _FOLDS_REMEDY
+        report._remedy, report._warns_once = FOLDS_REMEDY + _ONCE, True
         return report
 
     def _group_auc(self, report: GroupAUC) -> float:
@@ -484,12 +484,13 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         message = (
             f"group {self._label!r} {state} among the rows to be scored, so its AUC is "
             f"undefined; groups there: {', '.join(map(repr, known[:10]))}"
-            f"{', ...' if len(known) > 10 else ''}.{_FOLDS_REMEDY}"
+            f"{', ...' if len(known) > 10 else ''}.{FOLDS_REMEDY}"
         )
         if self._undefined == "raise":
             raise ValueError(message)
         if self._undefined != "ignore":
-            validation.warn(message, UndefinedMetricWarning)
+            # A label that is absent may be misspelt, which no other warning tells.
+            report._warn(f"{message}{_ONCE}", "absent" if is_absent else "undefined")
         return auc
 
     # What scikit-learn asks of scorers -------------------------------------------------

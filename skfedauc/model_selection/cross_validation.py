@@ -18,7 +18,7 @@ from skfedauc.model_selection.fold_counts import FittedOnRows, FoldCounts, Rows,
 from skfedauc.model_selection.splitter import WithinGroupStratifiedKFold
 from skfedauc.partials import AUCPartial, left_out
 from skfedauc.report import AVERAGES, Agreement, GroupAUC, Undefined, check_undefined
-from skfedauc.scoring import check_response_method
+from skfedauc.scoring import FOLDS_REMEDY, check_response_method
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,7 +92,10 @@ class GroupAUCCrossValidation:
     @functools.cached_property
     def folds(self) -> list[GroupAUC]:
         """The report of each fold."""
-        return [GroupAUC(part, undefined=self.undefined) for part in self._fold_partials]
+        reports = [GroupAUC(part, undefined=self.undefined) for part in self._fold_partials]
+        for report in reports:
+            report._remedy = FOLDS_REMEDY
+        return reports
 
     @functools.cached_property
     def _quiet_folds(self) -> list[GroupAUC]:

@@ -127,6 +127,8 @@ class GroupAUC(Uncertainty, Bias):
 
     # What scorers add to messages about groups that lack a class: a sentence with a space before.
     _remedy = ""
+    # Whether one warning says it for all statistics, as for the scores of a fold.
+    _warns_once = False
 
     def __init__(
         self,
@@ -714,13 +716,23 @@ class GroupAUC(Uncertainty, Bias):
                     f"{message}. Pass undefined='skip' to leave them out, or a number that "
                     f"stands in for their AUC.{self._remedy}"
                 )
-            validation.warn(
+            self._warned.discard("undefined")  # by a statistic that does not name its cause
+            self._warn(
                 f"{message}: they are left out of averages and gaps. Pass "
                 "undefined='ignore' to silence this, or a number that stands in for their "
-                f"AUC.{self._remedy}",
-                UndefinedMetricWarning,
+                f"AUC.{self._remedy}"
             )
         return True
+
+    def _warn(self, message: str, about: str = "undefined") -> None:
+        if not (self._warns_once and about in self._warned):
+            validation.warn(message, UndefinedMetricWarning)
+        self._warned.add(about)
+
+    @functools.cached_property
+    def _warned(self) -> set[str]:
+        """What was warned of already."""
+        return set()
 
     @property
     def _of_one_label(self) -> str:
@@ -743,7 +755,7 @@ class GroupAUC(Uncertainty, Bias):
         if self.undefined == "raise":
             raise ValueError(f"{reason}, and undefined='raise' was asked for.{remedy}")
         if self.undefined != "ignore" and not self._is_quiet:
-            validation.warn(f"{reason}, so the result is NaN.{remedy}", UndefinedMetricWarning)
+            self._warn(f"{reason}, so the result is NaN.{remedy}")
         return float("nan")
 
     def _average_weights(

@@ -27,9 +27,20 @@ from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    TunedThresholdClassifierCV,
+    cross_val_score,
+    cross_validate,
+)
 
-from skfedauc import WithinGroupStratifiedKFold, group_auc_scoring, make_group_auc_scorer
+from skfedauc import (
+    WithinGroupStratifiedKFold,
+    cross_validate_group_auc,
+    group_auc_scoring,
+    make_group_auc_scorer,
+)
 
 ROUTE = r"sklearn\.set_config\(enable_metadata_routing=True\), groups=None here"
 
@@ -493,3 +504,33 @@ def test_a_group_that_lacks_a_class_in_the_default_folds():
     with pytest.warns(UndefinedMetricWarning) as told:
         cross_val_score(LogisticRegression(), X, y, scoring=scoring["auc_1"])
     assert all("cv=WithinGroupStratifiedKFold(" in str(one.message) for one in told)
+
+
+@pytest.mark.parametrize("each_group", [[], [0], [0, 1]])
+def test_a_fold_warns_once_whatever_the_number_of_its_scores(each_group):
+    """Each fold has two sites of its own, of which one has positives only."""
+    row = np.arange(200)
+    X = pd.DataFrame({"dose": np.sin(row), "site": 2 * (row // 40) + row % 2})
+    y = np.where(row % 2, 1, row // 2 % 2)
+    statistics = ["worst", "macro", "ratio", "neg_difference", "neg_cross_difference", "pooled"]
+    scoring = group_auc_scoring(statistics, groups="site", each_group=each_group)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        result = cross_validate(LogisticRegression(), X, y, scoring=scoring, cv=KFold(5))
+    assert np.isnan(result["test_neg_difference"]).all()
+    assert np.isfinite(result["test_worst"]).all()
+    ours = [str(one.message) for one in told]
+    absent = [message for message in ours if "group 0 is absent" in message]
+    assert len([message for message in ours if "1 of 2 groups" in message]) == 5
+    # In each fold but the first, whatever the number of labels
+    assert len(absent) == len(ours) - 5 == (4 if each_group else 0)
+    assert all("cv=WithinGroupStratifiedKFold(" in message for message in ours)
+
+
+def test_a_report_of_a_fold_names_the_splitter():
+    X, y = sorted_by_site()
+    result = cross_validate_group_auc(
+        LogisticRegression(), X[["dose"]], y, groups=X["site"], cv=KFold(5)
+    )
+    with pytest.warns(UndefinedMetricWarning, match=r"two groups.*cv=WithinGroupStratifiedKFold"):
+        assert np.isnan(result.folds[0].difference)
