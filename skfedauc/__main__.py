@@ -205,6 +205,12 @@ def _parser() -> argparse.ArgumentParser:
         help="encoding of a text file, such as latin-1 or utf-16; UTF-8 if left out",
     )
     add(
+        "--decimal",
+        choices=[".", ","],
+        default=".",
+        help="mark of decimals in labels, scores and weights that are text (default: %(default)s)",
+    )
+    add(
         "--html",
         metavar="PAGE",
         help="write a fairness audit, with tables and plots, to this file as well; one that exists "

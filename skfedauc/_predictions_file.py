@@ -337,10 +337,41 @@ class Rows(NamedTuple):
 def rows_of(table: pd.DataFrame, columns: list[str], arguments: argparse.Namespace) -> Rows:
     groups = groups_of(table, columns, arguments.missing)
     n_read, table = len(table), table.loc[groups.index]
-    labels, positive = labels_of(table[arguments.label], arguments.pos_label)
+    pos_label = arguments.pos_label
+    if arguments.decimal == ",":
+        table = _with_points(table, arguments)
+        pos_label = None if pos_label is None else _with_point(pos_label)
+    labels, positive = labels_of(table[arguments.label], pos_label)
     scores = scores_of(table[arguments.score])
     weights = None if arguments.weight is None else weights_of(table[arguments.weight])
     return Rows(labels, positive, scores, weights, groups, n_read)
+
+
+def _with_points(table: pd.DataFrame, arguments: argparse.Namespace) -> pd.DataFrame:
+    """Numbers of labels, scores and weights that are written with a comma, with a point."""
+    from pandas.api.types import is_numeric_dtype
+
+    changed = {}
+    for name in {arguments.label, arguments.score, arguments.weight} - {None}:
+        column = table[name]
+        if is_numeric_dtype(column):
+            continue
+        text = column.map(str, na_action="ignore")
+        has_point = text.str.contains(".", regex=False, na=False).to_numpy(bool)
+        if name != arguments.label:
+            _refuse(column, has_point, "written with a point, although --decimal is a comma,")
+        changed[name] = text.map(_with_point, na_action="ignore")
+    return table.assign(**changed)
+
+
+def _with_point(text: str) -> str:
+    """A number with a decimal comma with a point in its place; other text as it is."""
+    return text.replace(",", ".") if _has_decimal_comma(text) else text
+
+
+def _has_decimal_comma(text: str) -> bool:
+    is_one = text.count(",") == 1 and "." not in text
+    return is_one and math.isfinite(_number(text.replace(",", ".")))
 
 
 def groups_of(table: pd.DataFrame, columns: list[str], missing: str) -> pd.DataFrame:
@@ -434,7 +465,10 @@ def numbers_of(column: pd.Series[Any]) -> NDArray[np.float64]:
         numbers = column.to_numpy(np.float64)
     else:
         numbers = _numbers(np.array([str(value) for value in column], object))
-    _refuse(column, ~np.isfinite(numbers), "not a finite number")
+    bad = ~np.isfinite(numbers)
+    if bad.any() and _has_decimal_comma(str(column.iloc[int(bad.argmax())])):
+        _refuse(column, bad, "not a finite number", "; pass --decimal , for decimal commas")
+    _refuse(column, bad, "not a finite number")
     return numbers
 
 
@@ -503,7 +537,7 @@ def weights_of(column: pd.Series[Any]) -> NDArray[np.float64]:
     return scaled
 
 
-def _refuse(column: pd.Series[Any], bad: Any, what: str) -> None:
+def _refuse(column: pd.Series[Any], bad: Any, what: str, mend: str = "") -> None:
     from skfedauc._validation import counted
 
     if bad.any():
@@ -512,5 +546,5 @@ def _refuse(column: pd.Series[Any], bad: Any, what: str) -> None:
         raise CommandError(
             f"column {column.name!r} is {what} in {int(bad.sum()):,} of "
             f"{counted(len(column), 'row')}, the first being data row "
-            f"{column.index[first] + 1}{value}"
+            f"{column.index[first] + 1}{value}{mend}"
         )

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 import sklearn
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics._scorer import _BaseScorer as BaseScorer
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.model_selection._split import GroupsConsumerMixin
 from sklearn.model_selection._split import _RepeatedSplits as RepeatedSplits
 from sklearn.pipeline import Pipeline
@@ -31,6 +32,7 @@ __all__ = [
     "of_rows",
     "positive_class",
     "refuse_unrouted",
+    "refuse_without_scores",
     "response_method_name",
     "response_values",
     "rows_of",
@@ -93,11 +95,56 @@ def response_method_name(estimator: Any, response_method: Any) -> str:
     try:
         method = _check_response_method(estimator, response_method)
     except AttributeError as error:
-        raise AttributeError(
-            f"{error} An estimator that decides and does not rank can be scored on its decisions: "
-            "response_method='predict'."
-        ) from error
+        raise AttributeError(f"{error}{_instead(estimator, response_method)}") from error
     return str(getattr(method, "__name__", None) or method.func.__name__)
+
+
+def _instead(estimator: Any, response_method: Any) -> str:
+    """What to pass for an estimator without these methods."""
+    asked = (response_method,) if isinstance(response_method, str) else response_method
+    if "predict" in asked or not hasattr(estimator, "predict"):
+        return ""
+    if is_regressor(estimator):
+        return " A regressor ranks rows by what it predicts: response_method='predict'."
+    return (
+        " An estimator that decides and does not rank can be scored on its decisions: "
+        "response_method='predict'."
+    )
+
+
+def refuse_without_scores(estimator: Any, response_method: Any) -> None:
+    """Refuse an estimator that will have none of these methods once it is fitted.
+
+    Raises
+    ------
+    TypeError
+        That names the estimator.
+    """
+    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
+        raise TypeError(
+            "estimator must be an estimator, such as LogisticRegression(); got "
+            f"{_shortened(estimator)}."
+        )
+    last = estimator
+    while isinstance(last, Pipeline | BaseSearchCV):
+        last = last.steps[-1][1] if isinstance(last, Pipeline) else last.estimator
+    asked = (response_method,) if isinstance(response_method, str) else response_method
+    # A method of the class may depend on what is fitted, and so may any attribute where the class
+    # has attributes made on demand.
+    if hasattr(type(last), "__getattr__") or any(hasattr(last, name) for name in asked):
+        return
+    if any(inspect.getattr_static(type(last), name, None) is not None for name in asked):
+        return
+    raise TypeError(
+        f"estimator cannot rank rows: {_shortened(estimator)} has no "
+        f"{' and no '.join(asked)}.{_instead(last, response_method)}"
+    )
+
+
+def _shortened(estimator: Any) -> str:
+    """The estimator in one line, of a long one the beginning."""
+    text = " ".join(repr(estimator).split())
+    return text if len(text) <= 100 else f"{text[:97]}..."
 
 
 def response_values(estimator: Any, X: Any, response_method: Any) -> Any:

@@ -318,9 +318,9 @@ def _checked_groups(groups: Any) -> Any:
         raise TypeError(
             "groups must be the name of a column of X, a list of names, a pandas Series with "
             "the index of X, or None (routed by scikit-learn); got "
-            f"{type(groups).__module__.split('.')[0]} {type(groups).__name__}. "
-            "Positions of columns, and arrays, which cannot follow the rows into folds, are "
-            "not supported."
+            f"{validation.kind_in_words(groups)}. Positions of columns, and arrays, which cannot "
+            "follow the rows into folds, are not supported; several Series are made columns of X, "
+            "of which a list of names is passed."
         )
     validation.check_unique_index(groups, "groups")
     validation.encode_groups(groups.dropna())  # rows without a label may be of no search

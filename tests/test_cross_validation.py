@@ -24,8 +24,9 @@ from oracles import (
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import StackingClassifier
 from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
-from sklearn.linear_model import LogisticRegression, Perceptron
+from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
     GridSearchCV,
@@ -42,7 +43,7 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 from threadpoolctl import threadpool_limits
 
 from skfedauc import (
@@ -979,7 +980,7 @@ def test_estimator_that_decides_alone(data):
         def predict(self, X):
             return model.predict(X)
 
-    with pytest.raises(AttributeError, match="response_method='predict'"):
+    with pytest.raises(TypeError, match="response_method='predict'"):
         cross_validate_group_auc(Decides(), X, y, groups=site)
     result = cross_validate_group_auc(
         Decides(),
@@ -1202,3 +1203,47 @@ def test_rows_that_are_tested_several_times_have_no_known_noise(devices):
     with pytest.raises(ValueError, match="several test sets"):
         result.confidence_intervals()
     assert result.folds[0].confidence_intervals().notna().all(axis=None)
+
+
+class Decides(ClassifierMixin, BaseEstimator):
+    """Has no scores."""
+
+    def fit(self, X, y):
+        raise AssertionError("it is refused before it is fitted")
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (
+            LinearRegression(),
+            r"LinearRegression\(\) has no decision_function and no predict_proba\. A regressor "
+            r"ranks rows by what it predicts: response_method='predict'",
+        ),
+        (Decides(), r"Decides\(\) has no .* scored on its decisions: response_method='predict'"),
+        (make_pipeline(StandardScaler(), Decides()), r"Pipeline\(.*Decides\(\)\)\]\) has no "),
+        (GridSearchCV(Decides(), {}), r"GridSearchCV\(estimator=Decides\(\), .* has no "),
+        (StandardScaler(), r"StandardScaler\(\) has no decision_function and no predict_proba\.$"),
+        (LogisticRegression, r"must be an estimator, such as LogisticRegression\(\); got <class"),
+        ("logistic", r"must be an estimator, .* got 'logistic'"),
+    ],
+)
+def test_what_cannot_rank_is_refused_before_it_is_fitted(estimator, message):
+    X, y = np.arange(20.0)[:, None], np.arange(20) % 2
+    with pytest.raises(TypeError, match=message):
+        cross_validate_group_auc(estimator, X, y, groups=np.arange(20) // 2 % 2, cv=2)
+
+
+def test_what_ranks_once_it_is_fitted_is_not_refused():
+    X, y = np.arange(20.0)[:, None], np.arange(20) % 2
+    groups = np.arange(20) // 2 % 2
+    for estimator in (StackingClassifier([("a", LogisticRegression())]), LinearSVC()):
+        result = cross_validate_group_auc(estimator, X, y, groups=groups, cv=2)
+        assert result.n_folds == 2
+    ranked = cross_validate_group_auc(
+        LinearRegression(), X, y, groups=groups, cv=2, response_method="predict"
+    )
+    assert np.isfinite(ranked.within_folds.pooled)

@@ -221,6 +221,40 @@ def test_what_python_alone_takes_for_a_number_is_refused(tmp_path, error_of, cel
     assert f"column {column!r} is {what if cell else 'empty in 1 of 2 rows'}" in message
 
 
+@pytest.mark.parametrize("separator", [";", ",", "\t"])
+def test_decimal_commas(frame, tmp_path, audit, error_of, separator):
+    frame = frame.assign(w=frame["w"] + 0.25, y=frame["y"] * 1.0)
+    expected = audit(str(save_csv(tmp_path, frame)), *COLUMNS, "--weight", "w")
+    path = tmp_path / "commas.csv"
+    frame.to_csv(path, index=False, sep=separator, decimal=",")
+    assert '"0,' in path.read_text() if separator == "," else "0," in path.read_text()
+    found = audit(str(path), *COLUMNS, "--weight", "w", "--decimal", ",")
+    assert found["groupings"] == expected["groupings"]
+    assert (
+        audit(str(path), *COLUMNS, "--weight", "w", "--decimal", ",", "--pos-label", "1,0") == found
+    )
+    message = error_of(["audit", path, *COLUMNS, "--pos-label", "1,0"])
+    assert "column 's' is not a finite number in " in message
+    assert message.rstrip().endswith("'); pass --decimal , for decimal commas")
+
+
+def save_csv(folder, frame):
+    path = folder / "points.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_points_beside_decimal_commas_are_refused(tmp_path, error_of):
+    path = save(tmp_path / "a.csv", "y;s;g\n0;1.234;a\n1;1,5;a\n")
+    message = error_of(["audit", path, *COLUMNS, "--decimal", ","])
+    told = "column 's' is written with a point, although --decimal is a comma, in 1 of 2 rows, the "
+    assert told + "first being data row 1 ('1.234')" in message
+    path = save(tmp_path / "b.csv", "y;s;g\n0;1,234,5;a\n1;1,5;a\n")
+    assert "not a finite number in 1 of 2 rows" in error_of(
+        ["audit", path, *COLUMNS, "--decimal", ","]
+    )
+
+
 def test_one_class_groups_are_null_and_counted(tmp_path, audit, capsys):
     path = save(tmp_path / "p.csv", "y,s,g\n0,0.1,a\n1,0.4,a\n1,0.3,b\n")
     (grouping,) = audit(path, *COLUMNS)["groupings"]

@@ -15,7 +15,13 @@ import pyarrow as pa
 import pytest
 from oracles import plain_label
 
-from skfedauc import AUCPartial, GroupAUC, group_roc_auc_score
+from skfedauc import (
+    AUCPartial,
+    GroupAUC,
+    WithinGroupStratifiedKFold,
+    group_roc_auc_score,
+    make_group_auc_scorer,
+)
 from skfedauc._validation import encode_groups
 from skfedauc._validation import groups as groups_module
 
@@ -880,3 +886,49 @@ def test_integers_beside_floats(given, kind):
 def test_pos_label_is_one_label(pos_label):
     with pytest.raises(TypeError, match=r"pos_label must be one label, such as 1 or 'yes'; got"):
         AUCPartial.from_predictions([0, 1], [0.1, 0.2], pos_label=pos_label)
+
+
+# Several columns, and tables -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("column", [pd.Series, np.array, pl.Series, pa.array, pd.Categorical])
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_a_list_of_columns_is_told_how_to_pass_them(column, kind):
+    groups = kind([column(list("abab")), column(list("xyxy"))])
+    with pytest.raises(TypeError, match=r"groups is a (list|tuple) of 2 columns .*DataFrame"):
+        GroupAUC.from_predictions([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], groups=groups)
+    of_rows = list(zip("abab", "xyxy", strict=True))
+    assert GroupAUC.from_predictions([0, 1, 0, 1], [1, 2, 3, 4], groups=of_rows).n_groups == 2
+
+
+def test_lists_and_dicts_of_columns_are_told_how_to_pass_them():
+    arguments = [0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]
+    with pytest.raises(ValueError, match=r"2 rows of 4 labels each.*groups=list\(zip\(\*columns"):
+        GroupAUC.from_predictions(*arguments, groups=[list("abab"), list("xyxy")])
+    with pytest.raises(ValueError, match="groups has 2 rows and y_true has 4"):
+        GroupAUC.from_predictions(*arguments, groups=[list("ab"), list("xy")])
+    with pytest.raises(TypeError, match=r"Pass pandas\.DataFrame\(groups\)"):
+        GroupAUC.from_predictions(*arguments, groups={"a": list("abab"), "b": list("xyxy")})
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda groups: make_group_auc_scorer("macro", groups=groups),
+        lambda groups: WithinGroupStratifiedKFold(groups=groups),
+    ],
+)
+def test_scorers_and_folds_refuse_a_list_of_columns(make):
+    with pytest.raises(TypeError, match=r"got list of Series\..*everal Series are made columns of"):
+        make([pd.Series(list("abab")), pd.Series(list("xyxy"))])
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table, dict])
+def test_a_table_of_counts_is_unpacked(kind):
+    counts = AUCPartial.from_predictions([0, 1, 1], [0.2, 0.3, 0.7], groups=list("aab")).to_counts()
+    table = kind(counts.to_dict("list"))
+    with pytest.raises(TypeError, match=r"AUCPartial\.from_counts\(\*\*table"):
+        AUCPartial.from_counts(table)
+    # A table of the groups' columns alone is what `group` takes.
+    groups = pd.DataFrame({"site": ["a", "b"], "sex": [1, 2]})
+    assert AUCPartial.from_counts(groups, [0.1, 0.2], [1, 2], [2, 1]).group_names == ("site", "sex")

@@ -23,6 +23,7 @@ from skfedauc._validation.arrays import (
     column_of,
     count_missing,
     counted,
+    kind_in_words,
     refuse_ties,
     warn,
 )
@@ -88,6 +89,7 @@ __all__ = [
     "is_column_names",
     "is_number",
     "is_series",
+    "kind_in_words",
     "kind_of",
     "label_text",
     "map_labels",

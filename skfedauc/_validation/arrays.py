@@ -99,6 +99,15 @@ def described(values: Any) -> str:
     return f"{type(values).__name__} {text if len(text) <= 60 else text[:57] + '...'}"
 
 
+def kind_in_words(values: Any) -> str:
+    """The class of an object with its package, and of a list what it holds."""
+    kind = type(values)
+    package = "" if kind.__module__ == "builtins" else f"{kind.__module__.split('.')[0]} "
+    if not isinstance(values, list | tuple) or not values:
+        return f"{package}{kind.__name__}"
+    return f"{kind.__name__} of {', '.join(sorted({type(item).__name__ for item in values}))}"
+
+
 def check_scores(
     values: Any, name: str = "y_score", *, keep_single: bool = False
 ) -> NDArray[np.float64]:

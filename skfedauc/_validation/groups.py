@@ -197,11 +197,20 @@ def _group_columns(groups: Any, name: str) -> list[Any]:
                     f"{sorted(widths)} labels."
                 )
             return [_mixed_array(column) for column in zip(*groups, strict=True)]
+        columns = sorted(kind.__name__ for kind in set(map(type, groups)) if _is_column(kind))
+        if columns:
+            raise TypeError(
+                f"{name} is a {type(groups).__name__} of {len(groups)} columns ("
+                f"{', '.join(columns)}): pass one column as it is, several as a DataFrame, such as "
+                "pandas.DataFrame({'site': site, 'sex': sex}), or as an array, "
+                "numpy.column_stack([site, sex])."
+            )
         return [_mixed_array(groups)]
     if isinstance(groups, str | bytes | Mapping | set) or not hasattr(groups, "__len__"):
+        mend = " Pass pandas.DataFrame(groups)." if isinstance(groups, Mapping) else ""
         raise TypeError(
             f"{name} must hold one label per row, as an array, a column or a DataFrame of "
-            f"columns; got {described(groups)}."
+            f"columns; got {described(groups)}.{mend}"
         )
     import narwhals.stable.v1 as nw
 
@@ -223,6 +232,12 @@ def _group_columns(groups: Any, name: str) -> list[Any]:
     if pd is not None and isinstance(groups, pd.Index | pd.api.extensions.ExtensionArray):
         return [column_of(groups, name) if hasattr(groups, "levels") else pd.Series(groups)]
     return [column_of(groups, name)]
+
+
+def _is_column(kind: type) -> bool:
+    """Whether objects of this class are columns of labels rather than labels."""
+    has_rows = hasattr(kind, "__len__") and not issubclass(kind, str | bytes)
+    return has_rows and (hasattr(kind, "dtype") or hasattr(kind, "type"))
 
 
 def _mixed_array(values: Sequence[Any]) -> NDArray[Any]:

@@ -83,7 +83,7 @@ def check_rows(
         check_length("sample_weight", weights.size, "y_true", positive.size)
     codes, labels = (None, None) if groups is None else encode_groups(groups, missing=missing)
     if codes is not None:
-        check_length("groups", codes.size, "y_true", positive.size)
+        _check_length_of_groups(groups, codes.size, positive.size)
     kept = None if weights is None or weights.all() else weights > 0
     n_missing = 0
     if codes is not None and missing == "drop" and codes.size and int(codes.min()) < 0:
@@ -98,3 +98,16 @@ def check_rows(
     if weights is not None and (weights.size == 0 or bool((weights == 1.0).all())):
         weights = None
     return Rows(positive, scores, codes, labels, weights, n_missing, classes)
+
+
+def _check_length_of_groups(groups: Any, size: int, n_rows: int) -> None:
+    """Refuse groups of another length, and lists of columns in the place of lists of rows."""
+    if size != n_rows and isinstance(groups, list | tuple):
+        is_of_columns = all(isinstance(g, list | tuple) and len(g) == n_rows for g in groups)
+        if groups and is_of_columns:
+            raise ValueError(
+                f"groups has {size} rows of {n_rows} labels each, and y_true has {n_rows} rows. A "
+                "list holds the labels of one row after the other; of columns it is made by "
+                "groups=list(zip(*columns))."
+            )
+    check_length("groups", size, "y_true", n_rows)

@@ -500,6 +500,7 @@ def cross_validate_group_auc(
             "fit alone, by itself the fit and the AUC; give one of them."
         )
     check_response_method(response_method)
+    _sklearn.refuse_without_scores(estimator, response_method)
     if error_score != "raise" and not (validation.is_number(error_score) and np.isnan(error_score)):
         raise ValueError(
             f"error_score must be 'raise' or numpy.nan; got {error_score!r}. No other number can "

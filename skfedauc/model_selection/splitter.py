@@ -129,7 +129,8 @@ class WithinGroupStratifiedKFold(_SplitsByGroups, BaseCrossValidator):
             raise TypeError(
                 "groups must be the name of a column of X, a list of names, a pandas Series with "
                 "the index of X, or None to take the groups that split is given; got "
-                f"{type(groups).__name__}."
+                f"{validation.kind_in_words(groups)}. Several Series are made columns of X, of "
+                "which a list of names is passed."
             )
         if not isinstance(shuffle, bool):
             raise TypeError(f"shuffle must be True or False; got {shuffle!r}.")

@@ -299,6 +299,7 @@ default=None
             "squared_weight_negatives": squared_weight_negatives,
             "squared_weight_positives": squared_weight_positives,
         }
+        _refuse_whole_table(group, given, group_columns)
         _check_columns_of_counts(group, given, sums, group_columns)
         validation.check_row_order({"group": group, **group_columns, **given, **sums})
         scores = validation.check_scores(score, "score") + 0.0
@@ -806,6 +807,22 @@ def _check_columns_of_counts(
         raise TypeError(
             f"counts of weighted rows need the sums of weights and of their squares; "
             f"{', '.join(absent)} are missing."
+        )
+
+
+def _refuse_whole_table(
+    group: Any, given: Mapping[str, Any], group_columns: Mapping[str, Any]
+) -> None:
+    """Refuse a table of counts as the only argument, which takes the place of the groups."""
+    names = getattr(group, "column_names", getattr(group, "columns", group))
+    is_table = isinstance(group, Mapping) or names is not group
+    if is_table and not group_columns and all(column is None for column in given.values()):
+        kind = type(group).__name__
+        is_mapping = isinstance(group, Mapping) or hasattr(group, "keys")
+        unpacked = "**table" if is_mapping else "**table.to_pandas()"
+        raise TypeError(
+            f"from_counts takes columns by name, and got a {kind} as the column of the groups; "
+            f"pass its columns, AUCPartial.from_counts({unpacked})."
         )
 
 
