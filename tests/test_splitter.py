@@ -16,7 +16,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold, cross_validate
 
-from skfedauc import RepeatedWithinGroupStratifiedKFold, WithinGroupStratifiedKFold
+from skfedauc import (
+    RepeatedWithinGroupStratifiedKFold,
+    WithinGroupStratifiedKFold,
+    cross_validate_group_auc,
+)
 
 
 def fold_of_row(splits, n_rows):
@@ -348,7 +352,7 @@ SITE = np.repeat(["a", "b", "c"], 4)
         ({"shuffle": None}, TypeError, r"shuffle must be True or False; got None"),
         ({"random_state": 0}, ValueError, r"random_state=0 has no effect .* shuffle=True"),
         ({"groups": 3}, TypeError, r"groups must be the name of a column of X.*; got int"),
-        ({"groups": SITE}, TypeError, r"groups must be the name of a column.*; got ndarray"),
+        ({"groups": SITE}, TypeError, r"groups must be the name of a column.*; got numpy ndarray"),
         ({"groups": []}, TypeError, r"groups must be the name of a column.*; got list"),
         ({"groups": ["a", 1]}, TypeError, r"groups must be the name of a column.*; got list"),
     ],
@@ -607,3 +611,68 @@ def test_repeated_folds_are_routed_the_groups():
             cross_validate(LogisticRegression(), X, y, params={"groups": site}, cv=own)
     for a, b in zip(plain["indices"]["test"], routed["indices"]["test"], strict=True):
         assert np.array_equal(a, b)
+
+
+# Groups that are too small for the folds ---------------------------------------------------------
+
+
+def small_groups(n_small=4):
+    """A large group, small ones of 3 positives and 10 negatives, and one without positives."""
+    sizes = {"large": (20, 20), **{f"small {i}": (10, 3) for i in range(n_small)}, "one": (9, 0)}
+    rows = [(g, k) for g, counts in sizes.items() for k in (0, 1) for _ in range(counts[k])]
+    groups, y = (np.array(column) for column in zip(*rows, strict=True))
+    return pd.DataFrame({"x": np.arange(len(y)) % 7, "site": groups}), y.astype(int)
+
+
+TOLD = (
+    r"4 of 6 groups have fewer rows of a class than there are folds, 5, so that some folds hold "
+    r"none of them .*: 'small 0', 'small 1', 'small 2', \.\.\.\. Use fewer folds"
+)
+
+
+@pytest.mark.parametrize("groups", ["site", None])
+def test_small_groups_are_counted_in_one_warning(groups):
+    X, y = small_groups()
+    given = {"groups": X["site"]} if groups is None else {}
+    with pytest.warns(UserWarning, match=TOLD) as told:
+        folds = list(WithinGroupStratifiedKFold(5, groups=groups).split(X, y, **given))
+    assert len(told) == 1
+    lacks = [not y[test][X["site"].to_numpy()[test] == "small 0"].any() for _, test in folds]
+    assert sum(lacks) == 2
+    with pytest.warns(UserWarning, match=TOLD) as told:
+        list(RepeatedWithinGroupStratifiedKFold(groups=groups, n_repeats=3).split(X, y, **given))
+    assert len(told) == 1
+
+
+@pytest.mark.filterwarnings("error")
+def test_groups_that_are_large_enough_are_not_warned_of():
+    X, y = small_groups()
+    list(WithinGroupStratifiedKFold(3, groups="site").split(X, y))
+    # Nor are those of one class, which no folds can help, and rows without a label
+    X.loc[X["site"].str.startswith("small"), "site"] = None
+    list(WithinGroupStratifiedKFold(5, groups="site", missing="drop").split(X, y))
+    X, y = small_groups(1)
+    with pytest.warns(UserWarning, match=r"1 of 3 groups has fewer .*: 'small 0'\. Use"):
+        list(WithinGroupStratifiedKFold(5, groups="site").split(X, y))
+
+
+@pytest.mark.parametrize(
+    "cv", [None, 5, WithinGroupStratifiedKFold(5), RepeatedWithinGroupStratifiedKFold(n_repeats=2)]
+)
+@pytest.mark.parametrize("missing", ["raise", "drop"])
+@pytest.mark.filterwarnings("error")
+def test_cross_validation_names_small_groups(cv, missing):
+    X, y = small_groups()
+    n_groups = 6
+    if missing == "drop":
+        X.loc[X["site"] == "one", "site"] = None
+        n_groups = 5
+    arguments = LogisticRegression(), X[["x"]], y
+    told = TOLD.replace("6 groups", f"{n_groups} groups")
+    with pytest.warns(UserWarning, match=told) as warned:
+        cross_validate_group_auc(*arguments, groups=X["site"], cv=cv, missing=missing)
+    assert len(warned) == 1
+    # Whoever has said what to do with them is not warned.
+    cross_validate_group_auc(
+        *arguments, groups=X["site"], cv=cv, missing=missing, undefined="ignore"
+    )

@@ -15,7 +15,7 @@ from skfedauc import _validation as validation
 from skfedauc.inference import intervals
 from skfedauc.inference.variances import FoldVariances, Variances
 from skfedauc.model_selection.fold_counts import FittedOnRows, FoldCounts, Rows, count_rows
-from skfedauc.model_selection.splitter import WithinGroupStratifiedKFold
+from skfedauc.model_selection.splitter import SplitsByGroups, WithinGroupStratifiedKFold
 from skfedauc.partials import AUCPartial, left_out
 from skfedauc.report import AVERAGES, Agreement, GroupAUC, Undefined, check_undefined
 from skfedauc.scoring import FOLDS_REMEDY, check_response_method
@@ -508,7 +508,7 @@ def cross_validate_group_auc(
         )
     fit_params = dict(params or {})
     rows = Rows(target, codes, weights, fit_params, pos_label, response_method)
-    splits = _splits(cv, X, target, codes)
+    splits = _splits(cv, X, target, codes, label_of, undefined != "skip")
     done = cross_validate(
         FittedOnRows(estimator, rows),
         X,
@@ -553,13 +553,20 @@ def _is_any_row_tested_twice(tests: list[NDArray[np.intp]], n_rows: int) -> bool
 
 
 def _splits(
-    cv: Any, X: Any, y: NDArray[Any], codes: NDArray[np.intp]
+    cv: Any,
+    X: Any,
+    y: NDArray[Any],
+    codes: NDArray[np.intp],
+    label_of: list[Any],
+    is_quiet: bool,
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     if cv is None or isinstance(cv, int | np.integer):
         splitter = WithinGroupStratifiedKFold(5 if cv is None else int(cv))
     else:
         splitter = check_cv(cv, y, classifier=True)
     wanted = {"groups": codes} if _sklearn.wants_groups(splitter) else {}
+    if isinstance(splitter, SplitsByGroups):
+        splitter = splitter._for_report(label_of if wanted else None, is_quiet)
     splits = list(splitter.split(X, y, **wanted))
     if not splits:
         raise ValueError("cv gave no folds.")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class _SplitsByGroups(_sklearn.GroupsConsumerMixin):
+class SplitsByGroups(_sklearn.GroupsConsumerMixin):
     """What splitters share that read groups from X, from a Series or from `split`."""
 
     groups: Any
+    # Whether nothing is said of groups that are too small for the folds.
+    _is_quiet = False
+    # Labels of the groups, where `split` is given their numbers.
+    _label_of: Sequence[Any] | None = None
 
     def _get_metadata_request(self) -> Any:
         request = super()._get_metadata_request()
@@ -36,12 +40,18 @@ class _SplitsByGroups(_sklearn.GroupsConsumerMixin):
         request.split.add_request(param="groups", alias=False)
         return request
 
+    def _for_report(self, label_of: Sequence[Any] | None, is_quiet: bool) -> Self:
+        """The splitter with labels for its warning, or without a warning."""
+        copied = copy.copy(self)
+        copied._label_of, copied._is_quiet = label_of, is_quiet
+        return copied
+
     def __repr__(self) -> str:
         if not validation.is_series(self.groups):
             return str(super().__repr__())
         shown = copy.copy(self)
         shown.groups = _Labels(self.groups)
-        return str(super(_SplitsByGroups, shown).__repr__())
+        return str(super(SplitsByGroups, shown).__repr__())
 
 
 class _Labels:
@@ -58,12 +68,13 @@ def _shown(groups: Any) -> str:
     return repr(_Labels(groups) if validation.is_series(groups) else groups)
 
 
-class WithinGroupStratifiedKFold(_SplitsByGroups, BaseCrossValidator):
+class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
     """K folds, each with its share of every group's positives and of its negatives.
 
     So the AUC of a group is defined in as many folds as its counts allow: in all of them,
-    if it has at least `n_splits` rows of each class. Rows of one group are in training and
-    in test sets; to test on groups that a model has not seen, use scikit-learn's
+    if it has at least `n_splits` rows of each class. One warning counts the groups with fewer;
+    groups of one class, which have no AUC in any fold, are not among them. Rows of one group are
+    in training and in test sets; to test on groups that a model has not seen, use scikit-learn's
     `LeaveOneGroupOut` or `GroupKFold`.
 
     Parameters
@@ -187,6 +198,12 @@ class WithinGroupStratifiedKFold(_SplitsByGroups, BaseCrossValidator):
         ValueError, TypeError
             If groups are not given, y is not of classes, or a class has fewer rows than
             there are folds.
+
+        Warns
+        -----
+        UserWarning
+            If groups have rows of several classes, but of one of them fewer than there are folds.
+            One warning counts the groups and names the first.
         """
         fold = self._folds(X, y, groups)
         for number in range(self.n_splits):
@@ -196,12 +213,17 @@ class WithinGroupStratifiedKFold(_SplitsByGroups, BaseCrossValidator):
     def _folds(self, X: Any, y: Any, groups: Any) -> NDArray[np.intp]:
         """Fold of each row."""
         classes, n_classes = self._classes(y)
-        codes, n_groups = self._group_codes(X, groups)
+        codes, labels = self._group_codes(X, groups)
         validation.check_length("groups", codes.size, "y", classes.size)
         indexable(X, y)
+        # Rows without a label are a group to be split as well.
+        n_groups = len(labels) + int(codes.size > 0 and codes.max() == len(labels))
         # By class first: then a class's rows go round the folds without a break, and so do
         # the rows of a group within it.
         cell = classes * n_groups + codes
+        if not self._is_quiet:
+            n_rows = np.bincount(cell, minlength=n_classes * n_groups).reshape(n_classes, -1)
+            self._warn_of_small_groups(n_rows[:, : len(labels)], labels)
         order = np.argsort(cell, kind="stable")
         if self.shuffle:
             random = check_random_state(self.random_state)
@@ -218,6 +240,29 @@ class WithinGroupStratifiedKFold(_SplitsByGroups, BaseCrossValidator):
         fold = np.empty(cell.size, np.intp)
         fold[order] = np.sort(cell * self.n_splits + dealt) % self.n_splits
         return fold
+
+    def _warn_of_small_groups(self, n_rows: NDArray[np.intp], labels: Sequence[Any]) -> None:
+        """Warn of groups that some fold lacks a class of; `n_rows` is by class and group."""
+        known = list(labels)
+        if self._label_of is not None:
+            known = [self._label_of[number] if number >= 0 else None for number in labels]
+        # A group without any row of a class has no AUC, whatever the folds.
+        is_few = ((n_rows > 0) & (n_rows < self.n_splits)).any(axis=0)
+        is_few &= (n_rows > 0).sum(axis=0) > 1
+        few = [label for label, small in zip(known, is_few, strict=True) if small]
+        few = [label for label in few if label is not None]
+        if not few:
+            return
+        n_groups = len(known) - known.count(None)
+        named = ", ".join(map(validation.shortened, few[:3]))
+        validation.warn(
+            f"{len(few):,} of {validation.counted(n_groups, 'group')} "
+            f"{'has' if len(few) == 1 else 'have'} fewer rows of a class than there are folds, "
+            f"{self.n_splits}, so that some folds hold none of them and the AUC of the group is "
+            f"undefined there: {named}{', ...' if len(few) > 3 else ''}. Use fewer folds, or put "
+            "small groups together.",
+            UserWarning,
+        )
 
     def _classes(self, y: Any) -> tuple[NDArray[np.intp], int]:
         if y is None:
@@ -241,8 +286,8 @@ class WithinGroupStratifiedKFold(_SplitsByGroups, BaseCrossValidator):
             )
         return classes, labels.size
 
-    def _group_codes(self, X: Any, groups: Any) -> tuple[NDArray[np.intp], int]:
-        """Number of the group of each row, and how many groups there are."""
+    def _group_codes(self, X: Any, groups: Any) -> tuple[NDArray[np.intp], Sequence[Any]]:
+        """Number of the group of each row, and the labels; rows without one come after these."""
         if self.groups is not None:
             if groups is not None:
                 validation.warn(
@@ -264,16 +309,12 @@ class WithinGroupStratifiedKFold(_SplitsByGroups, BaseCrossValidator):
         validation.check_row_order({"X": X, "groups": groups}, is_cut=True)
         return self._encoded(groups)
 
-    def _encoded(self, groups: Any) -> tuple[NDArray[np.intp], int]:
-        if self.missing != "drop":
-            codes, labels = validation.encode_groups(groups, missing=self.missing)
-            return codes, labels.size
-        codes, labels = validation.encode_groups(groups, missing="drop")
-        lacks_label = codes < 0
-        return np.where(lacks_label, labels.size, codes), labels.size + int(lacks_label.any())
+    def _encoded(self, groups: Any) -> tuple[NDArray[np.intp], Sequence[Any]]:
+        codes, labels = validation.encode_groups(groups, missing=self.missing)
+        return np.where(codes < 0, labels.size, codes), labels.tolist()
 
 
-class RepeatedWithinGroupStratifiedKFold(_SplitsByGroups, _sklearn.RepeatedSplits):
+class RepeatedWithinGroupStratifiedKFold(SplitsByGroups, _sklearn.RepeatedSplits):
     """Repeat `WithinGroupStratifiedKFold` with another shuffling each time.
 
     Parameters
@@ -331,3 +372,35 @@ class RepeatedWithinGroupStratifiedKFold(_SplitsByGroups, _sklearn.RepeatedSplit
             missing=missing,
         )
         self.groups = groups
+
+    def split(
+        self, X: Any, y: Any = None, groups: Any = None
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Give the rows of the training and test set of each fold of each repetition.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Has the columns that `groups` of the splitter names, or the index of its Series.
+        y : array-like of shape (n_rows,)
+            Class labels.
+        groups : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
+            Group labels; see `WithinGroupStratifiedKFold.split`.
+
+        Yields
+        ------
+        train : ndarray of shape (n_train,)
+            Row numbers.
+        test : ndarray of shape (n_test,)
+            Row numbers.
+
+        Warns
+        -----
+        UserWarning
+            Once, as `WithinGroupStratifiedKFold.split` does.
+        """
+        random = check_random_state(self.random_state)
+        for repeat in range(self.n_repeats):
+            folds = self.cv(random_state=random, shuffle=True, **self.cvargs)
+            folds._is_quiet, folds._label_of = self._is_quiet or repeat > 0, self._label_of
+            yield from folds.split(X, y, groups)
