@@ -473,3 +473,36 @@ def test_a_page_of_labels_that_do_not_compare(tmp_path, monkeypatch, kind):
     audit.to_html(tmp_path / "audit.html")
     text = (tmp_path / "audit.html").read_text(encoding="utf-8")
     assert "(missing)" in text
+
+
+def test_a_page_of_the_ranking_alone_has_no_words_on_rates():
+    words = re.compile(r"threshold|\brates?\b|equalized|\bparity|fairlearn as|weerts|hardt|chi-squared")
+    rng = np.random.default_rng(0)
+    y, score, groups = rng.integers(0, 2, 400), rng.random(400), rng.integers(0, 3, 400)
+    for weight in (None, rng.uniform(1, 2, 400)):
+        ranking, decided = (
+            words_of(
+                tree_of(
+                    page(
+                        FairnessAudit.from_predictions(
+                            y, score, groups=groups, sample_weight=weight, threshold=threshold
+                        )
+                    )
+                )
+            ).lower()
+            for threshold in (None, 0.5)
+        )
+        # Those of the axes of ROC curves
+        ranking = re.sub("(true|false) positive rate", "", ranking)
+        assert words.findall(ranking) == []
+        assert {"threshold", "rates", "equalized", "parity", "hardt"} <= set(words.findall(decided))
+
+
+def test_every_p_value_says_whether_it_is_adjusted():
+    text = page(audit_of(3))
+    for shown in re.findall(r"<th[^>]*>([^<]*\bp\b[^<]*)</th>", text):
+        assert re.search(r"unadjusted p|adjusted p|p of the gap alone", shown), shown
+    for audit in (audit_of(2), audit_of(3), audit_of(12)):
+        for finding in audit.findings:
+            for before in re.findall(r"(.{9})p [=<] ", finding):
+                assert before == "adjusted ", finding

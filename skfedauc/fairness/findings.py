@@ -355,15 +355,8 @@ def _judged(gap: dict[str, Any], claim: str) -> str:
 
 
 def _verdict(gap: dict[str, Any], claim: str) -> str:
-    adjusted = gap["pvalue_adjusted"]
-    if adjusted < SIGNIFICANT:
-        return f"{claim} (adjusted {_shown(adjusted)})"
-    if gap["pvalue"] < SIGNIFICANT:
-        return (
-            f"{_NOTHING}: the test by itself has {_shown(gap['pvalue'])}, adjusted for all claims "
-            f"of the audit {_shown(adjusted)}"
-        )
-    return f"{_NOTHING} ({_shown(gap['pvalue'])})"
+    adjusted = f"(adjusted {_shown(gap['pvalue_adjusted'])})"
+    return f"{claim if gap['pvalue_adjusted'] < SIGNIFICANT else _NOTHING} {adjusted}"
 
 
 def _sentence(text: str) -> str:
