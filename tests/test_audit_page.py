@@ -476,7 +476,9 @@ def test_a_page_of_labels_that_do_not_compare(tmp_path, monkeypatch, kind):
 
 
 def test_a_page_of_the_ranking_alone_has_no_words_on_rates():
-    words = re.compile(r"threshold|\brates?\b|equalized|\bparity|fairlearn as|weerts|hardt|chi-squared")
+    words = re.compile(
+        r"threshold|\brates?\b|equalized|\bparity|fairlearn as|weerts|hardt|chi-squared"
+    )
     rng = np.random.default_rng(0)
     y, score, groups = rng.integers(0, 2, 400), rng.random(400), rng.integers(0, 3, 400)
     for weight in (None, rng.uniform(1, 2, 400)):

@@ -977,7 +977,32 @@ def test_adjusted_p_values():
         assert_allclose(got[tested], multipletests(p[tested], method=method)[1])
         assert adjustment == name
     report = report_of(*simulated(0, n_groups=60, n=6000), undefined="ignore")
-    assert report.compare_groups("rest")["adjustment"].unique().tolist() == ["Benjamini-Hochberg"]
+    assert report.compare_groups("rest")["adjustment"].unique().tolist() == ["Sidak"]
+
+
+@pytest.mark.parametrize("reference", [None, "rest", 0])
+@pytest.mark.parametrize("n_groups", [3, 8, 60])
+def test_adjusted_p_values_agree_with_simultaneous_intervals(reference, n_groups):
+    n_clear = 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        y, scores, groups, *_ = simulated(seed, n_groups=n_groups, n=60 * n_groups)
+        scores = (scores + 2 * y * (groups % 3 == seed % 3)).round(1)
+        weights = rng.uniform(0.5, 2, y.size) if seed % 2 else None
+        report = GroupAUC.from_predictions(
+            y, scores, groups=groups, sample_weight=weights, undefined="ignore"
+        )
+        for level in (0.5, 0.9, 0.99):
+            table = report.compare_groups(reference, level=level).dropna(subset="pvalue")
+            excludes = (table["ci_low"] > 0) | (table["ci_high"] < 0)
+            # An interval that ends at 0 but for rounding may be on either side.
+            is_clear = (table["pvalue_adjusted"] - (1 - level)).abs() > 1e-9
+            assert ((table["pvalue_adjusted"] < 1 - level) == excludes)[is_clear].all()
+            n_clear += int(excludes.sum())
+            if reference is not None:
+                expected = 1 - (1 - table["pvalue"]) ** len(table)
+                assert_allclose(table["pvalue_adjusted"], expected, rtol=1e-9, atol=1e-13)
+    assert n_clear > 0
 
 
 # Spread -----------------------------------------------------------------------------------------

@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfedauc.inference.intervals import AUCSpread, normal_quantile, spread_of
-from skfedauc.inference.pairwise import Comparisons, all_pairs, compare
+from skfedauc.inference.intervals import AUCSpread, spread_of
+from skfedauc.inference.pairwise import Comparisons, all_pairs, compare, sidak
 from skfedauc.inference.variances import Variances, ratio, sum_of_others
 
 Floats = NDArray[np.float64]
@@ -31,7 +31,7 @@ def with_rest(variances: Variances, level: float) -> Comparisons:
     alike. The weights depend on the numbers of rows only; so they are constants in the variance
     of the average, sum w^2 v / (sum w)^2. Each v is the larger one of the group's own variance and
     of that from pooled variances of placements, since the own one is too small where an AUC is
-    large by sampling error. Intervals are simultaneous after Sidak.
+    large by sampling error. Intervals and p values are simultaneous after Sidak.
     """
     if variances.auc.size == 2:
         return _from_both_sides(all_pairs(variances, np.array([0]), np.array([1]), level))
@@ -57,8 +57,10 @@ def with_rest(variances: Variances, level: float) -> Comparisons:
         average(spread.often, 2),
     )
     tested = variances.estimable & (of_others > 0)
-    tail = (1.0 - level ** (1.0 / max(int(tested.sum()), 1))) / 2.0
-    return compare(spread, rest, tested, normal_quantile(tail), lambda p, _: adjusted(p))
+    deviate, simultaneous = sidak(level, int(tested.sum()))
+    return compare(
+        spread, rest, tested, deviate, lambda _, deviates: (simultaneous(deviates), "Sidak")
+    )
 
 
 def _from_both_sides(one: Comparisons) -> Comparisons:

@@ -264,8 +264,17 @@ def with_reference(
     variances: Variances, first: NDArray[np.intp], second: NDArray[np.intp], level: float
 ) -> Comparisons:
     """Compare groups with one of them; p values and intervals are simultaneous after Sidak [5]_."""
-    allowed = variances.estimable[first] & variances.estimable[second]
-    n_comparisons = max(int(allowed.sum()), 1)
+    tested = variances.estimable[first] & variances.estimable[second]
+    deviate, adjusted = sidak(level, int(tested.sum()))
+    return _compared(variances, first, second, deviate, adjusted, "Sidak")
+
+
+def sidak(level: float, n_comparisons: int) -> tuple[float, Callable[[Floats], Floats]]:
+    """Normal quantile of simultaneous intervals, and adjusted p values of normal quantiles [5]_.
+
+    An interval leaves out 0 exactly where the adjusted p value is below ``1 - level``.
+    """
+    n_comparisons = max(n_comparisons, 1)
 
     def adjusted(deviate: Floats) -> Floats:
         from scipy.special import ndtr
@@ -275,7 +284,7 @@ def with_reference(
         return found
 
     tail = -np.expm1(np.log(level) / n_comparisons) / 2.0
-    return _compared(variances, first, second, normal_quantile(tail), adjusted, "Sidak")
+    return normal_quantile(tail), adjusted
 
 
 def _compared(

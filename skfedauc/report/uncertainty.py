@@ -385,14 +385,11 @@ class Uncertainty:
         `confidence_intervals` has them. The p value is the smallest error rate at which
         the interval leaves out 0, and `statistic` is its normal quantile. Every two groups are
         compared by Tukey's and Kramer's method with quantiles of the studentized range [2]_, and
-        groups with a reference by Sidak's. So a simultaneous interval leaves out 0 exactly where
-        `pvalue_adjusted` is below ``1 - level``, and the smallest `pvalue_adjusted` of all pairs
-        is that of `test_difference`.
-
-        Of two groups each is the other's rest: that is one comparison, and needs no adjustment.
-        With "rest" the intervals are simultaneous after Sidak;
-        the p values are adjusted by Holm's method [3]_, or by Benjamini's and Hochberg's [4]_ for
-        more than 50 comparisons.
+        groups with a reference, or with the rest, by Sidak's [3]_, which needs no independence of
+        the comparisons. So a simultaneous interval leaves out 0 exactly where `pvalue_adjusted` is
+        below ``1 - level``, and the smallest `pvalue_adjusted` of all pairs is that of
+        `test_difference`. Of two groups each is the other's rest: that is one comparison, and needs
+        no adjustment.
 
         In the average of the other groups ("rest") a group with m positives and n negatives has
         the weight ``m n / (m + n)``, which is that of inverse variances where the placement
@@ -400,9 +397,10 @@ class Uncertainty:
         depend on the numbers of rows only (effective numbers of weighted rows) and count as
         constants: the variance of the average is ``sum w^2 v / (sum w)^2``. Each ``v`` is the
         larger one of the group's DeLong variance and of that from placement values pooled over
-        groups. In simulations without any difference (200 runs; 2 and 10 groups of 3/50 to 20/400
-        positives/negatives, AUCs of .8 to .95, tied scores, unequal spreads) at most 4 % of
-        families had a p value below 5 %; with DeLong's variance alone it was up to 45 %.
+        groups. In simulations without any difference (500 runs; 10 groups of 3/50 or 20/400
+        positives/negatives, AUCs of .8 to .95, tied scores, unequal spreads) at most 1.8 % of
+        families had an adjusted p value below 5 %; of two groups of 20/400, AUC .95 and unequal
+        spreads, it was 4.6 %.
 
         References
         ----------
@@ -411,11 +409,9 @@ class Uncertainty:
            https://doi.org/10.1002/sim.3095
         .. [2] Kramer, C. Y. (1956). Extension of multiple range tests to group means with unequal
            numbers of replications. Biometrics 12(3). https://doi.org/10.2307/3001469
-        .. [3] Holm, S. (1979). A simple sequentially rejective multiple test procedure.
-           Scandinavian Journal of Statistics 6(2).
-        .. [4] Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate.
-           Journal of the Royal Statistical Society B 57(1).
-           https://doi.org/10.1111/j.2517-6161.1995.tb02031.x
+        .. [3] Sidak, Z. (1967). Rectangular confidence regions for the means of multivariate
+           normal distributions. Journal of the American Statistical Association 62(318).
+           https://doi.org/10.1080/01621459.1967.10482935
 
         Examples
         --------
