@@ -642,11 +642,9 @@ class _Gap(NamedTuple):
     @property
     def sentence(self) -> str:
         """Which groups the p value is about, where they are not those furthest apart."""
-        from skfedauc._validation import label_text
-
         if self.clearest is None:
             return ""
-        larger, smaller = map(label_text, self.clearest)
+        larger, smaller = map(_printable, self.clearest)
         return f" The p value is that of {larger!r} and {smaller!r}, which differ most clearly."
 
 

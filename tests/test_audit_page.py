@@ -406,6 +406,23 @@ def test_the_policy_allows_this_script_alone(without_plots):
     assert rules["script-src"] == f"'sha256-{digest}'"
 
 
+def test_megabytes_of_a_label_are_not_on_the_page(without_plots):
+    rng = np.random.default_rng(0)
+    labels = [f"{letter * 1_000_000}{letter}-end" for letter in "ab"]
+    groups = pd.Series(np.array(labels, object)[rng.integers(0, 2, 400)], name="n" * 1_000_000)
+    audit = FairnessAudit.from_predictions(
+        rng.integers(0, 2, 400), rng.random(400), groups=groups, reference=labels[0]
+    )
+    text = page_of([Section(audit)], subject="s" * 1_000_000)
+    assert len(text) < 200_000
+    titles = [cell.get("title") for cell in tree_of(text).iter("bdi")]
+    for label in labels:
+        whole = f"{label[:500]}\N{HORIZONTAL ELLIPSIS}{label[-499:]}"
+        assert whole in titles
+    assert len(repr(audit.report)) < 2000
+    assert len(audit.report._repr_html_()) < 4000
+
+
 def test_labels_stay_text(tmp_path):
     audit = AUDITS["hostile labels"]()
     audit.to_html(tmp_path / "page.html")

@@ -49,7 +49,7 @@ from skfedauc._validation.groups import (
 )
 from skfedauc._validation.numbers import check_share, check_whole_number, is_number
 from skfedauc._validation.rows import Rows, check_rows
-from skfedauc._validation.shown import label_text
+from skfedauc._validation.shown import label_text, shortened_label, shortened_text
 from skfedauc._validation.text import check_text
 
 __all__ = [
@@ -96,6 +96,8 @@ __all__ = [
     "names_of",
     "refuse_ties",
     "shortened",
+    "shortened_label",
+    "shortened_text",
     "some_labels",
     "unite_kinds",
     "unite_labels",

@@ -5,6 +5,21 @@ from __future__ import annotations
 import datetime
 from typing import Any
 
+# Characters of a label in tables, sentences and on pages.
+MOST_SHOWN = 80
+
+
+def shortened_label(label: Any, most: int = MOST_SHOWN) -> str:
+    """A label as text; of a long one the beginning and the end, in which labels mostly differ."""
+    return shortened_text(label_text(label), most)
+
+
+def shortened_text(text: str, most: int = MOST_SHOWN) -> str:
+    if len(text) <= most:
+        return text
+    half = most // 2
+    return f"{text[:half]}\N{HORIZONTAL ELLIPSIS}{text[1 - half :]}"
+
 
 def label_text(label: Any) -> str:
     """A label as text; the parts of a tuple stand side by side, ``va · 1.0 · (55, 65]``.

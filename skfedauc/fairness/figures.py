@@ -59,7 +59,8 @@ def pictures(audit: FairnessAudit, prefix: str) -> Iterator[Picture]:
         without = " Small groups are left out, of averages and of the pooled AUC as well."
     if not report.n_groups:
         report = GroupAUC(audit.report.partial, undefined="ignore")
-    groups = f"{validation.counted(report.n_groups, 'group')} by {' and '.join(audit.columns)}"
+    columns = " and ".join(map(validation.shortened_label, audit.columns))
+    groups = f"{validation.counted(report.n_groups, 'group')} by {columns}"
     for number, plot in enumerate(_plots(report)):
         try:
             svg = _drawn(plot, report)

@@ -23,9 +23,9 @@ from skfedauc.report import GroupAUC
 if TYPE_CHECKING:
     from skfedauc.fairness.audit import FairnessAudit
 
-# Most groups that a table lists, and characters of a label that it shows.
+# Most groups that a table lists, and characters of a longer label that appear on hovering.
 MOST_ROWS = 1000
-_MOST_CHARACTERS = 80
+_MOST_IN_TITLE = 1000
 _UNDEFINED = "\N{EN DASH}"
 
 # Columns of `FairnessAudit.by_group` by what they are about, as the page calls them.
@@ -147,7 +147,7 @@ def page_of(sections: Sequence[Section], subject: str = "") -> str:
         if all(others.get(name) == text for others in facts)
     }
     return environment.from_string(source).render(
-        subject=validation.label_text(subject) if subject else "",
+        subject=validation.shortened_label(subject) if subject else "",
         facts={"Groups by": _by(sections[-1].audit), **shared},
         sections=[
             _content(number, section.audit)
@@ -188,7 +188,7 @@ def _content(number: int, audit: FairnessAudit) -> dict[str, Any]:
     return {
         "id": f"by-{number}",
         "by": _by(audit),
-        "columns": list(map(validation.label_text, audit.columns)),
+        "columns": list(map(validation.shortened_label, audit.columns)),
         "group_columns": columns,
         "n_columns": len(audit.columns) + sum(map(len, columns.values())),
         "fewest": max(audit.min_per_class, 1),
@@ -230,7 +230,7 @@ def _facts(section: Section) -> dict[str, str]:
     if audit.favorable is not None:
         facts["Favorable outcome"] = f"the {audit.favorable} class"
     if audit._reference is not None:
-        facts["Reference"] = validation.label_text(audit._reference)
+        facts["Reference"] = validation.shortened_label(audit._reference)
     return facts
 
 
@@ -242,18 +242,18 @@ def _is_weighted(audit: FairnessAudit) -> bool:
 
 
 def _by(audit: FairnessAudit) -> str:
-    return " \N{MULTIPLICATION SIGN} ".join(map(validation.label_text, audit.columns))
+    return " \N{MULTIPLICATION SIGN} ".join(map(validation.shortened_label, audit.columns))
 
 
 # Tables ----------------------------------------------------------------------------------------
 
 
 class _Cell(NamedTuple):
-    """A cell: its text, the value it is sorted by, the whole of a text that is cut, its look."""
+    """A cell: its text, the value it is sorted by, more of a text that is cut, its look."""
 
     text: str
     value: float | str = ""
-    whole: str = ""
+    more: str = ""
     is_significant: bool = False
 
 
@@ -348,7 +348,7 @@ def _label_cell(label: Any, place: float | str = "") -> _Cell:
     if isinstance(label, float):  # the NaN of a gap without such a group
         return _Cell(_UNDEFINED)
     whole = validation.label_text(label)
-    if len(whole) <= _MOST_CHARACTERS:
-        return _Cell(whole, place)
-    half = _MOST_CHARACTERS // 2
-    return _Cell(f"{whole[:half]}\N{HORIZONTAL ELLIPSIS}{whole[1 - half :]}", place, whole)
+    text = validation.shortened_text(whole)
+    if text == whole:
+        return _Cell(text, place)
+    return _Cell(text, place, validation.shortened_text(whole, _MOST_IN_TITLE))

@@ -852,7 +852,7 @@ class GroupAUC(Uncertainty, Bias):
         lines = [self._headline()]
         lines += [f"  {k:<16} {v:.4f}" for k, v in self._all_statistics().items()]
         lines += [
-            f"  {k:<16} {auc:.4f}  {validation.label_text(label)}"
+            f"  {k:<16} {auc:.4f}  {validation.shortened_label(label)}"
             for k, label, auc in self._extremes()
         ]
         return "\n".join(lines)
@@ -864,7 +864,7 @@ class GroupAUC(Uncertainty, Bias):
         )
         extremes = "".join(
             f"<tr><th style='text-align:left'>{name}</th><td>{auc:.4f} "
-            f"({html.escape(validation.label_text(label))})</td></tr>"
+            f"({html.escape(validation.shortened_label(label))})</td></tr>"
             for name, label, auc in self._extremes()
         )
         return (
