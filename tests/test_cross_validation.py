@@ -22,6 +22,8 @@ from oracles import (
     shared_variances,
 )
 from scipy import sparse
+from scipy.optimize import brentq
+from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import StackingClassifier
@@ -1158,8 +1160,8 @@ def test_intervals_of_means_over_folds_add_up_the_folds_variances(devices):
         assert row["value"] == pytest.approx(result.by_fold[name].mean(), rel=1e-12)
         reach = 1.959963984540054 * np.sqrt(np.sum(variances)) / result.n_folds
         assert row["ci_high"] - row["value"] == pytest.approx(reach, rel=1e-9)
-    logit = result.confidence_intervals(0.5)
-    assert (logit["ci_low"] > table["ci_low"]).all()
+    half = result.confidence_intervals(0.5)
+    assert (half["ci_low"] > table["ci_low"]).all()
     with pytest.raises(ValueError, match="'logit' or 'delong' for a mean over folds"):
         result.confidence_intervals(method="exact")
 
@@ -1247,3 +1249,77 @@ def test_what_ranks_once_it_is_fitted_is_not_refused():
         LinearRegression(), X, y, groups=groups, cv=2, response_method="predict"
     )
     assert np.isfinite(ranked.within_folds.pooled)
+
+
+def folds_result(n_folds, scores_of, n_groups=2):
+    """A result of folds that have scores of their own, 6 positives and 12 negatives a group."""
+    y = np.tile(np.arange(18) < 6, n_folds * n_groups)
+    fold = np.repeat(np.arange(n_folds), 18 * n_groups)
+    group = np.tile(np.repeat(np.arange(n_groups), 18), n_folds)
+    partial = AUCPartial.from_predictions(y, scores_of(y), groups=fold * n_groups + group)
+    partial = partial.regroup(lambda code: divmod(code, n_groups))
+    return cross_validation.GroupAUCCrossValidation(partial, n_folds, "ignore", None, False)
+
+
+def apart(y):
+    """Scores that separate the classes."""
+    return y + np.arange(y.size) % 18 / 100
+
+
+def test_perfect_folds_have_the_limits_of_their_independent_pairs():
+    """All K G groups are perfect with a probability of A ** (6 K G) at most: one AUC for all."""
+    for n_groups in (1, 2):
+        table = folds_result(4, apart, n_groups).confidence_intervals()
+        assert (table["value"] == 1.0).all()
+        assert (table["ci_high"] == 1.0).all()
+        expected = 0.025 ** (1 / (6 * 4 * n_groups))
+        assert_allclose(table["ci_low"], expected, rtol=1e-9)
+    wrong = folds_result(4, lambda y: -apart(y)).confidence_intervals()
+    assert (wrong["value"] == 0.0).all()
+    assert (wrong["ci_low"] == 0.0).all()
+    assert (wrong["ci_high"] > 0.0).all()
+
+
+def test_a_single_fold_has_the_limits_of_its_report():
+    rng = np.random.default_rng(0)
+    for scores_of in (
+        lambda y: rng.normal(size=y.size) + 2 * y,
+        lambda y: rng.integers(0, 3, y.size) + y,
+        apart,
+        lambda y: np.full(y.size, 0.5),
+    ):
+        result = folds_result(1, scores_of)
+        for method in ("logit", "delong"):
+            found = result.confidence_intervals(0.9, method)
+            expected = result.folds[0].confidence_intervals(
+                0.9, method, of="statistics", over="rows"
+            )
+            columns = ["value", "ci_low", "ci_high"]
+            assert_allclose(found[columns], expected.loc[found.index, columns], rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_wrong", [1, 3])
+def test_the_mean_of_pooled_aucs_has_newcombes_limits_where_they_are_further(n_wrong):
+    # So many of the 12 negatives of each group are tied with all positives.
+    wrong = 6 + np.arange(n_wrong)
+    result = folds_result(5, lambda y: np.where(y | np.isin(np.arange(y.size) % 18, wrong), 2, 1))
+    row = result.confidence_intervals().loc["pooled"]
+    mean, m, n, z = row["value"], 12, 24, 1.959963984540054
+    assert mean == pytest.approx(1 - n_wrong / 24, rel=1e-12)
+
+    def excess(true):
+        half = (m + n) / 2 - 1
+        model = 1 + half * (1 - true) / (2 - true) + half * true / (1 + true)
+        return (mean - true) ** 2 - z**2 * true * (1 - true) * model / (m * n) / 5
+
+    lower = [brentq(excess, 0.5, mean)]
+    upper = [brentq(excess, mean, 1 - 1e-12)]
+    for of_fold in ("pooled_fixed", "pooled.safe"):
+        own = [fold._variances for fold in result.folds]
+        variances = [v.pooled_fixed if of_fold == "pooled_fixed" else v.pooled.safe for v in own]
+        reach = z * np.sqrt(np.sum(variances)) / 5 / (mean * (1 - mean))
+        lower.append(expit(logit(mean) - reach))
+        upper.append(expit(logit(mean) + reach))
+    assert row["ci_low"] == pytest.approx(min(lower), abs=1e-9)
+    assert row["ci_high"] == pytest.approx(max(upper), abs=1e-9)
+    assert max(upper) == upper[0]

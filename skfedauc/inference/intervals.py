@@ -14,6 +14,7 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -283,21 +284,45 @@ def pooled_interval(
             return Interval(auc, np.nan, np.nan, "no exact interval for new groups")
         low, high, note = group_limits(variances.pooled, tail, method)
         return Interval(auc, float(low[0]), float(high[0]), note[0])
-    if new_groups:
-        variance = variances.pooled_clustered
-        if not variance > 0:
-            return Interval(auc, np.nan, np.nan, variances.why_not_clustered)
-        quantile = t_quantile(tail, variances.cluster_freedom)
-    else:
-        variance, quantile = variances.pooled_fixed, normal_quantile(tail)
-        if not variance > 0:
-            low, high, note = group_limits(variances.pooled, tail, method)
-            return Interval(auc, float(low[0]), float(high[0]), note[0])
-    low, high = limits(auc, variance, quantile, method)
-    if method == "logit" and not new_groups:
-        least, most, _ = group_limits(variances.pooled, tail, method)
-        low, high = min(low, least[0]), max(high, most[0])
+    if not new_groups:
+        return mean_pooled_interval([variances], level, method)
+    variance = variances.pooled_clustered
+    if not variance > 0:
+        return Interval(auc, np.nan, np.nan, variances.why_not_clustered)
+    low, high = limits(auc, variance, t_quantile(tail, variances.cluster_freedom), method)
     return Interval(auc, float(low), float(high))
+
+
+def mean_pooled_interval(folds: Sequence[Variances], level: float, method: Method) -> Interval:
+    """Of the mean of the pooled AUCs of independent rows, such as folds, by "logit" or "delong".
+
+    The variance is the sum of those of the folds over their number squared, with groups as strata.
+    By "logit" the limits are besides at least as far as those from the variance without strata and
+    from Newcombe's, in which all folds have the same true AUC.
+    """
+    tail, n_folds = (1.0 - level) / 2.0, len(folds)
+    parts = [spread_of(fold.pooled) for fold in folds]
+    auc, variance, fewest, once, often = (np.concatenate(part) for part in zip(*parts, strict=True))
+    value = float(auc.mean())
+    of_strata = sum(fold.pooled_fixed for fold in folds) / n_folds**2
+    if n_folds == 1 and not of_strata > 0:
+        low, high, note = group_limits(folds[0].pooled, tail, method)
+        return Interval(value, float(low[0]), float(high[0]), note[0])
+    share = np.full(n_folds, 1.0 / n_folds)
+    if (auc == 1.0).all():
+        least = _perfect_limit(share, fewest, tail)
+        return Interval(value, least, 1.0, "perfect separation in every fold")
+    sums = (np.array([part.sum() / n_folds**2]) for part in (variance, once, often))
+    variance, once, often = sums
+    mean = AUCSpread(np.array([value]), variance, fewest.sum(keepdims=True), once, often)
+    further = mean.limits(normal_quantile(tail), method)
+    least, most = float(further[0][0]), float(further[1][0])
+    if of_strata > 0:
+        nearer = limits(value, of_strata, normal_quantile(tail), method)
+        lower, upper = float(nearer[0]), float(nearer[1])
+        is_hull = method == "logit"
+        least, most = (min(least, lower), max(most, upper)) if is_hull else (lower, upper)
+    return Interval(value, least, most)
 
 
 def average_variance(variances: Variances, share: Floats) -> float:
@@ -356,20 +381,48 @@ def average_interval(
             )
         reach = bounded_differences(float(squares.sum()), tail)
         return Interval(value, max(value - reach, 0.0), min(value + reach, 1.0))
-    if new_groups and used.sum() < 2:
+    if not new_groups:
+        return mean_of_averages_interval([(variances, auc, share)], level, method)
+    if used.sum() < 2:
         return Interval(value, np.nan, np.nan, "needs two groups")
-    if new_groups:
-        variance = variance_over_groups(auc[used], share[used])
-        quantile = OverGroups(share[used]).quantile(tail)
-    else:
-        if (auc[used] == 1.0).all() and variances.defined[used].all():
-            least = _perfect_limit(share[used], variances.fewest[used], tail)
-            return Interval(value, least, 1.0, "perfect separation in every group")
-        variance, quantile = average_variance(variances, share), normal_quantile(tail)
+    variance = variance_over_groups(auc[used], share[used])
+    quantile = OverGroups(share[used]).quantile(tail)
     if not variance > 0:
         variance = bounded_average_variance(variances, share)
         note = "no variation seen: variance bounded"
     low, high = limits(value, variance, quantile, method)
+    return Interval(value, float(low), float(high), note)
+
+
+def mean_of_averages_interval(
+    folds: Sequence[tuple[Variances, Floats, Floats]], level: float, method: Method
+) -> Interval:
+    """Of the mean over folds of an average of group AUCs, by "logit" or "delong".
+
+    Each fold has the variances, AUCs and shares of its groups, as in `average_interval`. Rows of
+    different folds are independent.
+    """
+    tail, n_folds = (1.0 - level) / 2.0, len(folds)
+    used = [share > 0 for _, _, share in folds]
+    value = sum(
+        float(np.dot(share[u], auc[u])) for (_, auc, share), u in zip(folds, used, strict=True)
+    )
+    value /= n_folds
+    is_perfect = all(
+        (auc[u] == 1.0).all() and own.defined[u].all()
+        for (own, auc, _), u in zip(folds, used, strict=True)
+    )
+    if is_perfect:
+        shares = [share[u] / n_folds for (_, _, share), u in zip(folds, used, strict=True)]
+        fewest = [own.fewest[u] for (own, _, _), u in zip(folds, used, strict=True)]
+        least = _perfect_limit(np.concatenate(shares), np.concatenate(fewest), tail)
+        where = "group" if n_folds == 1 else "group and fold"
+        return Interval(value, least, 1.0, f"perfect separation in every {where}")
+    variance, note = sum(average_variance(own, share) for own, _, share in folds), ""
+    if not variance > 0:
+        variance = sum(bounded_average_variance(own, share) for own, _, share in folds)
+        note = "no variation seen: variance bounded"
+    low, high = limits(value, variance / n_folds**2, normal_quantile(tail), method)
     return Interval(value, float(low), float(high), note)
 
 

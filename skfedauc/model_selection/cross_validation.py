@@ -143,6 +143,18 @@ class GroupAUCCrossValidation:
         fitted on other rows would do. An interval of all out-of-fold scores pooled would be
         about another number, since it compares scores of different models.
 
+        The limits are made as those of a single report are, see `GroupAUC.confidence_intervals`:
+        by "logit" those of the pooled AUC are the further ones of the logit's and of Newcombe's
+        method 5, in which all folds have the same true AUC; averages have those of the logit. If
+        each fold (for averages, each group in each fold) is perfectly separated, the upper limit
+        is 1 and the lower one that of so many independent pairs.
+
+        In simulations of 5 folds (500 runs; binormal scores, AUCs of .8 to .97, in each fold 1 or 3
+        groups of 4/40, 10/40, 20/80, 4/100 or 4/400 positives/negatives) 95 % intervals of the
+        pooled AUC held the mean of the models' true AUCs in 92.8 to 99.2 % of runs, those of the
+        plain average in 89.0 to 96.2 %; both were lowest for 4/400 and positives of twice the
+        spread.
+
         References
         ----------
         .. [1] LeDell, E., Petersen, M. and van der Laan, M. (2015). Computationally efficient
@@ -169,15 +181,13 @@ class GroupAUCCrossValidation:
             raise ValueError("method must be 'logit' or 'delong' for a mean over folds.")
         if self._rows_repeat:
             raise ValueError(_REPEATED)
-        quantile = intervals.normal_quantile((1.0 - level) / 2.0)
         rows = {}
         for name in ("pooled", *AVERAGES):
-            values = self.by_fold[name].to_numpy()
-            variances = [_variance_of(fold, name) for fold in self._quiet_folds]
-            variance = np.sum(variances) / len(values) ** 2
-            value = float(values.mean())
-            low, high = intervals.limits(value, variance, quantile, way)
-            rows[name] = (value, float(low), float(high), way)
+            value = float(self.by_fold[name].to_numpy().mean())
+            found = intervals.Interval(value, np.nan, np.nan)
+            if not np.isnan(value):
+                found = _interval_of_mean(self._quiet_folds, name, level, way)
+            rows[name] = (value, found.low, found.high, way)
         columns = ["value", "ci_low", "ci_high", "method"]
         table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
         return table.rename_axis("statistic")
@@ -227,13 +237,19 @@ class GroupAUCCrossValidation:
         )
 
 
-def _variance_of(fold: GroupAUC, name: str) -> float:
-    """Variance of a fold's pooled AUC or average over new rows; NaN if it is not defined."""
+def _interval_of_mean(
+    folds: list[GroupAUC], name: str, level: float, way: intervals.Method
+) -> intervals.Interval:
+    """Interval of the mean over folds of the pooled AUC or of an average, over new rows."""
     if name == "pooled":
-        defined = fold._variances.pooled.defined.any()
-        return fold._variances.pooled_fixed if defined else float("nan")
-    share = fold._shares(name)
-    return float("nan") if share is None else intervals.average_variance(fold._variances, share)
+        return intervals.mean_pooled_interval([fold._variances for fold in folds], level, way)
+    shares = [fold._shares(name) for fold in folds]
+    parts = [
+        (fold._variances, fold._usable[0], share)
+        for fold, share in zip(folds, shares, strict=True)
+        if share is not None
+    ]
+    return intervals.mean_of_averages_interval(parts, level, way)
 
 
 def _fold(key: tuple[int, Any]) -> int:
