@@ -347,15 +347,15 @@ def _meaning(report: GroupAUC) -> list[str]:
     import textwrap
 
     by_group, parts = report.by_group, report.decomposition()
-    by_chance, pvalue = report.expected_difference, report.test_difference().pvalue
+    expected, pvalue = report.expected_difference, report.test_difference().pvalue
     rows = by_group["n_positives"] + by_group["n_negatives"]
     return textwrap.wrap(
         f"What it means: {1 - parts.share_within:.0%} of the pairs behind the pooled AUC compare "
         "patients of two groups; the averages, macro to pairs, tell how well the model ranks "
         f"inside a group. It ranks worst inside {by_group['auc'].idxmin()!r} (AUC "
-        f"{report.worst:.2f}). But with {rows.min()} to {rows.max()} patients in a group, equal "
-        f"groups would differ by {by_chance:.2f} on average by chance alone, and they differ by "
-        f"{report.difference:.2f} (p = {pvalue:.2f}).",
+        f"{report.worst:.2f}). The largest and the smallest of these AUCs differ by "
+        f"{report.difference:.2f} (p = {pvalue:.2f}). With {rows.min()} to {rows.max()} patients "
+        f"in a group, sampling error makes equal groups differ by {expected:.2f} on average.",
         width=92,
     )
 

@@ -37,7 +37,7 @@ def group_roc_auc_score(
     sample_weight: Any = None,
     pos_label: Any = None,
     undefined: Undefined = "skip",
-    missing: str = "raise",
+    missing: validation.Missing = "raise",
 ) -> float: ...
 @overload
 def group_roc_auc_score(
@@ -49,7 +49,7 @@ def group_roc_auc_score(
     sample_weight: Any = None,
     pos_label: Any = None,
     undefined: Undefined = "skip",
-    missing: str = "raise",
+    missing: validation.Missing = "raise",
 ) -> pd.Series: ...
 def group_roc_auc_score(
     y_true: Any,
@@ -60,7 +60,7 @@ def group_roc_auc_score(
     sample_weight: Any = None,
     pos_label: Any = None,
     undefined: Undefined = "skip",
-    missing: str = "raise",
+    missing: validation.Missing = "raise",
 ) -> float | pd.Series:
     """Area under the ROC curve over groups of rows.
 
@@ -206,9 +206,9 @@ def compare_roc_auc(
     groups: Any = None,
     sample_weight: Any = None,
     pos_label: Any = None,
-    over: str | None = None,
+    over: intervals.Over | None = None,
     level: float = 0.95,
-    missing: str = "raise",
+    missing: validation.Missing = "raise",
 ) -> PairedComparison:
     """Compare the AUCs of two models on the same rows.
 

@@ -39,7 +39,7 @@ def make_group_auc_scorer(
     undefined: Undefined = "skip",
     pos_label: Any = None,
     response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
-    missing: str = "raise",
+    missing: validation.Missing = "raise",
 ) -> GroupAUCScorer:
     """Make a scorer of one group statistic for ``scoring=``.
 
@@ -163,7 +163,7 @@ def group_auc_scoring(
     undefined: Undefined = "skip",
     pos_label: Any = None,
     response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
-    missing: str = "raise",
+    missing: validation.Missing = "raise",
 ) -> dict[str, GroupAUCScorer]:
     """Make a dict of group scorers for ``scoring=``.
 
@@ -269,7 +269,7 @@ def _name_of_score(label: Any) -> str:
     return "auc_" + "_".join(map(str, parts))
 
 
-def _check_each_group(labels: list[Any], groups: Any, missing: str) -> None:
+def _check_each_group(labels: list[Any], groups: Any, missing: validation.Missing) -> None:
     """Refuse labels that no row can have, where that is known before a search."""
     n_columns = len(groups) if isinstance(groups, list) else 1
     if validation.is_column_names(groups) and n_columns > 1:
@@ -280,7 +280,7 @@ def _check_each_group(labels: list[Any], groups: Any, missing: str) -> None:
                 f"{groups}; got {odd[0]!r}."
             )
     elif hasattr(groups, "dropna"):
-        how = "group" if missing == "group" else "drop"
+        how: validation.Missing = "group" if missing == "group" else "drop"
         known = validation.encode_groups(groups, missing=how)[1].tolist()
         unknown = [label for label in labels if label not in known]
         if unknown:
@@ -376,7 +376,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         pos_label: Any,
         response_method: str | tuple[str, ...],
         label: Any = None,
-        missing: str = "raise",
+        missing: validation.Missing = "raise",
     ) -> None:
         plain = _name_of_score(label) if statistic == "group" else statistic.removeprefix("neg_")
         sign = -1 if statistic.startswith("neg_") else 1

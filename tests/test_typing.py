@@ -79,8 +79,9 @@ def test_displays_of_reports_are_all_listed():
 USES = """
     import pandas as pd
     from skfedauc import (
-        GroupAUC, GroupAUCDisplay, group_auc_scoring, group_roc_auc_score, make_group_auc_scorer,
-        select_within_gap,
+        AUCPartial, FairnessAudit, GroupAUC, GroupAUCDisplay, WithinGroupStratifiedKFold,
+        compare_roc_auc, cross_validate_group_auc, group_auc_scoring, group_roc_auc_score,
+        make_group_auc_scorer, select_within_gap,
     )
 
     y, score, site = [0, 1], [0.1, 0.9], [1, 1]
@@ -97,6 +98,23 @@ USES = """
     select_within_gap("my score", gap="spread", at_most=0.1)  # error
     GroupAUC.from_predictions(y, score, groups=site).statistic("micro")  # error
     GroupAUCDisplay.from_predictions(y, score, groups=site, levels=0.9)  # error
+    report = GroupAUC.from_predictions(y, score, groups=site, missing="drop")
+    report.confidence_intervals(0.9, "delong", of="statistics", over="groups")
+    compare_roc_auc(y, score, score, groups=site, missing="group", over="rows")
+    cross_validate_group_auc(None, y, y, groups=site, missing="drop").confidence_intervals(0.9)
+    report.confidence_intervals(method="newcombe")  # error
+    report.confidence_intervals(of="group")  # error
+    report.confidence_intervals(over="sites")  # error
+    compare_roc_auc(y, score, score, groups=site, over="sites")  # error
+    compare_roc_auc(y, score, score, groups=site, missing="skip")  # error
+    cross_validate_group_auc(None, y, y, groups=site).confidence_intervals(0.9, "exact")  # error
+    cross_validate_group_auc(None, y, y, groups=site, missing="skip")  # error
+    AUCPartial.from_predictions(y, score, groups=site, missing="skip")  # error
+    AUCPartial.from_batches([], missing="skip")  # error
+    FairnessAudit.from_predictions(y, score, groups=site, missing="skip")  # error
+    WithinGroupStratifiedKFold(missing="skip")  # error
+    make_group_auc_scorer("pooled", groups="site", missing="skip")  # error
+    GroupAUCDisplay.from_report(report, method="newcombe")  # error
 """
 
 

@@ -85,4 +85,4 @@ for finding in audits["colour"].findings:
 # Being released is the favorable outcome. The model favours arrested persons of one colour over
 # those of the other, and decisions at any one threshold follow. :doc:`plot_loans` is about such
 # gaps.
-# ``audit.to_html("audit.html")`` writes all of this, with pictures, on one page.
+# ``audit.to_html("audit.html")`` writes all of this, with plots, on one page.

@@ -30,6 +30,7 @@ from skfedauc._validation.arrays import (
 from skfedauc._validation.classes import Classes, classes_of, shortened, warn_if_misspelt
 from skfedauc._validation.groups import (
     MISSING,
+    Missing,
     are_sorted_labels,
     as_label,
     check_group_names,
@@ -55,6 +56,7 @@ from skfedauc._validation.text import check_text
 __all__ = [
     "MISSING",
     "Classes",
+    "Missing",
     "Rows",
     "aligned",
     "are_sorted_labels",

@@ -18,7 +18,7 @@ import functools
 import operator
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,8 @@ from skfedauc._validation.text import (
 )
 
 Labels = NDArray[Any]
+# What is done with rows without a group label
+Missing: TypeAlias = Literal["raise", "drop", "group"]
 
 # From so many rows on, numbers far apart are told from each other by pandas' hash table.
 _HASHED_ROWS = 1 << 16
@@ -61,18 +63,18 @@ _AWARE = "date with a time zone"
 _TOO_FINE = "dates finer than a microsecond; round them, for instance with .dt.round('us')."
 
 
-def check_missing(missing: Any) -> str:
+def check_missing(missing: Any) -> Missing:
     """What is done with rows without a group label."""
     if missing not in ("raise", "drop", "group"):
         raise ValueError(
             "missing must be 'raise' (an error), 'drop' (leave rows without a group label out) or "
             f"'group' (make them the group {MISSING!r}); got {described(missing)}."
         )
-    return str(missing)
+    return missing  # type: ignore[no-any-return]
 
 
 def encode_groups(
-    groups: Any, name: str = "groups", missing: str = "raise"
+    groups: Any, name: str = "groups", missing: Missing = "raise"
 ) -> tuple[NDArray[np.intp], Labels]:
     """Number the rows' groups.
 
@@ -108,7 +110,7 @@ def encode_columns(columns: Mapping[str, Any]) -> tuple[NDArray[np.intp], Labels
     return _encode_all(several, ", ".join(columns), "raise")
 
 
-def _encode_all(columns: list[Any], name: str, missing: str) -> tuple[NDArray[np.intp], Labels]:
+def _encode_all(columns: list[Any], name: str, missing: Missing) -> tuple[NDArray[np.intp], Labels]:
     encoded = [_encode_column(column, name) for column in columns]
     has_gaps = [bool(codes.size) and int(codes.min()) < 0 for codes, _ in encoded]
     if any(has_gaps) and missing == "group":

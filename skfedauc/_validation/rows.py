@@ -15,7 +15,7 @@ from skfedauc._validation.classes import (
     warn_if_hard_labels,
     warn_if_misspelt,
 )
-from skfedauc._validation.groups import Labels, drop_unused, encode_groups
+from skfedauc._validation.groups import Labels, Missing, drop_unused, encode_groups
 
 
 class Rows(NamedTuple):
@@ -55,7 +55,7 @@ def check_rows(
     pos_label: Any = None,
     *,
     name: str = "y_score",
-    missing: str = "raise",
+    missing: Missing = "raise",
     warn_labels: bool = True,
 ) -> Rows:
     """Check rows as users pass them; `name` is what the scores are called.

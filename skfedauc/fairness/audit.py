@@ -172,7 +172,7 @@ class FairnessAudit:
         min_per_class: int = 10,
         reference: Any = "rest",
         favorable: Favorable | None = None,
-        missing: str = "raise",
+        missing: validation.Missing = "raise",
         n_jobs: int | None = None,
     ) -> FairnessAudit:
         """Audit predictions.
@@ -282,7 +282,7 @@ class FairnessAudit:
         min_per_class: int = 10,
         reference: Any = "rest",
         favorable: Favorable | None = None,
-        missing: str = "raise",
+        missing: validation.Missing = "raise",
         n_jobs: int | None = None,
     ) -> FairnessAudit:
         """Audit a fitted estimator: AUCs of its scores, rates of its decisions.
@@ -597,14 +597,11 @@ class FairnessAudit:
         that are not small. Columns: `auc`, the limits `ci_low` and `ci_high` of its 95 % interval
         over new rows of these groups, and `group`, that of the worst.
         """
-        of_statistics, columns = (
-            {"of": "statistics", "over": "rows"},
-            ["value", "ci_low", "ci_high"],
-        )
-        table = self._everyone.confidence_intervals(LEVEL, **of_statistics)
+        columns = ["value", "ci_low", "ci_high"]
+        table = self._everyone.confidence_intervals(LEVEL, of="statistics", over="rows")
         found, compared = table.loc[["pooled", "pairs"], columns], self.compared
         if compared is not self._everyone:
-            table = compared.confidence_intervals(LEVEL, **of_statistics)
+            table = compared.confidence_intervals(LEVEL, of="statistics", over="rows")
         found.loc["worst"] = table.loc["worst", columns]
         found = found.astype(np.float64).set_axis(["auc", "ci_low", "ci_high"], axis=1)
         found = found.set_axis(["pooled", "within", "worst"], axis=0)

@@ -1,4 +1,4 @@
-"""What is noise: everything is read from a partial, but for two models on the same rows.
+"""Variances, intervals and tests, from a partial; of two models on the same rows, from the rows.
 
 * `variances.py`: of group AUCs and the pooled AUC, from the placements of rows;
 * `intervals.py`: limits of AUCs, averages and the worst;
@@ -8,5 +8,5 @@
 * `group_comparisons.py`: each group with the rest;
 * `agreement.py`: how alike the groups' scores are;
 * `paired.py`: two models on the same rows;
-* `luck.py`: what luck does to test sets, and to the candidates of a search.
+* `luck.py`: critical differences of test sets, and of the candidates of a search.
 """

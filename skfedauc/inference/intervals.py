@@ -26,6 +26,8 @@ from skfedauc.inference.variances import Variances
 
 Floats = NDArray[np.float64]
 Method = Literal["logit", "delong", "exact"]
+Of = Literal["groups", "statistics"]
+Over = Literal["rows", "groups"]
 METHODS = ("logit", "delong", "exact")
 
 # Up to this many groups they are taken as given, and as a sample of a population above it.

@@ -115,7 +115,9 @@ class GroupAUCCrossValidation:
         rows = [fold._all_statistics() for fold in self.folds]
         return pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="fold"))
 
-    def confidence_intervals(self, level: float = 0.95, method: str = "logit") -> pd.DataFrame:
+    def confidence_intervals(
+        self, level: float = 0.95, method: Literal["logit", "delong"] = "logit"
+    ) -> pd.DataFrame:
         """Confidence intervals of the means over folds of the pooled AUC and of the averages.
 
         Parameters
@@ -366,7 +368,7 @@ _REPEATED = (
 
 
 class _RepeatedRows(GroupAUC):
-    """A report on rows of which some are counted several times: its noise is not known."""
+    """A report on rows of which some are counted several times: its sampling error is not known."""
 
     @property
     def _variances(self) -> Any:
@@ -401,7 +403,7 @@ def cross_validate_group_auc(
     verbose: int = 0,
     pre_dispatch: int | str = "2*n_jobs",
     undefined: Undefined = "skip",
-    missing: str = "raise",
+    missing: validation.Missing = "raise",
     return_estimator: bool = False,
     return_indices: bool = False,
     error_score: float | Literal["raise"] = "raise",
@@ -479,8 +481,8 @@ def cross_validate_group_auc(
     Notes
     -----
     Pooling the out-of-fold scores of `cross_val_predict` compares scores of different
-    models, whose scales differ. On pure noise (30 rows of each class, one feature, logistic
-    regression, ``KFold(10)``; mean of 60 simulated data sets) these pooled scores have an AUC
+    models, whose scales differ. On features that are unrelated to y (30 rows of each class, one feature,
+    logistic regression, ``KFold(10)``; mean of 60 simulated data sets) these pooled scores have an AUC
     of .39, the pairs scored by the same model one of .51: the model of a fold has seen fewer
     rows of the class that its test fold has more of. Read `within_folds` for the model's AUC,
     and `fold_effect` for the size of that mistake.

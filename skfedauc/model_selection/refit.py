@@ -100,12 +100,12 @@ class select_within_gap(_RefitRule):
     See Also
     --------
     pareto_front : The candidates that none beats in both.
-    select_simplest_tied : The simplest of the candidates that luck may have put behind the best.
+    select_simplest_tied : The simplest candidate that cannot be told from the best.
 
     Notes
     -----
-    With small folds the largest minus the smallest group AUC is mostly noise: of 4 hospitals
-    without any difference (500 rows each, AUC .76, 5 folds) its mean over the folds was .10 on
+    With small folds the largest minus the smallest group AUC is mostly sampling error: of 4
+    hospitals without any difference (500 rows each, AUC .76, 5 folds) its mean over the folds was .10 on
     average and never below .05 in 300 simulated runs. Set `at_most` above what chance makes
     of the folds at hand.
 
@@ -331,7 +331,7 @@ def pareto_front(search: Any, *, score: str, gap: Gap = "difference") -> pd.Data
     See Also
     --------
     select_within_gap : For ``refit=``, the best score within a limit of the gap.
-    CandidatesDisplay : The picture of all candidates.
+    CandidatesDisplay : The plot of all candidates.
 
     Examples
     --------

@@ -128,7 +128,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         groups: str | list[str] | pd.Series[Any] | None = None,
         shuffle: bool = False,
         random_state: Any = None,
-        missing: str = "raise",
+        missing: validation.Missing = "raise",
     ) -> None:
         if isinstance(n_splits, bool) or not isinstance(n_splits, int | np.integer):
             raise TypeError(f"n_splits must be a whole number; got {n_splits!r}.")
@@ -359,7 +359,7 @@ class RepeatedWithinGroupStratifiedKFold(SplitsByGroups, _sklearn.RepeatedSplits
         n_repeats: int = 10,
         groups: str | list[str] | pd.Series[Any] | None = None,
         random_state: Any = None,
-        missing: str = "raise",
+        missing: validation.Missing = "raise",
     ) -> None:
         # An argument that cannot be is refused here rather than by the first split.
         WithinGroupStratifiedKFold(n_splits, groups=groups, missing=missing)

@@ -165,7 +165,7 @@ class AUCPartial:
         groups: Any = None,
         sample_weight: Any = None,
         pos_label: Any = None,
-        missing: str = "raise",
+        missing: validation.Missing = "raise",
         n_jobs: int | None = None,
     ) -> AUCPartial:
         """Count the rows of a set of predictions.
@@ -339,7 +339,7 @@ default=None
         group: str | list[str] | None = None,
         weight: str | None = None,
         pos_label: Any = None,
-        missing: str = "raise",
+        missing: validation.Missing = "raise",
         n_jobs: int | None = None,
         verbose: int = 0,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -385,7 +385,7 @@ default=None
         Returns
         -------
         AUCPartial
-            The same as from all rows at once; with weights, but for rounding.
+            The same as from all rows at once; with weights, except for rounding.
 
         Raises
         ------
@@ -858,7 +858,9 @@ def _check_counts(counts: ArrayLike, name: str) -> None:
         raise ValueError(f"{total:.3g} {name} are more than a partial can count exactly (2**40).")
 
 
-def _count_batch(batch: Any, columns: Any, pos_label: Any, missing: str) -> AUCPartial:
+def _count_batch(
+    batch: Any, columns: Any, pos_label: Any, missing: validation.Missing
+) -> AUCPartial:
     from skfedauc.partials.batches import arguments_of
 
     arguments = arguments_of(batch, columns)

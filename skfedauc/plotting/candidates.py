@@ -50,7 +50,7 @@ class CandidatesDisplay:
     Parameters
     ----------
     scores, gaps : array-like of shape (n_candidates,)
-        Mean over folds; NaN for candidates that failed, which are told of, not drawn.
+        Mean over folds; NaN for candidates that failed, which are counted, not drawn.
     params : sequence of dict, default=None
         Parameters of each candidate, for the labels.
     front : array-like of int, default=()
@@ -72,7 +72,7 @@ class CandidatesDisplay:
     labels_ : dict of int to matplotlib Annotation
         Labels by number of the candidate.
     note_ : str
-        What the picture says of candidates that it does not show; empty if it shows all.
+        What the plot says of candidates that it does not show; empty if it shows all.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 

@@ -49,8 +49,8 @@ class CrossAUCDisplay(ReportDisplay):
 
     Groups are in the order of how high they score: of how much better their positives do against
     all negatives, and how much worse all positives do against their negatives, than the pooled
-    AUC. Where groups' scores are shifted against each other the picture is then red above the
-    diagonal and blue below; where all groups score alike it has no such pattern.
+    AUC. Where groups' scores are shifted against each other the plot is then red above the
+    diagonal and blue below; where all groups have the same scores it has none.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class CrossAUCDisplay(ReportDisplay):
     shown_ : ndarray of int
         Numbers of the groups shown, from above downwards.
     note_ : str
-        What the picture says of what it does not show; empty if it shows all.
+        What the plot says of what it does not show; empty if it shows all.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
@@ -143,7 +143,7 @@ class CrossAUCDisplay(ReportDisplay):
             Order groups by how high they score; False keeps the order of labels.
         max_groups : int, default=250
             Most groups to draw, at least 2. Of more, so many evenly spread over the order are
-            drawn, and the picture says so.
+            drawn, and the plot says so.
         colorbar : bool, default=True
             Whether to add a bar of the colours.
         ax : matplotlib Axes, default=None
@@ -178,7 +178,7 @@ class CrossAUCDisplay(ReportDisplay):
         sample_weight: Any = None,
         pos_label: Any = None,
         undefined: Undefined = "skip",
-        missing: str = "raise",
+        missing: validation.Missing = "raise",
         sort: bool = True,
         max_groups: int = _MOST_GROUPS,
         colorbar: bool = True,
@@ -206,7 +206,7 @@ class CrossAUCDisplay(ReportDisplay):
             Order groups by how high they score; False keeps the order of labels.
         max_groups : int, default=250
             Most groups to draw, at least 2. Of more, so many evenly spread over the order are
-            drawn, and the picture says so.
+            drawn, and the plot says so.
         colorbar : bool, default=True
             Whether to add a bar of the colours.
         ax : matplotlib Axes, default=None
@@ -246,7 +246,7 @@ class CrossAUCDisplay(ReportDisplay):
         pos_label: Any = None,
         response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
         undefined: Undefined = "skip",
-        missing: str = "raise",
+        missing: validation.Missing = "raise",
         sort: bool = True,
         max_groups: int = _MOST_GROUPS,
         colorbar: bool = True,
@@ -280,7 +280,7 @@ class CrossAUCDisplay(ReportDisplay):
             Order groups by how high they score; False keeps the order of labels.
         max_groups : int, default=250
             Most groups to draw, at least 2. Of more, so many evenly spread over the order are
-            drawn, and the picture says so.
+            drawn, and the plot says so.
         colorbar : bool, default=True
             Whether to add a bar of the colours.
         ax : matplotlib Axes, default=None
@@ -328,7 +328,7 @@ class CrossAUCDisplay(ReportDisplay):
             Order groups by how high they score; False keeps the order of labels.
         max_groups : int, default=250
             Most groups to draw, at least 2. Of more, so many evenly spread over the order are
-            drawn, and the picture says so.
+            drawn, and the plot says so.
         colorbar : bool, default=True
             Whether to add a bar of the colours.
 

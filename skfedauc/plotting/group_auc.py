@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skfedauc import _validation as validation
+from skfedauc.inference.intervals import Method
 from skfedauc.plotting.base import ReportDisplay, auc_of, labels_of
 from skfedauc.plotting.drawing import (
     BLACK,
@@ -59,7 +60,7 @@ class GroupAUCDisplay(ReportDisplay):
     """Forest plot: the AUC of each group with its interval, the pooled AUC and averages.
 
     Make it with `from_report`, `from_predictions` or `from_estimator`. Groups are in order of
-    their AUC. Where there are too many, the lowest and the highest are drawn, and the picture
+    their AUC. Where there are too many, the lowest and the highest are drawn, and the plot
     says how many are left out.
 
     Parameters
@@ -90,7 +91,7 @@ class GroupAUCDisplay(ReportDisplay):
     shown_ : ndarray of int
         Numbers of the groups shown, from the lowest to the highest AUC.
     note_ : str
-        What the picture says of groups that it does not show; empty if it shows all.
+        What the plot says of groups that it does not show; empty if it shows all.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
@@ -155,7 +156,7 @@ class GroupAUCDisplay(ReportDisplay):
         report: GroupAUC,
         *,
         level: float = 0.95,
-        method: str = "logit",
+        method: Method = "logit",
         statistics: Sequence[StatisticName] = ("pooled", "macro", "pairs"),
         max_groups: int | None = None,
         ax: Axes | None = None,
@@ -216,9 +217,9 @@ class GroupAUCDisplay(ReportDisplay):
         sample_weight: Any = None,
         pos_label: Any = None,
         undefined: Undefined = "skip",
-        missing: str = "raise",
+        missing: validation.Missing = "raise",
         level: float = 0.95,
-        method: str = "logit",
+        method: Method = "logit",
         statistics: Sequence[StatisticName] = ("pooled", "macro", "pairs"),
         max_groups: int | None = None,
         ax: Axes | None = None,
@@ -289,9 +290,9 @@ class GroupAUCDisplay(ReportDisplay):
         pos_label: Any = None,
         response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
         undefined: Undefined = "skip",
-        missing: str = "raise",
+        missing: validation.Missing = "raise",
         level: float = 0.95,
-        method: str = "logit",
+        method: Method = "logit",
         statistics: Sequence[StatisticName] = ("pooled", "macro", "pairs"),
         max_groups: int | None = None,
         ax: Axes | None = None,

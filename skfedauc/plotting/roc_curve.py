@@ -68,7 +68,7 @@ class GroupRocCurveDisplay(ReportDisplay):
     pooled_line_ : matplotlib Line2D or None
     chance_level_ : matplotlib Line2D
     note_ : str
-        What the picture says of groups without a colour of their own or a curve.
+        What the plot says of groups without a colour of their own or a curve.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
@@ -183,7 +183,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         sample_weight: Any = None,
         pos_label: Any = None,
         undefined: Undefined = "skip",
-        missing: str = "raise",
+        missing: validation.Missing = "raise",
         max_groups: int = len(STYLES),
         ax: Axes | None = None,
     ) -> GroupRocCurveDisplay:
@@ -244,7 +244,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         pos_label: Any = None,
         response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
         undefined: Undefined = "skip",
-        missing: str = "raise",
+        missing: validation.Missing = "raise",
         max_groups: int = len(STYLES),
         ax: Axes | None = None,
     ) -> GroupRocCurveDisplay:

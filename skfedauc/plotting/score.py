@@ -46,7 +46,7 @@ class GroupScoreDisplay(ReportDisplay):
     have the same bins. The heights are shares of the class, so that both histograms of a group
     have the same area; each group has its own scale. All groups together are on top, then groups
     come in falling order of their AUC. Where there are too many, those with the lowest and the
-    highest are drawn, and the picture says how many are left out.
+    highest are drawn, and the plot says how many are left out.
 
     Parameters
     ----------
@@ -73,18 +73,19 @@ class GroupScoreDisplay(ReportDisplay):
     shown_ : ndarray of int
         Numbers of the groups shown, from below upwards.
     note_ : str
-        What the picture says of what it does not show; empty if it shows all.
+        What the plot says of what it does not show; empty if it shows all.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
     See Also
     --------
-    GroupAUC.agreement : Tests whether all groups score alike.
+    GroupAUC.agreement : Tests whether all groups have the same score distributions.
 
     Notes
     -----
-    If the negatives score alike in all groups, the average by positives equals the pooled AUC; if
-    the positives do, the average by negatives does; if both, all averages do.
+    If the negatives have the same score distribution in all groups, the average by positives
+    equals the pooled AUC; if the positives do, the average by negatives does; if both, all
+    averages do.
 
     Make figures of your own with ``layout="constrained"``, so that long labels have room.
 
@@ -148,7 +149,7 @@ class GroupScoreDisplay(ReportDisplay):
         bins : int, default=40
             Number of bins from the lowest to the highest score. If few scores are so far off that
             999 of 1,000 rows would share half of the bins, these are counted in the outermost
-            bins, and the picture says so.
+            bins, and the plot says so.
         max_groups : int, default=None
             Most groups to draw. None draws as many as have room, up to 12.
         ax : matplotlib Axes, default=None
@@ -196,7 +197,7 @@ class GroupScoreDisplay(ReportDisplay):
         sample_weight: Any = None,
         pos_label: Any = None,
         undefined: Undefined = "skip",
-        missing: str = "raise",
+        missing: validation.Missing = "raise",
         bins: int = 40,
         max_groups: int | None = None,
         ax: Axes | None = None,
@@ -222,7 +223,7 @@ class GroupScoreDisplay(ReportDisplay):
         bins : int, default=40
             Number of bins from the lowest to the highest score. If few scores are so far off that
             999 of 1,000 rows would share half of the bins, these are counted in the outermost
-            bins, and the picture says so.
+            bins, and the plot says so.
         max_groups : int, default=None
             Most groups to draw. None draws as many as have room, up to 12.
         ax : matplotlib Axes, default=None
@@ -262,7 +263,7 @@ class GroupScoreDisplay(ReportDisplay):
         pos_label: Any = None,
         response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
         undefined: Undefined = "skip",
-        missing: str = "raise",
+        missing: validation.Missing = "raise",
         bins: int = 40,
         max_groups: int | None = None,
         ax: Axes | None = None,
@@ -294,7 +295,7 @@ class GroupScoreDisplay(ReportDisplay):
         bins : int, default=40
             Number of bins from the lowest to the highest score. If few scores are so far off that
             999 of 1,000 rows would share half of the bins, these are counted in the outermost
-            bins, and the picture says so.
+            bins, and the plot says so.
         max_groups : int, default=None
             Most groups to draw. None draws as many as have room, up to 12.
         ax : matplotlib Axes, default=None

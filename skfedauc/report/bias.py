@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 
 class BiasAUCs(NamedTuple):
-    """By group, NaN where undefined; what they are is told in `GroupAUC.bias_by_group`."""
+    """By group, NaN where undefined; see `GroupAUC.bias_by_group`."""
 
     bpsn: Floats
     bnsp: Floats
@@ -235,7 +235,7 @@ class Bias:
             compares the others with it; where a group is called "rest", pass its label in a
             list.
         n_resamples : int, default=0
-            How often to draw what chance alone would make of the area if the two had the same
+            How often to draw the area that sampling error makes if the two had the same
             curve; 0 leaves `expected` and the p values out. 1,000 allow p values from 0.001.
         random_state : int, RandomState instance or None, default=None
             Seed of these draws.

@@ -98,8 +98,8 @@ class GroupAUC(Uncertainty, Bias):
     With the positives' and negatives' weight ``W+_g`` and ``W-_g`` in group g, the pooled
     AUC is the average of the AUCs of every pair of groups, weighted by
     ``W+_g W-_h`` [1]_. Averaging the group AUCs by positives is the covariate-adjusted AUC
-    [2]_. It equals the pooled one if negatives score alike in all groups, the average by
-    negatives does if positives score alike.
+    [2]_. It equals the pooled one if negatives have the same score distribution in all groups, the
+    average by negatives does if positives have.
 
     References
     ----------
@@ -170,7 +170,7 @@ class GroupAUC(Uncertainty, Bias):
         sample_weight: Any = None,
         pos_label: Any = None,
         undefined: Undefined = "skip",
-        missing: str = "raise",
+        missing: validation.Missing = "raise",
         n_jobs: int | None = None,
     ) -> GroupAUC:
         """Report on predictions; the parameters are those of `AUCPartial`.
@@ -235,7 +235,7 @@ class GroupAUC(Uncertainty, Bias):
         pos_label: Any = None,
         response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
         undefined: Undefined = "skip",
-        missing: str = "raise",
+        missing: validation.Missing = "raise",
         n_jobs: int | None = None,
     ) -> GroupAUC:
         """Report on a fitted estimator.

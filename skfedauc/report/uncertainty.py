@@ -1,4 +1,4 @@
-"""What a report says of noise: intervals, tests, and which averages agree with the pooled AUC.
+"""Inference from a report: intervals, tests, and which averages agree with the pooled AUC.
 
 The numbers are computed in `skfedauc.inference`; here they become tables.
 """
@@ -36,7 +36,7 @@ _MOST_IN_PAIRS = 500
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Agreement:
-    """Which averages of group AUCs may stand for the pooled AUC; made by `GroupAUC.agreement`.
+    """Which averages of group AUCs are equivalent to the pooled AUC; made by `GroupAUC.agreement`.
 
     Attributes
     ----------
@@ -50,14 +50,14 @@ class Agreement:
         "cannot tell".
     scores : pandas.DataFrame
         For negatives and positives: the largest and the mean Kolmogorov distance of a group's
-        scores to those of all groups (weighted by rows), about the mean that chance alone would
+        scores to those of all groups (weighted by rows), about the mean that sampling error would
         make of it, and the statistic and p value of the Anderson-Darling test that all groups
         score alike (NaN with sample weights).
     case : str
         "identical", "same_negatives", "same_positives" or "different" distributions, or
         "cannot tell".
     delta : float
-        How far apart two AUCs may be and still stand for each other.
+        How far apart two AUCs may be and still count as equivalent.
     """
 
     verdict: str
@@ -71,7 +71,7 @@ class Agreement:
 
 
 class Uncertainty:
-    """The part of `GroupAUC` that tells signal from noise."""
+    """The intervals and tests of `GroupAUC`."""
 
     if TYPE_CHECKING:  # what `GroupAUC` has
 
@@ -95,10 +95,10 @@ class Uncertainty:
     def confidence_intervals(
         self,
         level: float = 0.95,
-        method: str = "logit",
+        method: intervals.Method = "logit",
         *,
-        of: str = "groups",
-        over: str | None = None,
+        of: intervals.Of = "groups",
+        over: intervals.Over | None = None,
     ) -> pd.DataFrame:
         """Confidence intervals of the group AUCs, or of what is read from all groups.
 
