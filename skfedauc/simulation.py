@@ -97,8 +97,8 @@ def make_devices(
     A positive of device g outranks a negative of device h with probability
     ``Phi((mu+_g - mu-_h) / sqrt(2))``, with ``mu`` the means of the scores and Phi the normal
     distribution function [1]_. If negatives have the same score distribution on all devices,
-    the average by positives equals the pooled AUC [2]_; if positives do, the average by negatives; if both,
-    all averages. Equal class counts hide the difference: pass unequal ones.
+    the average by positives equals the pooled AUC [2]_; if positives do, the average by
+    negatives; if both, all averages. Equal class counts hide the difference: pass unequal ones.
 
     References
     ----------

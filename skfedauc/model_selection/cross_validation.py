@@ -481,11 +481,11 @@ def cross_validate_group_auc(
     Notes
     -----
     Pooling the out-of-fold scores of `cross_val_predict` compares scores of different
-    models, whose scales differ. On features that are unrelated to y (30 rows of each class, one feature,
-    logistic regression, ``KFold(10)``; mean of 60 simulated data sets) these pooled scores have an AUC
-    of .39, the pairs scored by the same model one of .51: the model of a fold has seen fewer
-    rows of the class that its test fold has more of. Read `within_folds` for the model's AUC,
-    and `fold_effect` for the size of that mistake.
+    models, whose scales differ. On features that are unrelated to y (30 rows of each class, one
+    feature, logistic regression, ``KFold(10)``; mean of 60 simulated data sets) these pooled
+    scores have an AUC of .39, the pairs scored by the same model one of .51: the model of a fold
+    has seen fewer rows of the class that its test fold has more of. Read `within_folds` for the
+    model's AUC, and `fold_effect` for the size of that mistake.
 
     Examples
     --------

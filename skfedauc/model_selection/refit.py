@@ -105,8 +105,8 @@ class select_within_gap(_RefitRule):
     Notes
     -----
     With small folds the largest minus the smallest group AUC is mostly sampling error: of 4
-    hospitals without any difference (500 rows each, AUC .76, 5 folds) its mean over the folds was .10 on
-    average and never below .05 in 300 simulated runs. Set `at_most` above what chance makes
+    hospitals without any difference (500 rows each, AUC .76, 5 folds) its mean over the folds was
+    .10 on average and never below .05 in 300 simulated runs. Set `at_most` above what chance makes
     of the folds at hand.
 
     As with any callable for ``refit=``, the search has no `best_score_`; the score is
