@@ -849,7 +849,7 @@ def test_different_numbers_that_tie_as_floats_are_refused(name, flavour):
     apart = [given[0], *given[2:]]
     if name == "a decimal beside floats":
         apart = given[1:3]
-    if name != "long doubles":
+    if name not in ("long doubles", "fractions"):
         partial = AUCPartial.from_predictions([0, 1, 1][: len(apart)], flavour(apart))
         assert partial._cells.scores.size == len(set(apart))
 
@@ -870,6 +870,50 @@ def test_decimals_of_every_flavour(flavour):
     assert AUCPartial.from_predictions([0, 1, 0, 1], flavour(fine)) == (
         AUCPartial.from_predictions([0, 1, 0, 1], [0.0, 0.1, 0.2, 0.3])
     )
+
+
+# Each is of an own batch or device, whose scores do not tie.
+ALONE = [
+    Decimal("0.1") + TINY,
+    Decimal("0.12345678901234567891"),
+    Decimal(2) ** 60 + 1,
+    Fraction(1, 3),
+    Fraction(10**30 + 1, 10**30),
+    np.longdouble(1) + np.finfo(np.longdouble).eps,
+]
+
+
+@pytest.mark.parametrize("number", ALONE, ids=str)
+@pytest.mark.parametrize(
+    "count",
+    [
+        lambda number: AUCPartial.from_predictions([1], [number]),
+        lambda number: AUCPartial.from_counts(None, [number], [0], [1]),
+        lambda number: AUCPartial.from_batches([([0], [float(number)]), ([1], [number])]),
+    ],
+    ids=["rows", "counts", "batches"],
+)
+def test_numbers_that_may_tie_with_those_of_another_batch_are_refused(number, count):
+    with pytest.raises(ValueError, match=r"score .*might tie"):
+        count(number)
+
+
+def test_decimals_that_a_float_is_printed_as_are_kept():
+    rng = np.random.default_rng(0)
+    floats = np.r_[rng.normal(size=200), 10.0 ** rng.uniform(-300, 300, 200), 0.1, 1e22, 5e-324]
+    y = rng.integers(0, 2, floats.size)
+    expected = AUCPartial.from_predictions(y, floats)
+    for given in ([Decimal(repr(f)) for f in floats.tolist()], [Decimal(f) for f in floats]):
+        assert AUCPartial.from_predictions(y, given) == expected
+    few = rng.integers(0, 10**15, 300)
+    digits = [Decimal(int(n)) / Decimal(10) ** 15 for n in few]
+    kept = AUCPartial.from_predictions(np.arange(300) % 2, digits)._cells.scores
+    assert kept.size == np.unique(few).size
+
+
+def test_integers_that_numpy_has_no_type_for():
+    with pytest.raises(ValueError, match="y_score must be a one-dimensional array"):
+        AUCPartial.from_predictions([0, 1], pl.Series([1, 2], dtype=pl.Int128))
 
 
 @pytest.mark.parametrize(

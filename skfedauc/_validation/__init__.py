@@ -27,7 +27,12 @@ from skfedauc._validation.arrays import (
     refuse_ties,
     warn,
 )
-from skfedauc._validation.classes import Classes, classes_of, shortened, warn_if_misspelt
+from skfedauc._validation.classes import (
+    Classes,
+    classes_of,
+    shortened,
+    warn_if_misspelt,
+)
 from skfedauc._validation.groups import (
     MISSING,
     Missing,

@@ -62,7 +62,9 @@ def column_of(values: Any, name: str) -> NDArray[Any]:
             array = np.asarray(values)
             if array.dtype.kind in "US" and not all(isinstance(v, str) for v in values):
                 array = object_array(values)
-        except (ValueError, TypeError) as error:
+        except MemoryError:
+            raise
+        except Exception as error:  # other libraries have errors of their own
             raise ValueError(
                 f"{name} must be a one-dimensional array; got {described(values)}, "
                 f"which does not convert to one ({error})."
@@ -125,6 +127,7 @@ def check_scores(
     _refuse_infinite(scores, name)
     if array.dtype.kind == "O":
         refuse_ties(array.tolist(), scores, name)
+        _refuse_inexact(array.tolist(), scores.tolist(), name)
     return scores
 
 
@@ -150,6 +153,28 @@ def refuse_ties(numbers: Sequence[Any], scores: NDArray[np.float64], name: str) 
             f"{name} has {len(exact)} different numbers, of which {n_tied} are equal to another "
             "one as float64 and would tie; round them, or pass their ranks: the place of each in "
             f"sorted(set({name}))."
+        )
+
+
+def _refuse_inexact(numbers: Sequence[Any], scores: Sequence[float], name: str) -> None:
+    """Refuse decimals and the like that may tie with others that are counted elsewhere.
+
+    Two different numbers never become one float64 if each is one, or is the shortest decimal that
+    is read as one.
+    """
+    if set(map(type, numbers)) <= {float, int, bool}:
+        return
+    rounded = [
+        number
+        for number, score in zip(numbers, scores, strict=True)
+        if hasattr(number, "as_integer_ratio")
+        and Fraction(*number.as_integer_ratio()) not in (Fraction(score), Fraction(repr(score)))
+    ]
+    if rounded:
+        raise ValueError(
+            f"{name} has {len(rounded)} of {len(numbers)} numbers, such as "
+            f"{described(rounded[0])}, that would be rounded to float64 and might tie with others "
+            "counted elsewhere; round them to 15 digits, or pass floats if such ties are right."
         )
 
 

@@ -107,6 +107,11 @@ def shortened(label: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
+def all_shortened(labels: Iterable[Any]) -> str:
+    """Labels as code, each of 60 characters at most."""
+    return ", ".join(map(shortened, labels))
+
+
 def check_labels(y: NDArray[Any], pos_label: Any = None) -> tuple[NDArray[np.bool_], Classes]:
     """Whether each label is the positive one, and which labels there are.
 

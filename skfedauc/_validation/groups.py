@@ -30,6 +30,7 @@ from skfedauc._validation.arrays import (
     from_array_api,
     object_array,
 )
+from skfedauc._validation.classes import all_shortened, shortened
 from skfedauc._validation.text import (
     MOST_CHARACTERS,
     check_text,
@@ -434,7 +435,7 @@ def _one_kind(labels: Labels, types: set[type], name: str) -> Labels:
         if any(not np.isfinite(label) or label % 1 for label in floats):
             odd = next(label for label in floats if not np.isfinite(label) or label % 1)
             raise TypeError(
-                f"{name} must hold {_KINDS}; got {odd!r} of type {type(odd).__name__}: "
+                f"{name} must hold {_KINDS}; got {shortened(odd)} of type {type(odd).__name__}: "
                 f"{_NO_FLOATS}."
             )
         _whole_numbers(np.array(floats, np.float64), name)
@@ -598,7 +599,7 @@ def _checked_labels(labels: Labels, name: str) -> Labels:
         odd = next(item for item in plain if _kind(item) is None)
         mend = _NO_FLOATS if isinstance(odd, float) else "convert them with .astype(str)"
         raise TypeError(
-            f"{name} must hold {_KINDS}; got {odd!r} of type {type(odd).__name__}: {mend}."
+            f"{name} must hold {_KINDS}; got {shortened(odd)} of type {type(odd).__name__}: {mend}."
         )
     kind = functools.reduce(unite_kinds, kinds)
     if kind is None:
@@ -707,7 +708,9 @@ def check_label(label: Any, name: str) -> Any:
     """One label as `encode_groups` has it; a TypeError if it cannot be one."""
     label = as_label(label)
     if _kind(label) is None:
-        raise TypeError(f"{name} must hold {_KINDS}; got {label!r} of type {type(label).__name__}.")
+        raise TypeError(
+            f"{name} must hold {_KINDS}; got {shortened(label)} of type {type(label).__name__}."
+        )
     return label
 
 
@@ -820,7 +823,7 @@ def map_labels(
         if absent:
             raise ValueError(
                 f"{name} has no entry for {len(absent)} of {len(listed)} groups, among "
-                f"them {absent[:3]!r}; add them, or pass a function."
+                f"them {all_shortened(absent[:3])}; add them, or pass a function."
             )
         sent = [to[label] for label in listed]
     elif callable(to):

@@ -175,7 +175,10 @@ class AUCPartial:
         y_true : array-like of shape (n_rows,)
             Labels of two classes, of which the rows may hold one only.
         y_score : array-like of shape (n_rows,)
-            Finite scores; the higher, the more positive.
+            Finite scores; the higher, the more positive. They are kept as float64. Decimals,
+            fractions and integers of any size are refused if different ones might become equal,
+            in this call or in another whose counts are merged: decimals of up to 15 digits and
+            integers up to 2**53 never are.
         groups : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
             Group label of each row: booleans, integers, strings, dates, periods, intervals
             (of `pandas.cut`), members of an `enum.Enum`, or categories of these. Whole numbers
@@ -751,7 +754,7 @@ default=None
         raise AttributeError(f"AUCPartial is immutable; {name} cannot be deleted.")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        checksum = checksum_of(self._cells, self._labels)
+        checksum = checksum_of(self._cells, self._labels, self._origin)
         return _restore, (self._cells, self._labels, self._origin, checksum)
 
     def __repr__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import zlib
 from typing import Any
 
@@ -15,8 +16,8 @@ from skfedauc._kernel import Cells
 _MOST_ROWS = 1 << 40
 
 
-def checksum_of(cells: Cells, labels: NDArray[Any] | None) -> int:
-    """CRC-32 of all arrays; of labels that are objects, of those that are text."""
+def checksum_of(cells: Cells, labels: NDArray[Any] | None, origin: Any) -> int:
+    """CRC-32 of all arrays, of labels that are objects as text, and of what else is known."""
     arrays = [array for array in cells if array is not None]
     if labels is not None and labels.dtype.kind != "O":
         arrays.append(labels)
@@ -24,9 +25,30 @@ def checksum_of(cells: Cells, labels: NDArray[Any] | None) -> int:
     for array in arrays:
         checksum = zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data, checksum)
     if labels is not None and labels.dtype.kind == "O":
-        text = "\0".join(label for label in labels.tolist() if isinstance(label, str))
+        text = "\0".join(map(_text_of, labels.tolist()))
         checksum = zlib.crc32(text.encode("utf-8", "surrogatepass"), checksum)
-    return checksum
+    known = [origin.n_missing, list(origin.group_names), *map(_as_list, origin.classes)]
+    return zlib.crc32(repr(known).encode(), checksum)
+
+
+def _as_list(labels: Any) -> Any:
+    return list(labels) if isinstance(labels, tuple) else labels
+
+
+def _text_of(label: Any) -> str:
+    """A label as text that no other label of its kind has, whatever the versions of libraries."""
+    if isinstance(label, str):
+        return label
+    if isinstance(label, tuple):
+        return "\1".join(map(_text_of, label))
+    if isinstance(label, enum.Enum):
+        return f"{type(label).__qualname__}.{label.name}"
+    if hasattr(label, "closed"):  # an interval of pandas
+        return f"{_text_of(label.left)} {_text_of(label.right)} {label.closed}"
+    if hasattr(label, "ordinal") and hasattr(label, "start_time"):  # a period
+        return f"{label.ordinal} {label.start_time}"
+    zone = getattr(label, "tzinfo", None)
+    return str(label) if zone is None else f"{label} {zone}"
 
 
 def check_state(
@@ -40,7 +62,7 @@ def check_state(
         That names what is wrong.
     """
     wrong = _wrong_cells(cells) or _wrong_labels(cells, labels) or _wrong_origin(origin)
-    if wrong is None and checksum is not None and checksum != checksum_of(cells, labels):
+    if wrong is None and checksum is not None and checksum != checksum_of(cells, labels, origin):
         wrong = "its checksum is another one"
     if wrong is not None:
         raise ValueError(
