@@ -226,6 +226,18 @@ def _parser() -> argparse.ArgumentParser:
         "none",
     )
     add(
+        "--decisions",
+        metavar="COL",
+        help="with --html or --json, column of the decisions in place of a threshold: labels as in "
+        "the column of the labels, or 0 and 1",
+    )
+    add(
+        "--reference",
+        metavar="GROUP",
+        help="with --html or --json, and one --group: the group that the AUCs of the others are "
+        "compared with; if left out, each group is compared with the others",
+    )
+    add(
         "--favorable",
         choices=["positive", "negative"],
         help="class that is the favorable outcome for a person; with --html or --json, findings "
@@ -380,11 +392,14 @@ def audit(arguments: argparse.Namespace) -> Iterator[list[str]]:
     needed = [arguments.label, arguments.score, *columns]
     if arguments.weight is not None:
         needed.append(arguments.weight)
+    if arguments.decisions is not None:
+        needed.append(arguments.decisions)
     table = read_columns(arguments.file, list(dict.fromkeys(needed)), arguments.encoding)
     rows = rows_of(table, columns, arguments)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         partials = _partials(rows, arguments)
+    decided = _decided(rows, arguments)
     _tell((str(warning.message) for warning in caught), arguments)
     groupings = [
         _Grouping(
@@ -397,14 +412,14 @@ def audit(arguments: argparse.Namespace) -> Iterator[list[str]]:
     is_printed, contents = arguments.json == STDIN, {}
     audits: list[FairnessAudit] = []
     if is_printed:
-        audits = _audits(arguments, groupings)
+        audits = _audits(arguments, groupings, decided)
         yield _document(arguments, rows, groupings, audits).splitlines()
     else:
         yield [_headline(arguments, rows)]
         for names, report, n_dropped in groupings:
             yield ["", *_report_lines(report, names, n_dropped)]
         if arguments.json is not None or arguments.html is not None:
-            audits = _audits(arguments, groupings)
+            audits = _audits(arguments, groupings, decided)
         if arguments.json is not None:
             contents[arguments.json] = _document(arguments, rows, groupings, audits) + "\n"
     if arguments.html is not None:
@@ -420,9 +435,14 @@ def audit(arguments: argparse.Namespace) -> Iterator[list[str]]:
 def _check_targets(arguments: argparse.Namespace) -> None:
     """Refuse what can be told to be wrong before rows are read."""
     page, document = arguments.html, arguments.json
-    for option, usual in (("threshold", "auto"), ("favorable", None)):
+    usually = {"threshold": "auto", "favorable": None, "decisions": None, "reference": None}
+    for option, usual in usually.items():
         if page is None and document is None and getattr(arguments, option) != usual:
             raise CommandError(f"--{option} is for --html or --json; pass one of them as well")
+    if arguments.decisions is not None and arguments.threshold != "auto":
+        raise CommandError("--decisions are made already: pass them or --threshold, not both")
+    if arguments.reference is not None and len(set(arguments.group)) > 1:
+        raise CommandError("--reference names a group of one column: pass a single --group")
     targets = {"--html": page, "--json": None if document == STDIN else document}
     for option, path in targets.items():
         if path is None:
@@ -507,13 +527,39 @@ def _tell(messages: Iterable[str], arguments: argparse.Namespace) -> None:
         print(f"{PROG}: warning: {_escaped(_by_column(message, arguments))}", file=sys.stderr)
 
 
-def _audits(arguments: argparse.Namespace, groupings: list[_Grouping]) -> list[FairnessAudit]:
+def _decided(
+    rows: Rows, arguments: argparse.Namespace
+) -> Mapping[tuple[str, ...], AUCPartial | None]:
+    """Counts of decisions by grouping."""
+    if rows.decisions is None:
+        return {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of scores that are labels
+        return _partials(rows._replace(scores=rows.decisions), arguments)
+
+
+def _audits(
+    arguments: argparse.Namespace,
+    groupings: list[_Grouping],
+    decided: Mapping[tuple[str, ...], AUCPartial | None],
+) -> list[FairnessAudit]:
     """Audit each grouping; claims are adjusted for all groupings together."""
     from skfedauc.fairness import FairnessAudit
     from skfedauc.fairness.claims import Family
 
     options = {"threshold": arguments.threshold, "favorable": arguments.favorable}
-    audits = [FairnessAudit(grouping.report, **options) for grouping in groupings]
+    if arguments.reference is not None:
+        options["reference"] = [arguments.reference]
+    try:
+        audits = [
+            FairnessAudit(grouping.report, decisions=decided.get(grouping.names), **options)
+            for grouping in groupings
+        ]
+    except ValueError as error:
+        text = str(error).removesuffix(".")
+        raise CommandError(
+            text.replace("reference must be 'rest' or", "--reference must be")
+        ) from None
     Family.joined(audits)
     return audits
 

@@ -307,15 +307,16 @@ class Rows(NamedTuple):
     weights: NDArray[np.float64] | None
     groups: pd.DataFrame
     n_read: int
+    decisions: NDArray[np.float64] | None = None
 
     def having(self, names: Iterable[str]) -> Rows:
         """Rows with a group in each of these columns, and these columns only."""
         groups = self.groups[list(names)]
         has = groups.notna().all(axis=1).to_numpy()
         weights = None if self.weights is None else self.weights[has]
-        return self._replace(
-            labels=self.labels[has], scores=self.scores[has], weights=weights, groups=groups[has]
-        )
+        decisions = None if self.decisions is None else self.decisions[has]
+        kept = self._replace(labels=self.labels[has], scores=self.scores[has], weights=weights)
+        return kept._replace(groups=groups[has], decisions=decisions)
 
     def n_with(self, names: Iterable[str]) -> int:
         """Number of rows with a group in each of these columns."""
@@ -344,7 +345,11 @@ def rows_of(table: pd.DataFrame, columns: list[str], arguments: argparse.Namespa
     labels, positive = labels_of(table[arguments.label], pos_label)
     scores = scores_of(table[arguments.score])
     weights = None if arguments.weight is None else weights_of(table[arguments.weight])
-    return Rows(labels, positive, scores, weights, groups, n_read)
+    decisions = None
+    if arguments.decisions is not None:
+        classes = table[arguments.label].unique(), pos_label
+        decisions = decisions_of(table[arguments.decisions], *classes)
+    return Rows(labels, positive, scores, weights, groups, n_read, decisions)
 
 
 def _with_points(table: pd.DataFrame, arguments: argparse.Namespace) -> pd.DataFrame:
@@ -352,13 +357,14 @@ def _with_points(table: pd.DataFrame, arguments: argparse.Namespace) -> pd.DataF
     from pandas.api.types import is_numeric_dtype
 
     changed = {}
-    for name in {arguments.label, arguments.score, arguments.weight} - {None}:
+    named = {arguments.label, arguments.score, arguments.weight, arguments.decisions} - {None}
+    for name in named:
         column = table[name]
         if is_numeric_dtype(column):
             continue
         text = column.map(str, na_action="ignore")
         has_point = text.str.contains(".", regex=False, na=False).to_numpy(bool)
-        if name != arguments.label:
+        if name not in (arguments.label, arguments.decisions):
             _refuse(column, has_point, "written with a point, although --decimal is a comma,")
         changed[name] = text.map(_with_point, na_action="ignore")
     return table.assign(**changed)
@@ -445,6 +451,30 @@ def labels_of(column: pd.Series[Any], pos_label: str | None) -> tuple[NDArray[An
     if any(isinstance(label, str) for label in classes):
         return np.array([label == positive for label in labels])[codes], True
     return np.array(labels)[codes], positive
+
+
+def decisions_of(
+    column: pd.Series[Any], classes: Iterable[Any], pos_label: str | None
+) -> NDArray[np.float64]:
+    """1 where the positive class is predicted and 0 elsewhere.
+
+    Decisions are labels of the classes; or else 0 and 1, where those are not.
+    """
+    import numpy as np
+    import pandas as pd
+
+    _refuse(column, column.isna(), "empty")
+    codes, values = pd.factorize(column)
+    found, known = [_label(value) for value in values], {_label(value) for value in classes}
+    positive = 1.0 if pos_label is None else _label(pos_label)
+    if not set(found) <= known:
+        if not set(found) <= {0, 1}:
+            raise CommandError(
+                f"column {column.name!r} has the decisions {listed(sorted(map(str, values)))}; "
+                f"they must be labels of the classes, {listed(sorted(map(str, known)))}, or 0 and 1"
+            )
+        positive = 1.0
+    return np.array([float(value == positive) for value in found])[codes]
 
 
 def _label(value: Any) -> float | str:

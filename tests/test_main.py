@@ -706,6 +706,58 @@ def test_a_page_is_written_beside_the_report(frame, written, tmp_path, capsys):
     assert path.read_text(encoding="utf-8") == expected
 
 
+@pytest.mark.parametrize("kind", ["labels", "numbers", "words"])
+def test_decisions_are_those_of_the_page(frame, tmp_path, without_plots, audit, kind):
+    decided = (frame["s"] > frame["id"] % 3).astype(int)
+    words = np.array(["no", "yes"])
+    written_as = frame.assign(
+        y=words[frame["y"]] if kind != "labels" else frame["y"],
+        d=words[decided] if kind == "words" else decided,
+    )
+    file, path = tmp_path / "decided.csv", tmp_path / "report.html"
+    written_as.to_csv(file, index=False)
+    arguments = [*COLUMNS, "--group", "sex", "--decisions", "d"]
+    arguments += [] if kind == "labels" else ["--pos-label", "yes"]
+    assert main(["audit", str(file), *arguments, "--html", str(path)]) == 0
+    audits = [audit_of(frame, by, y_pred=decided) for by in (["g"], ["sex"], ["g", "sex"])]
+    Family.joined(audits)
+    expected = page.page_of([page.Section(one) for one in audits], "decided.csv")
+    assert path.read_text(encoding="utf-8") == expected
+    assert "Decisions</dt><dd>of the model" in expected
+
+
+def test_the_reference_is_that_of_page_and_json(frame, written, tmp_path, without_plots):
+    path = tmp_path / "report.html"
+    arguments = ["audit", written, *COLUMNS, "--reference", "NA", "--html", str(path)]
+    assert main(arguments) == 0
+    expected = page.page_of(
+        [page.Section(audit_of(frame, ["g"], reference=["NA"]))], "predictions.csv"
+    )
+    assert path.read_text(encoding="utf-8") == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--decisions", "sex"], "--decisions is for --html or --json"),
+        (["--reference", "7"], "--reference is for --html or --json"),
+        (["--json", "--decisions", "sex"], "column 'sex' has the decisions 'f', 'm'; they must be"),
+        (
+            ["--json", "--decisions", "y", "--threshold", "0.5"],
+            "pass them or --threshold, not both",
+        ),
+        (["--json", "--decisions", "note"], "column 'note' is empty in "),
+        (
+            ["--json", "--reference", "8"],
+            "--reference must be a group's label; got ['8'], and the ",
+        ),
+        (["--json", "--reference", "7", "--group", "sex"], "pass a single --group"),
+    ],
+)
+def test_what_is_wrong_with_decisions_and_references(written, error_of, arguments, message):
+    assert message in error_of(["audit", written, *COLUMNS, *arguments])
+
+
 @pytest.mark.parametrize("arguments", [[], ["--weight", "w"]])
 def test_a_page_has_the_rows_of_each_grouping(
     frame, probabilities, tmp_path, without_plots, arguments
