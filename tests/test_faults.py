@@ -1,6 +1,8 @@
 """Threads, forked processes and killed workers: results stay the same, and nothing hangs."""
 
 import multiprocessing
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -78,3 +80,35 @@ def test_a_fork_after_threads_counts():
     with multiprocessing.get_context("fork").Pool(2) as pool:
         found = pool.map_async(pooled_of_many_rows, [2, 1, 2]).get(timeout=60)
     assert found == [expected] * 3
+
+
+# A process that counts rows first, so that all is imported, and then has little memory left.
+LITTLE_MEMORY = """
+import resource
+import numpy as np
+from skfedauc import AUCPartial
+
+rows = np.arange(4_000_000)
+y, scores, groups = rows % 2, rows * 0.1, rows % 7
+
+def count(n):
+    return AUCPartial.from_predictions(y[:n], scores[:n], groups=groups[:n])
+
+few = count(1000)
+pages = int(open("/proc/self/statm").read().split()[0])
+limit = pages * resource.getpagesize() + (60 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+try:
+    count(rows.size)
+except MemoryError:
+    print("not enough")
+assert count(1000) == few
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc and RLIMIT_AS")
+def test_rows_beyond_a_memory_limit_are_an_error_and_no_crash():
+    run = subprocess.run(
+        [sys.executable, "-c", LITTLE_MEMORY], capture_output=True, text=True, check=False
+    )
+    assert (run.returncode, run.stdout, run.stderr) == (0, "not enough\n", "")
