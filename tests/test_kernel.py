@@ -133,11 +133,14 @@ def test_add_cells_adds_repetitions_in_any_order(version, name, dtype, n_groups)
     assert not np.signbit(cells.scores[cells.scores == 0]).any()
 
 
+@pytest.mark.parametrize("long", [True, False])
 @pytest.mark.parametrize("n_parts", [2, 7])
 @pytest.mark.parametrize("n_groups", [1, 40])
 @pytest.mark.parametrize("split", ["rows", "score ranges"])
 @pytest.mark.parametrize("name", ["probabilities", "rounded", "one value", "extremes"])
-def test_merged_parts_are_the_whole(version, name, split, n_groups, n_parts):
+def test_merged_parts_are_the_whole(version, name, split, n_groups, n_parts, long, monkeypatch):
+    if long:
+        monkeypatch.setattr(kernel, "_LONG", 10)
     scores, positive, groups, _ = rows(13, n_groups, name, n=900)
     weights = np.random.default_rng(14).integers(1, 9, scores.size) / 4.0
     order = np.argsort(scores) if split == "score ranges" else np.arange(scores.size)

@@ -34,6 +34,10 @@ if os.environ.get("SKFEDAUC_KERNEL", "") != "numpy":
 
 # Fewer rows are counted sooner than a second thread has begun.
 _FEW_ROWS = 1 << 16
+# Cells of many states are sorted together where states are shorter; longer ones are merged in
+# pairs, as are more cells than the sort of one group can number.
+_LONG = 1 << 16
+_MOST_SORTED = 1 << 31
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.integer[Any]]
@@ -155,11 +159,8 @@ def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: in
     if cells.scores.size == 0:
         return _no_cells(weighted=cells.weights is not None)
     sums = [float(counts.sum(dtype=np.float64)) for counts in cells[2:4]]
-    if cells.weights is None and sum(sums) == cells.scores.size:  # one row in each
-        return count_rows(cells.scores, cells.positives > 0, groups, n_groups, n_jobs=1)
-    n_rows = max(sums)
     return _compact(
-        _implementation.add_cells(_with_room_for(cells, n_rows), _numbers(groups), n_groups)
+        _implementation.add_cells(_with_room_for(cells, max(sums)), _numbers(groups), n_groups)
     )
 
 
@@ -183,20 +184,20 @@ def merge_cells(
     """
     if n_groups == 0:
         return parts[0]
-    most = sum(int(max(counts.max(initial=0) for counts in part[2:4])) for part in parts)
-    if len(parts) == 2:
-        states = [_with_room_for(part, most) for part in parts]
-        groups = [_numbers(of_part) for of_part in numbers]
-        return _compact(_implementation.merge_two(*states, *groups, n_groups))
-    # Runs of many states are short as a rule: sorting all cells anew beats merging them.
-    columns: list[Any] = [
-        None if column[0] is None else np.concatenate(column, axis=-1)
-        for column in zip(*parts, strict=True)
-    ]
-    of_cell = [
-        np.repeat(number, np.diff(part.starts)) for part, number in zip(parts, numbers, strict=True)
-    ]
-    return add_cells(Cells(*columns), np.concatenate(of_cell), n_groups)
+    n_cells = sum(part.scores.size for part in parts)
+    if len(parts) > 2 and n_cells > min(len(parts) * _LONG, _MOST_SORTED):
+        middle = len(parts) // 2
+        halves = slice(middle), slice(middle, None)
+        mine = [np.unique(np.concatenate(numbers[half])) for half in halves]
+        parts = [
+            merge_cells(parts[half], [np.searchsorted(of, n) for n in numbers[half]], of.size)
+            for half, of in zip(halves, mine, strict=True)
+        ]
+        numbers = mine
+    n_rows = sum(max(float(counts.sum(dtype=np.float64)) for counts in part[2:4]) for part in parts)
+    states = [_with_room_for(part, n_rows) for part in parts]
+    groups = [_numbers(of_part) for of_part in numbers]
+    return _compact(_implementation.merge_states(states, groups, n_groups))
 
 
 def number_cells(

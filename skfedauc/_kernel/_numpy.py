@@ -49,16 +49,13 @@ def add_cells(cells: Tuple, groups: Array | None, n_groups: int) -> Tuple:
     return starts, scores[order][first] + 0.0, *counts, weights
 
 
-def merge_two(
-    one: Tuple, other: Tuple, numbers_of_one: Array, numbers_of_other: Array, n_groups: int
-) -> Tuple:
+def merge_states(parts: list[Tuple], numbers: list[Array], n_groups: int) -> Tuple:
     groups = [
-        np.repeat(numbers, np.diff(cells[0]))
-        for cells, numbers in ((one, numbers_of_one), (other, numbers_of_other))
+        np.repeat(of_part, np.diff(cells[0])) for of_part, cells in zip(numbers, parts, strict=True)
     ]
     columns = [
-        None if a is None else np.concatenate([a, b], axis=-1)
-        for a, b in zip(one, other, strict=True)
+        None if column[0] is None else np.concatenate(column, axis=-1)
+        for column in zip(*parts, strict=True)
     ]
     return add_cells(tuple(columns), np.concatenate(groups), n_groups)
 

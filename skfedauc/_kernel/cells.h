@@ -73,19 +73,35 @@ void merge_classes(Span<Record> negatives, Span<Record> positives, See see) {
         see(b->key, !begun | (b->key != last), false, true, none, *b);
 }
 
-// Close the gaps behind the cells of pieces: piece p has those from `places[p]` on, and they go to
-// starts[p] to starts[p + 1].
-template <class T>
-void close_gaps(Buffer<T>& column, std::size_t n_columns, const std::vector<std::size_t>& places,
-                const std::vector<std::size_t>& starts) {
-    const std::size_t room = column.size() / n_columns, n_cells = starts.back();
-    T* data = column.span().data;
-    for (std::size_t c = 0; c < n_columns; ++c)
-        for (std::size_t piece = 0; piece < places.size(); ++piece)
-            if (c * room + places[piece] != c * n_cells + starts[piece])
-                std::copy_n(data + c * room + places[piece], starts[piece + 1] - starts[piece],
-                            data + c * n_cells + starts[piece]);
-    column.shrink(n_columns * n_cells);
+// Where the cells of each piece begin and end, where there was room for more.
+struct Gaps {
+    std::vector<std::size_t> begins, ends;
+    explicit Gaps(std::size_t n_pieces) : begins(n_pieces), ends(n_pieces) {}
+};
+
+// Move the cells of all pieces together, and tell where the cells of each group begin.
+template <class Count, class FirstPiece>
+void close_gaps(Cells<Count>& cells, const Gaps& gaps, FirstPiece first_piece) {
+    std::vector<std::size_t> starts(gaps.begins.size() + 1);
+    for (std::size_t piece = 0; piece < gaps.begins.size(); ++piece)
+        starts[piece + 1] = starts[piece] + gaps.ends[piece] - gaps.begins[piece];
+    const auto close = [&](auto& column, std::size_t n_columns) {
+        const std::size_t room = column.size() / n_columns;
+        auto* const data = column.span().data;
+        for (std::size_t c = 0; c < n_columns; ++c)
+            for (std::size_t piece = 0; piece < gaps.begins.size(); ++piece) {
+                auto* const from = data + c * room + gaps.begins[piece];
+                auto* const to = data + c * starts.back() + starts[piece];
+                if (from != to) std::copy_n(from, gaps.ends[piece] - gaps.begins[piece], to);
+            }
+        column.shrink(n_columns * starts.back());
+    };
+    close(cells.scores, 1);
+    close(cells.negatives, 1);
+    close(cells.positives, 1);
+    if (cells.weights.size()) close(cells.weights, 4);
+    for (std::size_t group = 0; group < cells.starts.size(); ++group)
+        cells.starts[group] = std::int64_t(starts[first_piece(group)]);
 }
 
 template <class Record, class Count, class Float>
@@ -102,38 +118,33 @@ Cells<Count> count_rows(Workers& workers, const Rows<Float>& rows, std::size_t n
         });
     // The cells of a piece take the places of its rows, of which there are as many or more.
     Cells<Count> cells(n_groups, n, weighted);
-    std::vector<std::size_t> starts(sorted.n_pieces() + 1), places(sorted.n_pieces());
-    sorted.sort(workers, [&](std::size_t piece) {
-        places[piece] = sorted.place(piece);
-        std::size_t end = places[piece];
+    Gaps gaps(sorted.n_pieces());
+    sorted.sort(workers, [&](std::size_t piece, const auto& runs) {
+        const Span<double> scores = cells.scores.span(), weights = cells.weights.span();
+        const Span<Count> of_negatives = cells.negatives.span(), of_positives = cells.positives.span();
+        std::size_t end = sorted.place(piece);
         Count n_negatives = 0, n_positives = 0;
         double sums[4] = {0, 0, 0, 0};
         merge_classes(
-            sorted.run(piece, 0), sorted.run(piece, 1),
-            [&](auto key, bool is_new, bool negative, bool positive, const Record& a, const Record& b) {
+            runs[0], runs[1], [&](auto key, bool is_new, bool negative, bool positive, const Record& a, const Record& b) {
                 end += is_new;
                 n_negatives = Count(is_new ? 0 : n_negatives) + negative;
                 n_positives = Count(is_new ? 0 : n_positives) + positive;
-                cells.scores[end - 1] = score_of(key);
-                cells.negatives[end - 1] = n_negatives;
-                cells.positives[end - 1] = n_positives;
+                scores[end - 1] = score_of(key);
+                of_negatives[end - 1] = n_negatives;
+                of_positives[end - 1] = n_positives;
                 if constexpr (weighted) {
                     const double of_a = negative * a.weight, of_b = positive * b.weight;
                     const double amounts[4] = {of_a, of_b, of_a * of_a, of_b * of_b};
                     for (std::size_t column = 0; column < 4; ++column) {
                         sums[column] = (is_new ? 0 : sums[column]) + amounts[column];
-                        cells.weights[column * n + end - 1] = sums[column];
+                        weights[column * n + end - 1] = sums[column];
                     }
                 }
             });
-        starts[piece + 1] = end - places[piece];
+        gaps.begins[piece] = sorted.place(piece);
+        gaps.ends[piece] = end;
     });
-    add_up(starts);
-    for (std::size_t group = 0; group <= n_groups; ++group)
-        cells.starts[group] = std::int64_t(starts[sorted.first_piece(group)]);
-    close_gaps(cells.scores, 1, places, starts);
-    close_gaps(cells.negatives, 1, places, starts);
-    close_gaps(cells.positives, 1, places, starts);
-    if (weighted) close_gaps(cells.weights, 4, places, starts);
+    close_gaps(cells, gaps, [&](std::size_t group) { return sorted.first_piece(group); });
     return cells;
 }

@@ -28,8 +28,6 @@ static CellsView<Count> view(nb::handle cells) {
             span<Count>(cells[3]), span<double>(cells[4])};
 }
 
-static bool has_small_counts(nb::handle cells) { return nb::isinstance<Column<std::uint32_t>>(cells[2]); }
-
 template <class T>
 static nb::object array(Buffer<T>& buffer, std::size_t n_rows = 1) {
     const std::size_t shape[2] = {n_rows, buffer.size() / n_rows};
@@ -78,30 +76,35 @@ static nb::tuple py_count_rows(nb::handle scores, nb::handle positive, nb::handl
                              : count<Weighted>(rows, n_groups, n_threads);
 }
 
-template <class Count>
-static nb::tuple add(nb::handle cells, nb::handle groups, std::size_t n_groups) {
-    const auto old = view<Count>(cells);
-    const auto of_cell = span<std::int64_t>(groups);
-    return cells_by(1, old.weights.data, [&](Workers& workers) { return add_cells(workers, old, of_cell, n_groups); });
+// Call `compute(view, weighted)`, both of the type that the cells have.
+template <class Compute>
+static nb::tuple with_types(nb::handle cells, Compute compute) {
+    const auto with_weights = [&](auto of_count) {
+        return cells[4].is_none() ? compute(of_count, std::false_type()) : compute(of_count, std::true_type());
+    };
+    return nb::isinstance<Column<std::uint32_t>>(cells[2]) ? with_weights(std::uint32_t()) : with_weights(std::uint64_t());
 }
 
 static nb::tuple py_add_cells(nb::tuple cells, nb::handle groups, std::size_t n_groups) {
-    return has_small_counts(cells) ? add<std::uint32_t>(cells, groups, n_groups)
-                                   : add<std::uint64_t>(cells, groups, n_groups);
+    return with_types(cells, [&](auto count, auto weighted) {
+        const auto old = view<decltype(count)>(cells);
+        const auto of_cell = span<std::int64_t>(groups);
+        return cells_by(1, weighted, [&](Workers& workers) {
+            return add_cells<weighted.value>(workers, old, of_cell, n_groups);
+        });
+    });
 }
 
-template <class Count>
-static nb::tuple merge(nb::handle a, nb::handle b, nb::handle numbers_a, nb::handle numbers_b, std::size_t n_groups) {
-    const CellsView<Count> states[2] = {view<Count>(a), view<Count>(b)};
-    const Span<const std::int64_t> numbers[2] = {span<std::int64_t>(numbers_a), span<std::int64_t>(numbers_b)};
-    return cells_by(1, states[0].weights.data,
-                    [&](Workers& workers) { return merge_states(workers, states, numbers, n_groups); });
-}
-
-static nb::tuple py_merge_two(nb::tuple a, nb::tuple b, nb::handle numbers_a, nb::handle numbers_b,
-                              std::size_t n_groups) {
-    return has_small_counts(a) ? merge<std::uint32_t>(a, b, numbers_a, numbers_b, n_groups)
-                               : merge<std::uint64_t>(a, b, numbers_a, numbers_b, n_groups);
+static nb::tuple py_merge_states(nb::list parts, nb::list numbers, std::size_t n_groups) {
+    return with_types(parts[0], [&](auto count, auto weighted) {
+        std::vector<CellsView<decltype(count)>> states;
+        std::vector<Span<const std::int64_t>> groups;
+        for (nb::handle part : parts) states.push_back(view<decltype(count)>(part));
+        for (nb::handle of_part : numbers) groups.push_back(span<std::int64_t>(of_part));
+        return cells_by(1, weighted, [&](Workers& workers) {
+            return merge_states<weighted.value>(workers, states, groups, n_groups);
+        });
+    });
 }
 
 static nb::tuple py_number_cells(nb::handle scores, nb::handle groups, std::size_t n_groups) {
@@ -124,7 +127,8 @@ static nb::tuple py_count_pairs(nb::tuple cells) {
         nb::gil_scoped_release unlock;
         count_pairs(cells, negatives.span(), positives.span(), low.span(), high.span());
     };
-    has_small_counts(cells) ? counted(view<std::uint32_t>(cells)) : counted(view<std::uint64_t>(cells));
+    nb::isinstance<Column<std::uint32_t>>(cells[2]) ? counted(view<std::uint32_t>(cells))
+                                                    : counted(view<std::uint64_t>(cells));
     return nb::make_tuple(array(negatives), array(positives), array(low), array(high));
 }
 
@@ -156,7 +160,7 @@ static nb::object py_cross_pairs(nb::handle starts, nb::handle scores, nb::handl
 NB_MODULE(_compiled, module) {
     module.def("count_rows", &py_count_rows, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg().none(), nb::arg());
     module.def("add_cells", &py_add_cells, nb::arg(), nb::arg().none(), nb::arg());
-    module.def("merge_two", &py_merge_two);
+    module.def("merge_states", &py_merge_states);
     module.def("number_cells", &py_number_cells, nb::arg(), nb::arg().none(), nb::arg());
     module.def("count_pairs", &py_count_pairs);
     module.def("ranks_in_groups", &py_ranks_in_groups);

@@ -60,7 +60,7 @@ inline void cross_pairs(Workers& workers, Span<const std::int64_t> starts, Span<
     Buffer<Cell> cells(scores.size);
     std::size_t n_cells = 0;
     for (std::size_t piece = 0; piece < sorted.n_pieces(); ++piece) {
-        const Span<Numbered> run = sorted.run(piece, 0);
+        const Span<Numbered> run = sorted.piece(piece);
         for (std::size_t i = 0; i < run.size; ++i) {
             const std::size_t cell = run[i].number;
             const auto next = std::upper_bound(starts.data, starts.data + starts.size, std::int64_t(cell));

@@ -9,6 +9,22 @@
 constexpr std::size_t CHUNK = std::size_t(1) << 22;
 // Fewer items are not worth a second thread.
 constexpr std::size_t FEW = std::size_t(1) << 16;
+// Items of stretches that one task has.
+constexpr std::size_t TASK = std::size_t(1) << 15;
+
+// Call `see(number, thread)` for each stretch of items, of which number k has places[k] to
+// places[k + 1]; short ones share a task.
+template <class See>
+void in_stretches(Workers& workers, const std::vector<std::size_t>& places, See see) {
+    const std::size_t n = places.size() - 1, n_tasks = places.back() < FEW ? 1 : places.back() / TASK + 1;
+    const auto first = [&](std::size_t task) {
+        if (task == 0 || task == n_tasks) return task ? n : 0;
+        return std::size_t(std::lower_bound(places.begin(), places.end() - 1, task * TASK) - places.begin());
+    };
+    workers.run(n_tasks, [&](std::size_t task, std::size_t thread) {
+        for (std::size_t number = first(task), end = first(task + 1); number < end; ++number) see(number, thread);
+    });
+}
 
 // Call `move(i, place)` for each of `n` items; bucket b gets places starts[b] to starts[b + 1].
 // Chunks of items are counted, and then moved, by different threads; what a chunk has in a
