@@ -107,14 +107,14 @@ COMPILED = [
     Mutant(
         "of equal scores of two states one counts",
         "_kernel/states.h",
-        "of_b = key_b <= key_a",
-        "of_b = key_b < key_a",
+        "has_b = score_b <= score_a",
+        "has_b = score_b < score_a",
     ),
     Mutant(
         "a row of large groups changes its class",
         "_kernel/sorted.h",
-        "begin + i >= middle",
-        "begin + i > middle",
+        "i >= n_first",
+        "i > n_first",
     ),
     Mutant(
         "one of many groups ends early",
