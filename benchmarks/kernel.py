@@ -19,6 +19,7 @@ import numpy as np
 from benchmarks import peers
 from benchmarks.data import Case, Rows, make_rows
 from benchmarks.measure import LIMIT, OURS
+from benchmarks.scenarios import peak_of
 from skfedauc import AUCPartial, GroupAUC, group_roc_auc_score
 from skfedauc import _kernel as kernel
 
@@ -221,6 +222,13 @@ def small_and_wide(repeats: int) -> Iterator[Figure]:
     yield Figure(promise, "1e6 rows", wall["4000"] / wall["2000"], 4.5, False)
 
 
+def in_memory(n: int) -> Iterator[Figure]:
+    case = Case(n, 1_000)
+    peak, _, seconds = peak_of(case)
+    where = f"{case}: {seconds:.1f} s with one thread, {peak * n / 1e9:.1f} GB"
+    yield Figure("1e8 rows in memory: bytes a row beyond the rows", where, peak, 40, False, "")
+
+
 def all_figures(most_rows: int, repeats: int) -> Iterator[Figure]:
     for n in (n for n in (1_000_000, 10_000_000) if n <= most_rows):
         yield from by_group(n, repeats)
@@ -229,6 +237,8 @@ def all_figures(most_rows: int, repeats: int) -> Iterator[Figure]:
     yield from merging(repeats)
     yield from adversarial(1_000_000, repeats)
     yield from small_and_wide(repeats)
+    if most_rows >= 10_000_000:
+        yield from in_memory(100_000_000)
 
 
 def variants(most_rows: int, repeats: int) -> list[dict[str, Any]]:

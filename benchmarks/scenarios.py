@@ -379,6 +379,7 @@ _RATES = ["selection_rate", "true_positive_rate", "false_positive_rate"]
 
 # The peak of the process: memory of the compiled kernel is not Python's.
 _PEAK = """
+import time
 from pathlib import Path
 from benchmarks.data import Case, make_rows
 from skfedauc import AUCPartial
@@ -389,9 +390,11 @@ y, score, group, weight = make_rows({case!r})
 AUCPartial.from_predictions(y[:2], score[:2], groups=group[:2])  # imports
 Path("/proc/self/clear_refs").write_text("5")
 before = kilobytes("VmRSS")
+began = time.perf_counter()
 partial = AUCPartial.from_predictions(y, score, groups=group, sample_weight=weight)
+seconds = time.perf_counter() - began
 held = sum(column.nbytes for column in partial._cells if column is not None)
-print((kilobytes("VmHWM") - before) * 1024 / y.size, held / partial._n_cells)
+print((kilobytes("VmHWM") - before) * 1024 / y.size, held / partial._n_cells, seconds)
 """
 
 
@@ -406,11 +409,16 @@ def memory(n: int) -> list[dict[str, Any]]:
     ]
     found = []
     for case in cases:
-        peak, state = _in_new_process(_PEAK.format(case=case))
+        peak, state, _ = peak_of(case)
         name = f"{case}, one group" if case.n_groups == 1 else str(case)
         described = {"case": name, **case._asdict()}
         found.append({**described, "peak_per_row": peak, "state_per_cell": state})
     return found
+
+
+def peak_of(case: Case) -> list[float]:
+    """Bytes a row beyond the rows at the peak, bytes a cell that are kept, and seconds."""
+    return _in_new_process(_PEAK.format(case=case))
 
 
 def _in_new_process(code: str) -> list[float]:
