@@ -532,6 +532,11 @@ def test_a_killed_worker_is_told_with_the_batches_not_counted(rows, tmp_path):
         AUCPartial.from_batches(some_batches(rows, deadly=1), n_jobs=2)
 
 
+def test_a_device_is_no_checkpoint():
+    with pytest.raises(ValueError, match=r"checkpoint='.*' is a device or a pipe"):
+        AUCPartial.from_batches([([0, 1], [0.1, 0.2])], checkpoint=os.devnull)
+
+
 @pytest.mark.parametrize("names", [NAMES_OF_TUPLES, ("ill", "risk", "site"), ("ill", "risk")])
 @pytest.mark.parametrize(("bad", "n_jobs"), [(1, 1), (7, 1), (19, 1), (9, 2)])
 def test_what_was_counted_before_a_failure_is_kept(rows, tmp_path, monkeypatch, names, bad, n_jobs):

@@ -77,6 +77,11 @@ class Checkpoint(Generic[P]):
         scores_of: Callable[[Any], Any],
     ) -> None:
         check_target(path)
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise ValueError(
+                f"checkpoint={os.fspath(path)!r} is a device or a pipe, which keeps nothing; pass "
+                "the path of a file."
+            )
         self.path = os.fspath(path)
         self._arguments = json.loads(json.dumps(arguments, default=_entry))
         self._restore, self._scores_of = restore, scores_of
