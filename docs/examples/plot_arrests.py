@@ -2,13 +2,13 @@
 Four columns, two gaps in AUC that are not established
 ======================================================
 
-A model scores who was released after an arrest for possessing marijuana in Toronto. For each
-sensitive column, is the AUC of some group worse than that of the others?
+A model predicts who was released after an arrest for possession of marijuana in Toronto. For each
+sensitive column, is the AUC of some group lower than the AUC of the others?
 """
 
 # %%
-# The data come with ``scikit-lego``: 5,226 arrests. The model learns from half of them, and does
-# not use the colour.
+# The data come with ``scikit-lego``: 5,226 arrests. The model is trained on half of them and does
+# not use the color.
 
 import textwrap
 
@@ -34,9 +34,9 @@ model = make_pipeline(
 ).fit(X_train, y_train)
 
 # %%
-# One audit of all columns, asked column by column. The largest minus the smallest AUC is never
-# below 0; ``expected`` is its mean if all groups had the same AUC. ``pvalue`` is that of the gap by
-# itself, ``pvalue_adjusted`` is adjusted for all claims of the audit.
+# One audit covers all columns, and ``audit.of`` selects a column. The largest minus the smallest
+# AUC is never below 0; ``expected`` is its mean if all groups had the same AUC. ``pvalue`` is the
+# unadjusted p value of the gap, and ``pvalue_adjusted`` is adjusted for all claims of the audit.
 
 columns = ["colour", "sex", "citizen", "employed"]
 audit = FairnessAudit.from_estimator(
@@ -51,9 +51,9 @@ for column, by_column in audits.items():
     )
 
 # %%
-# A gap of .03 between colours is about as large as it would be on average if both AUCs were equal.
-# The gaps between citizens and others, and between employed and others, are three times as large
-# as that, and their p values are .02.
+# The gap of .03 between colors is about as large as its mean under equal AUCs. The gaps between
+# citizens and others, and between employed and others, are three times their means under equal
+# AUCs, and their p values are .02.
 
 fig, axes = plt.subplots(2, 2, figsize=(8.5, 4.2), sharex=True, layout="constrained")
 for ax, (column, by_column) in zip(axes.flat, audits.items(), strict=True):
@@ -73,16 +73,16 @@ for ax in axes[1]:
 plt.show()
 
 # %%
-# But four columns are many tests. Adjusted for all claims of the audit, no gap in AUC by a single
-# column is established: these two are worth another look in new data. A group whose AUC is not
-# shown to be lower may yet be scored lower throughout, as the findings on colour say, which the
-# model was never given:
+# Four columns are several tests. After adjustment for all claims of the audit, no gap in AUC by a
+# single column is established. These two gaps deserve another look in new data. A group may be
+# scored lower throughout although its AUC is not shown to be lower. The findings on color show
+# this, although the model was never given the color:
 
 for finding in audits["colour"].findings:
     print(textwrap.fill(finding, 92, initial_indent="- ", subsequent_indent="  "))
 
 # %%
-# Being released is the favorable outcome. The model favours arrested persons of one colour over
-# those of the other, and decisions at any one threshold follow. :doc:`plot_loans` is about such
-# gaps.
-# ``audit.to_html("audit.html")`` writes all of this, with plots, on one page.
+# Release is the favorable outcome. The model favors arrested persons of one color over those of the
+# other, and so do decisions at any single threshold. :doc:`plot_loans` is about such gaps.
+#
+# ``audit.to_html("audit.html")`` writes the whole audit, with plots, on one page.

@@ -1,15 +1,15 @@
 """
-A little less AUC may buy half of the gap
-=========================================
+A slightly lower AUC may halve the gap
+======================================
 
-The loan applications of :doc:`plot_loans` again: white applicants are scored higher than others,
-approved or not. A search over how much of that to remove shows what it costs, and ``refit=`` takes
-the best candidate within a limit.
+This example uses the loan applications of :doc:`plot_loans`. The model scores white applicants
+higher than others, whether approved or not. A search varies how much of this shift is removed and
+shows the cost in AUC. ``refit=`` selects the best candidate within a limit on the gap.
 """
 
 # %%
-# fairlearn's ``CorrelationRemover`` takes the group out of the features: not at all for
-# ``alpha=0``, altogether for 1. ``MitigatedClassifier`` lets a search vary it.
+# fairlearn's ``CorrelationRemover`` removes the group from the features: not at all with
+# ``alpha=0``, completely with ``alpha=1``. ``MitigatedClassifier`` lets a search vary ``alpha``.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -48,23 +48,24 @@ search = GridSearchCV(
 ).fit(X, data["approve"])
 
 # %%
-# The candidates that none beats in both pooled AUC and gap, with the average within groups beside
-# them:
+# These candidates are not beaten by another candidate in both the pooled AUC and the gap. The last
+# column is the average within groups:
 
 front = pareto_front(search, score="pooled", gap="cross_difference")
 within = search.cv_results_["mean_test_macro"]
 print(front.assign(macro=within[front.index]).round(3))
 
 # %%
-# The line joins them in the picture; the diamond is what ``refit=`` took.
+# In the plot, the line connects these candidates, and the diamond marks the candidate that
+# ``refit=`` selected.
 
 CandidatesDisplay.from_search(search, score="pooled", gap="cross_difference")
 plt.show()
 
 # %%
-# Halving the gap costs .014 of the pooled AUC, and nothing within the groups: ``macro`` stays where
-# it was. What is lost are pairs of two groups that the shift had ranked. Removing everything goes
-# too far, since it shifts the scores the other way.
+# Halving the gap costs .014 of the pooled AUC and nothing within the groups: ``macro`` is
+# unchanged. The loss comes from pairs of two groups, whose order the shift had decided. Removing
+# everything goes too far, because it shifts the scores in the other direction.
 #
-# The gap of the chosen candidate is optimistic, since it was chosen; and ``group`` must be known
-# for each new applicant, which may be unlawful.
+# The gap of the selected candidate is optimistic, because the candidate was selected by it. The
+# mitigation needs ``group`` for each new applicant, which may be unlawful.

