@@ -1,7 +1,7 @@
-"""The picture of the architecture, drawn from the package's own imports.
+"""Diagram of the package's modules, drawn from their imports.
 
-Each room is a module or a folder of skfedauc, its words are the first line of its docstring, and
-it stands below all rooms that import from it.
+Each box is a module or a folder of skfedauc with the first paragraph of its docstring. A box is
+below all boxes that import from it.
 """
 
 import ast
@@ -15,17 +15,17 @@ import skfedauc
 
 PACKAGE = Path(skfedauc.__file__).parent
 WIDTH, BOX_HEIGHT, GAP, LEVEL_GAP, LINE = 820, 86, 14, 40, 17
-NARROW = 8  # of an arrow among the boxes of a level
+NARROW = 8  # width of an arrow that crosses a level
 
 
 def rooms() -> dict[str, Path]:
-    """By name, the file that says what the room is for."""
+    """Return, by name of a module or folder, the file with its docstring."""
     files = {file.stem: file for file in PACKAGE.glob("*.py") if file.stem != "__init__"}
     return files | {file.parent.name: file for file in PACKAGE.glob("*/__init__.py")}
 
 
 def needs(name: str) -> set[str]:
-    """The rooms that a room imports from; what only type checkers see is no import."""
+    """Return the modules that a module imports from, without imports for type checkers."""
     folder = PACKAGE / name
     found: set[str] = set()
     for file in folder.glob("*.py") if folder.is_dir() else [folder.with_suffix(".py")]:
@@ -42,18 +42,18 @@ def needs(name: str) -> set[str]:
 
 
 def _room_of(part: str) -> str:
-    """The room itself, or the one that has a public name."""
+    """Return the module of a public name, or the module itself."""
     return skfedauc._MODULES.get(part, part).split(".")[0]
 
 
 def levels() -> tuple[list[list[str]], dict[str, set[str]]]:
-    """Rooms from the lowest level to the highest, and what each needs."""
+    """Return the modules of each level, from the lowest, and the imports of each module."""
     graph = {name: needs(name) & rooms().keys() for name in rooms()}
     order = list(TopologicalSorter(graph).static_order())
     level_of: dict[str, int] = {}
     for name in order:
         level_of[name] = 1 + max((level_of[below] for below in graph[name]), default=-1)
-    # As high as the rooms that need it allow, so that arrows are short
+    # Move each module to just below the modules that import it, so that arrows are short.
     for name in reversed(order):
         above = [level_of[user] for user in graph if name in graph[user]]
         level_of[name] = min(above) - 1 if above else level_of[name]
@@ -63,7 +63,7 @@ def levels() -> tuple[list[list[str]], dict[str, set[str]]]:
 
 
 def direct(graph: dict[str, set[str]]) -> dict[str, set[str]]:
-    """Without the imports that a longer way through other rooms implies."""
+    """Leave out imports that a longer path through other modules implies."""
 
     def below(name: str) -> set[str]:
         return graph[name].union(*(below(n) for n in graph[name]))
@@ -75,7 +75,7 @@ def direct(graph: dict[str, set[str]]) -> dict[str, set[str]]:
 
 
 class Arrows:
-    """Arrows as chains of points, one on each level that they cross, and the order of levels."""
+    """Arrows as chains of points, one point per level that an arrow crosses."""
 
     def __init__(self, by_level: list[list[str]], graph: dict[str, set[str]]) -> None:
         level_of = {name: i for i, names in enumerate(by_level) for name in names}
@@ -84,14 +84,14 @@ class Arrows:
         for upper, lowers in sorted(direct(graph).items()):
             for lower in sorted(lowers):
                 between = range(level_of[upper] - 1, level_of[lower], -1)
-                # An arrow that crosses a level has a narrow place of its own there.
+                # An arrow that crosses a level occupies a narrow place there.
                 places = [f"{upper}>{lower}:{level}" for level in between]
                 for level, place in zip(between, places, strict=True):
                     self.levels[level].append(place)
                 self.chains.append([upper, *places, lower])
 
     def sort(self, level: int, middle_of: dict[str, float]) -> list[str]:
-        """What is on a level, by where the arrows to it come from."""
+        """Sort the places of a level by the mean position of their arrows' origins."""
 
         def key(name: str) -> float:
             above = [
@@ -106,7 +106,7 @@ class Arrows:
 
 
 def svg() -> str:
-    """The picture; its colours are those of the page, light or dark."""
+    """Return the diagram as SVG; its colors come from the page, light or dark."""
     by_level, graph = levels()
     arrows = Arrows(by_level, graph)
     middle: dict[str, float] = {}
@@ -151,7 +151,7 @@ def _box(name: str, x: float, y: float, width: float) -> str:
 
 
 def _arrow(points: list[tuple[float, float]]) -> str:
-    """From the foot of a box to the head of another, straight down across levels between."""
+    """Draw an arrow from the bottom of a box to the top of another, vertical across levels."""
     x, y = points[0]
     path = f"M{x:.1f},{y + BOX_HEIGHT:.1f}"
     for (x, y), (next_x, next_y) in itertools.pairwise(points):

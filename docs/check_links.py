@@ -1,7 +1,7 @@
 """Follow every link within a built site: ``python docs/check_links.py docs/_build/html``.
 
-Sphinx checks the links that it makes; this also checks those in raw HTML, in pictures and in copied
-pages. Exit code 1, and a list, if a page or an anchor is not there.
+Sphinx checks the links that it creates. This script also checks links in raw HTML, in images and in
+copied pages. It lists missing pages and anchors, and exits with code 1 if there are any.
 """
 
 import sys
@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 
 class Page(HTMLParser):
-    """What a page refers to, and the anchors that it has."""
+    """Links and anchors of a page."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -20,7 +20,7 @@ class Page(HTMLParser):
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note links and anchors of a tag."""
+        """Record the links and anchors of a tag."""
         for name, value in attrs:
             if name in ("href", "src") and value:
                 self.links.add(value)
@@ -29,7 +29,7 @@ class Page(HTMLParser):
 
 
 def broken(site: Path) -> list[str]:
-    """Links that lead nowhere, with the page that they are on."""
+    """List links without a target, each with its page."""
     files = [path for path in sorted(site.rglob("*.html")) if "_static" not in path.parts]
     pages = {path.resolve(): Page(path) for path in files}
     found = []
@@ -39,7 +39,7 @@ def broken(site: Path) -> list[str]:
             if parts.scheme or parts.netloc:
                 continue
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
-            # A fragment such as #n_rows=5 is settings that the page reads itself.
+            # A fragment such as #n_rows=5 holds settings for the page, not an anchor.
             anchor = "" if "=" in parts.fragment else unquote(parts.fragment)
             is_there = target.is_file() and (
                 not anchor or target not in pages or anchor in pages[target].anchors

@@ -1,4 +1,4 @@
-"""Configuration of the documentation; the command that builds it is in CONTRIBUTING.md."""
+"""Configuration of the documentation; CONTRIBUTING.md has the command that builds it."""
 
 import contextlib
 import shutil
@@ -34,8 +34,8 @@ exclude_patterns = ["_build", "_templates", "examples", "explorer", "generated",
 templates_path = ["_templates"]
 nitpicky = True
 toc_object_entries_show_parents = "hide"
-default_role = "autolink"  # a link where the word is an object, else plain emphasis
-# Words of docstrings that happen to be modules as well.
+default_role = "autolink"  # a link if the word is an object, otherwise emphasis
+# Ordinary words in docstrings that are also names of modules.
 nitpick_ignore_regex = [("py:obj", "(fairness|metrics|partials|plotting|report|scoring)")]
 
 # Pages in Markdown --------------------------------------------------------------------------
@@ -52,7 +52,7 @@ autodoc_member_order = "bysource"
 numpydoc_show_class_members = False  # the template lists them
 numpydoc_class_members_toctree = False
 numpydoc_xref_param_type = True
-numpydoc_xref_ignore = "all"  # only these words of a type are links, and skfedauc's own
+numpydoc_xref_ignore = "all"  # only the names below and skfedauc's own names become links
 numpydoc_xref_aliases = {
     "DataFrame": "pandas.DataFrame",
     "Series": "pandas.Series",
@@ -63,8 +63,8 @@ numpydoc_xref_aliases = {
     "AUCPartial": "skfedauc.AUCPartial",
 }
 
-# Inventories are written from a list, so that the build needs no network and gives the same
-# pages with and without one.
+# Inventories are written from a list, so that the build needs no network and does not depend on
+# other sites.
 intersphinx_mapping = inventories.write(DOCS / "generated" / "inventories")
 
 
@@ -75,7 +75,7 @@ in_example = contextlib.ExitStack()
 
 
 def warnings_are_errors(gallery_conf, fname, when):
-    """In examples; Sphinx itself goes on as before."""
+    """Turn warnings into errors while an example runs, not in Sphinx itself."""
     if when == "before":
         in_example.enter_context(warnings.catch_warnings(action="error"))
     else:
@@ -92,17 +92,17 @@ sphinx_gallery_conf = {
     "reset_modules": ("matplotlib", "conf.warnings_are_errors"),
     "reset_modules_order": "both",
     "abort_on_example_error": True,
-    "run_stale_examples": True,  # the package may have changed where they have not
+    "run_stale_examples": True,  # the package may have changed since they ran
     "download_all_examples": False,
     "thumbnail_size": (520, 320),
     "show_memory": False,
-    "write_computation_times": False,  # that page would load scripts from elsewhere
+    "write_computation_times": False,  # that page would load scripts from other sites
     "show_signature": False,
     "min_reported_time": 1,
     "remove_config_comments": True,
 }
 
-# How it looks -------------------------------------------------------------------------------
+# Appearance ---------------------------------------------------------------------------------
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"skfedauc {release}"
@@ -124,16 +124,16 @@ html_sidebars = {"index": [], "explorer": [], "contributing": [], "changelog": [
 copybutton_exclude = ".linenos, .gp, .go"  # prompts and outputs are not copied
 
 
-# What is made anew in every build ------------------------------------------------------------
+# Generated in every build --------------------------------------------------------------------
 
 
 def skip_inherited(app, what, name, obj, skip, options):
-    """Leave out what scikit-learn gives every estimator, splitter or scorer."""
+    """Skip members that are inherited from scikit-learn."""
     return skip or str(getattr(obj, "__module__", "")).startswith("sklearn.")
 
 
 def refer_to_public_name(app, env, node, contnode):
-    """Find a public name that a docstring of any module mentions without its package."""
+    """Resolve a public name that a docstring mentions without its package."""
     if node.get("refdomain") != "py" or node["reftarget"].startswith("skfedauc."):
         return None
     return env.get_domain("py").resolve_xref(
@@ -148,20 +148,20 @@ def refer_to_public_name(app, env, node, contnode):
 
 
 def draw_architecture(app):
-    """Draw the picture that a page includes."""
+    """Write the diagram that the page on the architecture includes."""
     path = DOCS / "generated" / "architecture.html"
     path.parent.mkdir(exist_ok=True)
     path.write_text(architecture.svg(), encoding="utf-8")
 
 
 def copy_explorer(app, exception):
-    """Put the explorer, a page by itself, beside the others."""
+    """Copy the explorer, a standalone page, into the site."""
     if exception is None and app.builder.format == "html":
         shutil.copytree(DOCS / "explorer", Path(app.outdir) / "explorer", dirs_exist_ok=True)
 
 
 def setup(app):
-    """Connect these to the build."""
+    """Connect the functions above to the build."""
     app.connect("autodoc-skip-member", skip_inherited)
     app.connect("missing-reference", refer_to_public_name)
     app.connect("builder-inited", draw_architecture)

@@ -1,11 +1,11 @@
 """Inventories of other projects' documentation, written from the list below.
 
-Sphinx links to other projects by an inventory of theirs, which it fetches while it builds. A build
-would then fail without a network, and differ from one day to the next. What the pages refer
-to is little; so it is listed here: after the address of each project, lines of the name, its
-kind and the page that documents it. `$` in a page stands for the name. A name that the pages refer
-to and that is not here fails the build (`sphinx -n -W`); ``sphinx -b linkcheck`` tells, with
-a network, whether the pages still exist.
+Sphinx links to another project with the inventory of that project, which it downloads during the
+build. Such a build fails without a network and may differ from day to day. The pages refer to few
+names of other projects, so these names are listed here. The address of each project is followed by
+lines with a name, its kind and the page that documents it. The name replaces `$` in the page. If
+the pages refer to a name that is not listed, the build fails (`sphinx -n -W`). With a network,
+``sphinx -b linkcheck`` checks that the pages still exist.
 """
 
 import zlib
@@ -70,7 +70,7 @@ PROJECTS = {
 
 
 def write(folder: Path) -> dict[str, tuple[str, str]]:
-    """Write each project's inventory; the result is what ``sphinx.ext.intersphinx`` takes."""
+    """Write each project's inventory and return the mapping for ``sphinx.ext.intersphinx``."""
     folder.mkdir(parents=True, exist_ok=True)
     mapping = {}
     for project, (address, lines) in PROJECTS.items():
@@ -81,7 +81,7 @@ def write(folder: Path) -> dict[str, tuple[str, str]]:
 
 
 def _inventory(project: str, lines: str) -> bytes:
-    """An inventory of version 2: four lines of text, then its entries, compressed."""
+    """Return an inventory of version 2: four lines of text and the compressed entries."""
     head = (
         f"# Sphinx inventory version 2\n# Project: {project}\n# Version: \n"
         "# The remainder of this file is compressed using zlib.\n"

@@ -1,7 +1,8 @@
 """Make patients.csv, the file of the page "From a CSV to an audit".
 
-The 442 patients are those of scikit-learn's diabetes data. The hospitals are made up: the younger a
-patient, the more likely is a low number. So are the gaps: three cells of a hundred.
+The 442 patients are those of scikit-learn's diabetes data. The hospitals are simulated: younger
+patients tend to have lower hospital numbers. The missing values are simulated, too: about 3 % of the
+cells in four columns.
 """
 
 from pathlib import Path
