@@ -1,8 +1,8 @@
 """Make patients.csv, the file of the page "From a CSV to an audit".
 
 The 442 patients are those of scikit-learn's diabetes data. The hospitals are simulated: younger
-patients tend to have lower hospital numbers. The missing values are simulated, too: about 3 % of the
-cells in four columns.
+patients tend to have lower hospital numbers. The missing values, about 3 % of the cells in four
+columns, are simulated as well.
 """
 
 from pathlib import Path
