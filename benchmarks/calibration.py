@@ -792,9 +792,9 @@ def tables() -> list[Table]:
             "that all group AUCs are equal; that each equals the others' average (any of them); "
             "that the model favors no group (`xauc_disparity` of an audit); that both rates are "
             "equal (`equalized_odds_difference`); and that two groups have one ROC curve "
-            f"(`abroca`, {RESAMPLES - 1} resamples). Share of runs in % in which a 95 % interval of "
-            "the difference of group AUCs excludes 0: our interval, and the interval of fairlearn's "
-            f"bootstrap ({BOOTSTRAP_RUNS} runs, {RESAMPLES} resamples). The latter excludes 0 "
+            f"(`abroca`, {RESAMPLES - 1} resamples). Share of runs in % in which a 95 % interval "
+            "of the difference of group AUCs excludes 0: our interval, and the interval of "
+            f"fairlearn's bootstrap ({BOOTSTRAP_RUNS} runs, {RESAMPLES} resamples), which does so "
             "because a resampled difference is never below 0.",
             [
                 "groups",
