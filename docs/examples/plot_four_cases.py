@@ -66,7 +66,7 @@ plt.show()
 # The averages on the line, in blue, are those that the theory predicts: all of them, ``positives``,
 # ``negatives``, and none. In the last case every device has the AUC of the first case, but the
 # pooled AUC is .2 lower. The conditions are sufficient, not necessary: an average may equal the
-# pooled AUC without them, because differences above and below cancel.
+# pooled AUC without them, because differences of opposite sign can cancel.
 #
 # If the rows are available, ``GroupAUC.agreement`` tests which case applies. If the devices send
 # counts instead of AUCs, the pooled AUC is exact: see :doc:`/guide/without_moving_data`.
