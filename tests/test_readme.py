@@ -33,19 +33,7 @@ def promised_numbers():
     return {number: found[1] for number, found in enumerate(comments, 1) if found}
 
 
-def test_tables_are_printed_whole(printed):
-    """In a terminal of 80 columns, without the dots that stand for columns left out."""
-    tables = {
-        line: repr(value) for line, value in printed.items() if isinstance(value, pd.DataFrame)
-    }
-    assert len(tables) >= 4
-    for line, text in tables.items():
-        assert "..." not in text, f"line {line} of the README"
-        assert max(map(len, text.splitlines())) <= 80
-
-
-@pytest.fixture
-def printed(monkeypatch, tmp_path):
+def printed_values(monkeypatch, tmp_path):
     """What the Python blocks print, by line of the README."""
     values = {}
 
@@ -59,12 +47,23 @@ def printed(monkeypatch, tmp_path):
     return values
 
 
-def test_python_blocks_print_the_numbers_of_their_comments(printed):
+def test_python_blocks_print_what_is_promised(monkeypatch, tmp_path):
+    printed = printed_values(monkeypatch, tmp_path)
+
     promised = promised_numbers()
     numbers = {line: value for line, value in printed.items() if isinstance(value, Real)}
     assert numbers
     digits = {line: len(number.partition(".")[2]) for line, number in promised.items()}
     assert promised == {line: f"{value:.{digits[line]}f}" for line, value in numbers.items()}
+
+    # Tables are whole in a terminal of 80 columns, without dots for columns left out.
+    tables = {
+        line: repr(value) for line, value in printed.items() if isinstance(value, pd.DataFrame)
+    }
+    assert len(tables) >= 4
+    for line, text in tables.items():
+        assert "..." not in text, f"line {line} of the README"
+        assert max(map(len, text.splitlines())) <= 80
 
 
 def test_the_audit_runs_as_written(monkeypatch, tmp_path, capsys):
