@@ -1042,7 +1042,8 @@ Main limits:
 - With few rows per class, the comparisons of single groups are conservative.
 - The tau of reports is 0 or more, and therefore too large on average if the true tau is 0.
   Scorers average its square, which is unbiased. Its interval assumes normal true AUCs. For AUCs
-  with a Beta distribution its coverage is 85 to 96 % in 75 runs.
+  with a Beta distribution its coverage is 85 to 96 % in 75 runs; with 100 groups of 5 positives
+  and 15 negatives and tau .06 it is 87 %.
 - The critical difference from pilot rows (`auc_luck`) is too small with few positives and a large
   AUC. The critical difference for uniform scores is too small as well.
 - In some designs, `agreement` finds an average with a difference of delta equivalent too often: in
