@@ -557,7 +557,7 @@ def test_hints():
     assert luck_report(results(scores), "score", test_fraction=0.2).attrs["hint"] == ""
     few = luck_report(results(scores[:, :19]), "score", test_fraction=0.2).attrs["hint"]
     assert few == (
-        "19 splits tell little apart: repeat the folds, for instance by "
+        "with 19 splits the test has little power: repeat the folds, for instance by "
         "cv=RepeatedStratifiedKFold(n_splits=5, n_repeats=10)."
     )
 
@@ -727,13 +727,13 @@ UNCERTAIN = {
 @pytest.mark.parametrize("name", UNCERTAIN)
 def test_share_of_test_rows_has_to_be_given_where_it_is_not_certain(name):
     search = searched(UNCERTAIN[name])
-    with pytest.raises(ValueError, match=rf"cv={name} does not tell the share of .*test_fraction="):
+    with pytest.raises(ValueError, match=rf"each split of cv={name} .* not known: .*test_fraction="):
         luck_report(search, "score")
     assert luck_report(search, "score", test_fraction=0.3).attrs["test_fraction"] == 0.3
 
 
 def test_share_of_test_rows_is_not_in_the_results():
-    with pytest.raises(ValueError, match=r"cv_results_ do not tell the share of rows .*0\.2 for 5"):
+    with pytest.raises(ValueError, match=r"cv_results_ do not contain the share of rows .*0\.2 for 5"):
         luck_report(searched(3).cv_results_, "score")
 
 
@@ -750,7 +750,7 @@ def test_randomized_search_with_several_scores():
     [
         ([[0.5, 0.6]], {"score": "auc"}, ValueError, r"no score named 'auc' .*; it has 'score'"),
         ([[0.5, 0.6]], {"score": None}, TypeError, r"score must be the name .*; got NoneType"),
-        ([[0.5]], {}, ValueError, r"a single split, which does not tell how scores vary"),
+        ([[0.5]], {}, ValueError, r"a single split, from which the variance of scores cannot"),
         ([[NAN, 0.6], [0.5, NAN]], {}, ValueError, r"the score of every candidate is NaN or inf"),
         ([[0.5, 0.6]], {"test_fraction": 0}, ValueError, r"test_fraction must be .*; got 0"),
         ([[0.5, 0.6]], {"test_fraction": 1.0}, ValueError, r"test_fraction must be .*; got 1\.0"),

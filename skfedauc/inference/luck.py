@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# Rows of simulated test sets that are held at a time.
+# Most rows of simulated test sets in memory at a time.
 _ROWS_AT_ONCE = 2_000_000
-# Below this many splits the corrected test tells little apart.
+# Below this number of splits the corrected test has little power.
 _FEW_SPLITS = 20
 
 
-# The difference between two test sets -------------------------------------------------------
+# Critical difference of two test sets -------------------------------------------------------
 
 
 def auc_luck(
@@ -57,54 +57,56 @@ def auc_luck(
 ) -> float:
     """Return the critical difference between the observed AUCs of two equally good models.
 
-    The two observed AUCs differ by more with probability ``1 - level``. The models are taken to be
-    tested on two independent test sets, with the same numbers of positives and of negatives and
-    independent rows, unless `correlation` is given.
+    Two equally good models' observed AUCs differ by more with probability ``1 - level``. The
+    function assumes two independent test sets of independent rows, with the same numbers of
+    positives and of negatives. Pass `correlation` for two models on the same rows.
 
     Parameters
     ----------
     auc : float or None
         The true AUC of both models: between 0 and 1, or from 0.5 to below 1 if `distribution` is
-        "uniform". None if `distribution` is rows, whose AUC is then taken.
+        "uniform". Must be None if `distribution` holds pilot rows: the AUC is then estimated from
+        the rows.
     n_positives, n_negatives : int
-        Rows of each class in a test set.
+        Number of rows of each class in a test set.
     level : float, default=0.95
-        Probability that the difference is at most the critical one.
+        Probability that the observed difference is at most the critical difference.
     distribution : {"binormal", "uniform"} or (y_true, y_score), default="binormal"
-        Distribution of the scores, on which the variance of the AUC depends. "binormal": normal
+        Distribution of the scores. The variance of the AUC depends on it. "binormal": normal
         in both classes with the same standard deviation. "uniform": negatives uniform on [0, 1]
-        and positives on [2 auc - 1, 1], as in `make_universe`. Rows: as they are in these pilot
-        rows, two arrays of shape (n_rows,) with labels in {0, 1}, {-1, 1} or booleans; at least
-        two rows of each class.
+        and positives uniform on [2 auc - 1, 1], as in `make_universe`. A tuple: the empirical
+        distribution of pilot rows, given as two arrays of shape (n_rows,) with labels in {0, 1},
+        {-1, 1} or booleans and at least two rows of each class.
     correlation : float, default=0.0
-        Correlation of the two AUCs, from 0 to below 1: above 0 where two models are tested on
-        the same rows. It is the larger the more similar the models are; 0 gives the largest
-        critical difference.
+        Correlation of the two observed AUCs, from 0 to below 1. It is above 0 if two models are
+        tested on the same rows, and it grows with the similarity of the models. 0 gives the
+        largest critical difference.
     method : {"exact", "simulate"}, default="exact"
-        "exact" takes the exact variance of an AUC, and normal differences. "simulate" draws test
-        sets and takes the quantile of the differences; for few rows of a class or an AUC near 1,
-        where differences are not normal.
+        "exact" combines the exact variance of an AUC with a normal approximation for the
+        difference. "simulate" draws test sets and returns the quantile of the simulated
+        differences. Use it with few rows of a class or an AUC near 1, where differences are not
+        normal.
     random_state : int, RandomState instance or None, default=None
         Seed of the simulation.
     n_simulations : int, default=5000
-        Number of pairs of test sets to draw. With 5,000 the standard error of the result is
-        about 1.3 % of it at the default level.
+        Number of pairs of test sets to draw. With 5,000 pairs the standard error of the result
+        is about 1.3 % of the result at the default level.
 
     Returns
     -------
     float
-        The critical difference, regardless of its sign.
+        The critical absolute difference.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described, or the rows are too few or too well separated to
-        estimate the variance of their AUC; the message says what to pass instead.
+        If an argument is not as described, or if the pilot rows are too few or too well
+        separated to estimate the variance of their AUC. The message says what to pass instead.
 
     See Also
     --------
-    auc_difference_pvalue : The p value of two observed AUCs.
-    luck_report : The same question about the candidates of a search.
+    auc_difference_pvalue : The p value of the difference between two observed AUCs.
+    luck_report : The candidates of a search that are tied with the best.
     make_universe : Rows with uniform scores.
 
     Notes
@@ -113,35 +115,36 @@ def auc_luck(
 
         V = [H - A^2 + (m - 1)(Q1 - A^2) + (n - 1)(Q2 - A^2)] / (m n)
 
-    where Q1 is the probability that two positives both outrank the same negative, Q2 that a
-    positive outranks two negatives, and H is A where no scores tie, and otherwise A minus a
-    quarter of the share of tied pairs. The result is ``z sqrt(2 V (1 - correlation))`` with the
-    normal quantile z at (1 + level) / 2.
+    where Q1 is the probability that two positives both outrank the same negative, and Q2 the
+    probability that a positive outranks two negatives. H equals A without ties; otherwise H is A
+    minus a quarter of the share of tied pairs. The result is ``z sqrt(2 V (1 - correlation))``
+    with the normal quantile z at (1 + level) / 2.
 
     With normal scores ``Q1 = Q2 = Phi(h) - 2 T(h, 1 / sqrt(3))``, where Phi is the normal
-    distribution function, ``h = Phi^-1(A)`` and T is Owen's function [3]_. With uniform ones
-    ``Q1 = (1 + 2a) / 3`` and ``Q2 = (1 + a + a^2) / 3``, ``a = 2A - 1``.
+    distribution function, ``h = Phi^-1(A)`` and T is Owen's function [3]_. With uniform scores
+    ``Q1 = (1 + 2a) / 3`` and ``Q2 = (1 + a + a^2) / 3``, where ``a = 2A - 1``.
 
-    *Uniform scores give too small critical differences where positives are few*: at an AUC of 0.8
-    the binormal one is 1.3 times as large with 200 positives and 800 negatives, and 1.8 times with
-    10 and 990 (0.94 times with 500 of each). On normal scores a difference beyond the uniform
-    "5 %" occurs with a probability of 23 % (AUC 0.8, 50 positives and 950 negatives) or 41 % (AUC
-    0.9, 10 and 990).
+    *With few positives, uniform scores give critical differences that are too small.* At an AUC
+    of 0.8 the binormal critical difference is 1.3 times as large with 200 positives and 800
+    negatives, and 1.8 times with 10 and 990 (0.94 times with 500 of each). On normal scores a
+    difference exceeds the uniform "5 %" critical difference with a probability of 23 % (AUC 0.8,
+    50 positives and 950 negatives) or 41 % (AUC 0.9, 10 and 990).
 
-    From pilot rows, H, Q1, Q2 and A^2 are each estimated without bias, and z is the quantile of
-    Student's t, with the degrees of freedom of the estimated variance (Satterthwaite). In
-    simulations with test sets as large as the pilot the critical difference at 5 % is exceeded in
-    5 to 8 % of cases at an AUC of 0.7 and 0.8 with 10 positives, in 13 to 16 % at 0.9 and 18 to
-    21 % at 0.95; with 50 positives in 4 to 9 %. Pass "binormal" with the AUC where it is large and
-    positives are few.
+    With pilot rows, unbiased estimates replace H, Q1, Q2 and A^2, and z is a quantile of
+    Student's t with the degrees of freedom of the estimated variance (Satterthwaite). In
+    simulations with test sets as large as the pilot, differences exceed the 5 % critical
+    difference in 5 to 8 % of cases at an AUC of 0.7 and 0.8 with 10 positives, in 13 to 16 % at
+    0.9 and in 18 to 21 % at 0.95; with 50 positives in 4 to 9 %. If the AUC is large and positives
+    are few, pass "binormal" with the AUC instead.
 
-    Simulated test sets are drawn from the distributions, or from the rows with replacement within
-    each class; the quantile of the latter is multiplied by the ratio of Student's t quantile to
-    the normal one. For a correlation, the second model gives each row the score of the first with
-    a certain probability, and an independent one otherwise; the probability is the one at which
-    the two AUCs have exactly this correlation. The differences then come from few rows, while
-    models differ a little in every row: with 10 positives the result is up to 1.05 times the exact
-    one at a correlation of 0.75, but up to 1.3 times at 0.95, where "exact" is the better choice.
+    "simulate" draws test sets from the distribution, or from the pilot rows with replacement
+    within each class. With pilot rows it multiplies the simulated quantile by the ratio of
+    Student's t quantile to the normal quantile. To simulate a correlation, the second model gives
+    each row the score of the first model with some probability, and an independent score
+    otherwise. The probability is chosen so that the two AUCs have exactly this correlation. The
+    simulated differences then come from few rows, while real models differ slightly in every row.
+    With 10 positives the result is up to 1.05 times the exact one at a correlation of 0.75, and up
+    to 1.3 times at 0.95. Prefer "exact" at such high correlations.
 
     References
     ----------
@@ -193,22 +196,23 @@ def auc_difference_pvalue(
     distribution: str | tuple[Any, Any] = "binormal",
     correlation: float = 0.0,
 ) -> float:
-    """Return the p value of two observed AUCs under the null hypothesis of equal true AUCs.
+    """Return the p value of the null hypothesis that two observed AUCs have equal true AUCs.
 
-    For published numbers, where there are no rows; with the scores of both models on the same rows
-    use `compare_roc_auc`.
+    Use this function for published AUCs. If the scores of both models on the same rows are
+    available, use `compare_roc_auc`.
 
     Parameters
     ----------
     auc_a, auc_b : float
         The observed AUCs, from 0 to 1.
     n_positives, n_negatives : int
-        Rows of each class in a test set.
+        Number of rows of each class in a test set.
     distribution : {"binormal", "uniform"} or (y_true, y_score), default="binormal"
-        Distribution of the scores, as in `auc_luck`: at the mean of the two AUCs, or as in these
-        pilot rows.
+        Distribution of the scores, as in `auc_luck`. "binormal" and "uniform" are evaluated at
+        the mean of the two AUCs; a tuple holds pilot rows.
     correlation : float, default=0.0
-        Correlation of the two AUCs, from 0 to below 1: above 0 for models on the same rows.
+        Correlation of the two observed AUCs, from 0 to below 1. It is above 0 for two models on
+        the same rows.
 
     Returns
     -------
@@ -222,15 +226,15 @@ def auc_difference_pvalue(
 
     See Also
     --------
-    auc_luck : The difference at which the p value is 5 %.
-    compare_roc_auc : Two models on the same rows, from the rows.
+    auc_luck : The critical difference: the difference with a p value of 5 %.
+    compare_roc_auc : Paired comparison of two models on the same rows.
 
     Notes
     -----
-    The difference is divided by ``sqrt(2 V (1 - correlation))``, with the variance V of an AUC as
-    in `auc_luck`, and compared with the normal distribution (Student's t with pilot rows). In
-    simulations with normal scores, AUCs of 0.7 to 0.95 and 10/40 to 50/950
-    positives/negatives the p value is below 5 % in 1 to 6 % of cases without a difference.
+    The test statistic is the difference divided by ``sqrt(2 V (1 - correlation))``, with the
+    variance V of an AUC as in `auc_luck`. Its null distribution is normal (Student's t with pilot
+    rows). In simulations with normal scores, AUCs of 0.7 to 0.95 and 10/40 to 50/950
+    positives/negatives, the p value is below 5 % in 1 to 6 % of cases without a true difference.
 
     Examples
     --------
@@ -264,16 +268,16 @@ def _check_test_set(n_positives: Any, n_negatives: Any, correlation: Any) -> tup
 
 
 class _Moments(NamedTuple):
-    """What the variance of an AUC is made of, for any numbers of rows.
+    """Moments of pair comparisons that determine the variance of an AUC for any number of rows.
 
-    A comparison of a positive with a negative is 1, one half or 0.
+    The comparison of a positive with a negative is 1, one half (a tie) or 0.
 
     Attributes
     ----------
     pair : float
         Variance of a comparison.
     same_negative, same_positive : float
-        Covariance of two comparisons that share the negative only, or the positive only.
+        Covariance of two comparisons that share only the negative, or only the positive.
     """
 
     pair: float
@@ -285,16 +289,16 @@ class _Moments(NamedTuple):
         return self.covariance(m, n, 1.0)
 
     def covariance(self, m: int, n: int, same: float) -> float:
-        """Covariance of the AUCs of two models that give this share of rows the same score.
+        """Covariance of the AUCs of two models that give a share `same` of rows the same score.
 
-        Two comparisons vary together where they share a row that scores the same in both.
+        Two comparisons are correlated if they share a row with the same score in both models.
         """
         of_a_negative = same * (m - same) * self.same_negative
         of_a_positive = same * (n - same) * self.same_positive
         return (same**2 * self.pair + of_a_negative + of_a_positive) / (m * n)
 
     def share_of_same_scores(self, m: int, n: int, correlation: float) -> float:
-        """The share at which the AUCs of the two models have this correlation."""
+        """Share of rows with the same score at which two models' AUCs have this correlation."""
         squared = self.pair - self.same_negative - self.same_positive
         linear = m * self.same_negative + n * self.same_positive
         wanted = correlation * self.variance(m, n) * m * n
@@ -303,18 +307,18 @@ class _Moments(NamedTuple):
 
 
 class _Population(NamedTuple):
-    """Scores of both classes.
+    """Score distributions of both classes.
 
     Attributes
     ----------
     estimated : _Moments
-        Of the scores; estimated without bias where all that is known of them is a sample.
+        Moments of the distribution; unbiased estimates if it is known from pilot rows only.
     drawn : _Moments
-        Of what `draw` draws.
+        Moments of the scores that `draw` returns.
     draw : callable
-        Gives scores in an array of that shape, of positives or else of negatives.
+        Given a random state, whether to draw positives, and a shape: an array of scores.
     pilot : tuple of int or None
-        Positives and negatives of the sample; None for a distribution that is known.
+        Numbers of positives and of negatives in the pilot rows; None for a known distribution.
     """
 
     estimated: _Moments
@@ -335,13 +339,13 @@ class _Population(NamedTuple):
         return max((of_positives + of_negatives) ** 2 / squares, least)
 
     def quantile(self, tail: float, m: int, n: int) -> float:
-        """What a difference over its standard error exceeds with this probability."""
+        """Upper quantile of a difference divided by its standard error."""
         freedom = self.freedom(m, n)
         known = math.isinf(freedom)
         return normal_quantile(tail) if known else float(t_quantile(tail, freedom))
 
     def tail(self, ratio: float, m: int, n: int) -> float:
-        """The probability that a difference over its standard error exceeds this."""
+        """Probability that a difference divided by its standard error exceeds `ratio`."""
         from scipy.special import ndtr, stdtr
 
         freedom = self.freedom(m, n)
@@ -356,7 +360,7 @@ def _population(auc: Any, distribution: Any) -> _Population:
             limits = "from 0.5 to below 1" if is_uniform else "between 0 and 1"
             hint = ""
             if validation.is_number(auc) and auc in (0, 1):
-                hint = " The variance of an AUC without any error is 0."
+                hint = " The variance of a perfect AUC is 0."
             elif validation.is_number(auc) and 0 < auc < 0.5:
                 hint = " The result is the same for 1 - auc with the classes exchanged."
             elif auc is None:
@@ -375,14 +379,14 @@ def _population(auc: Any, distribution: Any) -> _Population:
         )
     if auc is not None:
         raise ValueError(
-            "auc must be None where distribution=(y_true, y_score), since it is that of these "
-            f"rows; got {auc!r}. Leave the rows out to choose an AUC."
+            "auc must be None with distribution=(y_true, y_score), since the AUC is that of "
+            f"these rows; got {auc!r}. Leave the rows out to choose an AUC."
         )
     return _of_rows(*distribution)
 
 
 def _uniform(auc: float) -> _Population:
-    """Negatives uniform on [0, 1], positives on [2 auc - 1, 1]."""
+    """Uniform scores: negatives on [0, 1], positives on [2 auc - 1, 1]."""
     lowest = 2 * auc - 1
     # (1 + 2a) / 3 - A^2 and (1 + a + a^2) / 3 - A^2, without cancellation
     moments = _Moments(
@@ -397,7 +401,7 @@ def _uniform(auc: float) -> _Population:
 
 
 def _binormal(auc: float) -> _Population:
-    """Normal scores of both classes, with the same standard deviation."""
+    """Normal scores with the same standard deviation in both classes."""
     from scipy.special import ndtri, owens_t
 
     separation = float(ndtri(auc))
@@ -413,7 +417,7 @@ def _binormal(auc: float) -> _Population:
 
 
 def _of_rows(y_true: Any, y_score: Any) -> _Population:
-    """Scores as they are in these rows."""
+    """Empirical distribution of the scores of pilot rows."""
     partial = AUCPartial.from_predictions(y_true, y_score)
     m, n = int(partial.n_positives.sum()), int(partial.n_negatives.sum())
     if m < 2 or n < 2:
@@ -445,7 +449,7 @@ def _of_rows(y_true: Any, y_score: Any) -> _Population:
         same_negative / (n * m**2) - squared_auc,
         same_positive / (m * n**2) - squared_auc,
     )
-    # Places stand for scores: they never look like labels.
+    # Ranks replace the scores; ranks from 2 on cannot be mistaken for labels.
     place = np.arange(positives.size) + 2.0
     of_class = np.repeat(place, negatives.astype(int)), np.repeat(place, positives.astype(int))
 
@@ -457,7 +461,7 @@ def _of_rows(y_true: Any, y_score: Any) -> _Population:
 
 
 def _positive(variance: float, distribution: Any) -> float:
-    """The variance, refused where rows are not enough to estimate it."""
+    """Return the variance; raise a ValueError if the pilot rows cannot estimate it."""
     if not isinstance(distribution, str) and not variance > 1e-15:
         raise ValueError(
             "distribution=(y_true, y_score) are rows from which the variance of the AUC cannot be "
@@ -475,7 +479,10 @@ def _simulated_differences(
     n_simulations: int,
     random: np.random.RandomState,
 ) -> Floats:
-    """Differences between the AUCs of pairs of test sets, some rows of which score the same."""
+    """Differences between the AUCs of simulated pairs of test sets.
+
+    In each pair, a share `same` of the rows has the same score.
+    """
     at_once = max(1, _ROWS_AT_ONCE // (2 * (m + n)))
     differences = []
     for start in range(0, n_simulations, at_once):
@@ -494,7 +501,7 @@ def _simulated_differences(
 
 
 def _aucs_of_test_sets(scores: Floats, m: int) -> Floats:
-    """AUC of each row of a matrix of scores, whose first m columns are of positives."""
+    """AUC of each row of a matrix of scores whose first m columns hold the positives."""
     n_sets, n_rows = scores.shape
     partial = AUCPartial.from_predictions(
         np.tile(np.arange(n_rows) < m, n_sets),
@@ -511,74 +518,77 @@ def _aucs_of_test_sets(scores: Floats, m: int) -> Floats:
 def luck_report(
     search: Any, score: str, *, test_fraction: float | None = None, level: float = 0.95
 ) -> pd.DataFrame:
-    """List which candidates of a search cannot be told from the best.
+    """List the candidates of a search that do not differ significantly from the best.
 
-    By Nadeau and Bengio's corrected resampled t test of the differences between a candidate's
-    scores and the best one's, split by split.
+    Nadeau and Bengio's corrected resampled t test compares the scores of each candidate with those
+    of the best candidate, paired by split.
 
     Parameters
     ----------
     search : fitted GridSearchCV or RandomizedSearchCV, or mapping
-        Or the ``cv_results_`` of one, also as a DataFrame.
+        A fitted search, or the ``cv_results_`` of a search as a dict or a DataFrame.
     score : str
-        Name of the score, a key of ``scoring``; "score" where there was a single one.
+        Name of the score, a key of ``scoring``; "score" if the search has a single score.
     test_fraction : float, default=None
-        Share of the rows that each split tests on, between 0 and 1; the others are trained
-        on. None reads it from ``search.cv``, if this is None, a number of folds, or (not a
-        subclass of) a splitter that tests each row once or equally often: `KFold`,
-        `StratifiedKFold`, `GroupKFold`, `StratifiedGroupKFold`, `LeaveOneGroupOut`,
-        `WithinGroupStratifiedKFold`, `RepeatedKFold`, `RepeatedStratifiedKFold`; or
-        `ShuffleSplit` or `StratifiedShuffleSplit`. Required otherwise.
+        Share of the rows in the test set of each split, between 0 and 1. None reads the share
+        from ``search.cv`` if this is None, a number of folds, `KFold`, `StratifiedKFold`,
+        `GroupKFold`, `StratifiedGroupKFold`, `LeaveOneGroupOut`, `WithinGroupStratifiedKFold`,
+        `RepeatedKFold`, `RepeatedStratifiedKFold`, `ShuffleSplit` or `StratifiedShuffleSplit`
+        (not a subclass). Required otherwise.
     level : float, default=0.95
         Candidates are tied with the best unless their adjusted p value is at most 1 - level.
 
     Returns
     -------
     pandas.DataFrame
-        From the best score to the worst, indexed by candidate as in ``cv_results_``. Columns:
-        the mean score, named as the score; `difference`, that mean less the best one;
-        `standard_error` of the difference; `pvalue`, two-sided; `pvalue_adjusted`, times the
-        number of pairs of candidates (Bonferroni); `tied`, bool; then the candidate's parameters.
+        One row per candidate, from the best score to the worst; the index is the candidate's
+        number in ``cv_results_``. Columns: the mean score, named as the score; `difference`, the
+        mean score minus the best mean score; `standard_error` of the difference; `pvalue`,
+        two-sided; `pvalue_adjusted`, multiplied by the number of pairs of candidates
+        (Bonferroni); `tied`, bool; then the candidate's parameters.
 
-        Its ``attrs`` tell "n_splits", "test_fraction", "adjustment" and a "hint", which is "" or
-        says that there are few splits or that failed candidates were left out.
+        ``attrs`` holds "n_splits", "test_fraction", "adjustment" and "hint". The hint says if
+        there are few splits or if failed candidates were left out; otherwise it is "".
 
     Raises
     ------
     ValueError
-        If the search does not have the score, has a single split or is a halving search, if the
-        share of test rows is needed, or if all candidates failed.
+        If the search does not have the score, has a single split or is a halving search, if
+        `test_fraction` is required, or if all candidates failed.
     NotFittedError
         If the search is not fitted.
 
     See Also
     --------
-    select_simplest_tied : Refits the simplest of the tied candidates.
-    auc_luck : The same question about two test sets.
+    select_simplest_tied : Refit rule for the simplest of the tied candidates.
+    auc_luck : The critical difference of two test sets.
 
     Notes
     -----
-    With differences d of mean d_bar and variance S^2 over J splits, which train on n_train and
-    test on n_test rows, the variance of d_bar is ``(1/J + n_test/n_train) S^2``, and
-    ``d_bar / sqrt(variance)`` is compared with Student's t of J - 1 degrees of freedom [1]_. The
-    second term stands for what splits have in common: their training sets overlap, so their
-    scores are not independent, and a plain t test calls too many differences real.
+    Let d be the differences over J splits, with mean d_bar and variance S^2. Each split trains on
+    n_train rows and tests on n_test rows. The variance of d_bar is
+    ``(1/J + n_test/n_train) S^2``, and ``d_bar / sqrt(variance)`` follows Student's t with J - 1
+    degrees of freedom under the null hypothesis [1]_. The term ``n_test/n_train`` accounts for
+    overlapping training sets, which make the scores of different splits dependent. A plain t test
+    ignores this dependence and rejects too often.
 
-    The best is picked for its score, so that every two candidates are compared in effect: p values
-    are multiplied by the number of pairs (Bonferroni). In simulated searches over 2 to 30
-    equally good models (200 rows; 5 folds, or 5 folds repeated 10 times) some candidate was not
-    tied in at most 5 % of searches. Multiplied by the number of candidates alone it was up to 22 %,
-    and without adjustment 77 % and 97 % over 30; by a plain t test, 7 and 57 % over 2.
+    The best candidate is selected for its score, which in effect compares all pairs of candidates.
+    P values are therefore multiplied by the number of pairs (Bonferroni). In simulated searches
+    over 2 to 30 equally good models (200 rows; 5 folds, or 5 folds repeated 10 times), at most 5 %
+    of searches had a candidate that was not tied. Multiplying by the number of candidates alone
+    gave up to 22 %; no adjustment gave 77 % and 97 % with 30 models; a plain t test gave 7 and
+    57 % with 2 models.
 
-    Candidates with the same scores as the best are tied with a p value of 1; if all differences
-    are the same but not 0, the p value is 0. Candidates with a score that is not finite, whose
-    fits or scorers failed, are left out and not counted.
+    A candidate with the same scores as the best is tied, with a p value of 1. If all differences
+    are equal and not 0, the p value is 0. Candidates with a score that is not finite, because
+    a fit or a scorer failed, are left out and not counted.
 
-    *Repeat the folds*, for 20 splits or more. One candidate of 30 is told from the best if it is
-    behind by 10.0 standard deviations of the differences with 5 folds, by 2.6 if they are repeated
-    4 times, and by 2.1 if 10 times, with ``RepeatedStratifiedKFold(n_splits=5, n_repeats=10)``.
+    *Repeat the folds* to get 20 splits or more. With 30 candidates, the test separates a candidate
+    from the best if their mean scores differ by 10.0 standard deviations of the differences with 5
+    folds, by 2.6 if the folds are repeated 4 times, and by 2.1 if they are repeated 10 times, with
+    ``RepeatedStratifiedKFold(n_splits=5, n_repeats=10)``.
 
-    Being tied is no proof of being equal.
+    Tied candidates are not shown to be equal.
 
     References
     ----------
@@ -643,12 +653,12 @@ def luck_report(
 
 
 class ComparedWithBest(NamedTuple):
-    """The candidates of a search that did not fail, from the best score to the worst.
+    """Candidates of a search compared with the best, in order of score; without failed ones.
 
     Attributes
     ----------
     candidates : ndarray of intp, shape (n_candidates,)
-        Their numbers in ``cv_results_``.
+        Numbers of the candidates in ``cv_results_``.
     means, differences, standard_errors, pvalues, pvalues_adjusted : ndarray of float64, \
 shape (n_candidates,)
     tied : ndarray of bool, shape (n_candidates,)
@@ -681,14 +691,14 @@ def compared_with_best(
     candidates = finite[np.argsort(-means[finite], kind="stable")]
     scores = scores[candidates]
     difference = scores - scores[0]
-    # What is rounding only is no difference.
+    # Differences within rounding error are 0.
     difference[np.abs(difference) <= 1e-14 * np.abs(scores)] = 0.0
     mean = difference.mean(axis=1)
     inflation = 1 / n_splits + test_fraction / (1 - test_fraction)
     error = np.sqrt(inflation * difference.var(axis=1, ddof=1))
     t = np.divide(mean, error, out=np.where(mean == 0, 0.0, -np.inf), where=error > 0)
     pvalue = 2 * stdtr(n_splits - 1, -np.abs(t))
-    # The best is picked from all, which compares every two.
+    # The best is selected from all candidates, which in effect compares all pairs.
     adjusted = np.minimum(1.0, pvalue * max(math.comb(candidates.size, 2), 1))
     return ComparedWithBest(
         candidates, means[candidates], mean, error, pvalue, adjusted, adjusted > 1 - level
@@ -696,7 +706,7 @@ def compared_with_best(
 
 
 def split_scores(results: Mapping[str, Any], score: Any) -> Floats:
-    """Scores of each candidate in each split, an array of shape (n_candidates, n_splits)."""
+    """Scores by candidate and split, an array of shape (n_candidates, n_splits)."""
     if not isinstance(score, str):
         raise TypeError(f"score must be the name of a score; got {type(score).__name__}.")
     if "n_resources" in results:
@@ -716,15 +726,15 @@ def split_scores(results: Mapping[str, Any], score: Any) -> Floats:
         )
     if n_splits == 1:
         raise ValueError(
-            "the search has a single split, which does not tell how scores vary; use cv=5 or "
-            "more, best repeated."
+            "the search has a single split, from which the variance of scores cannot be "
+            "estimated; use cv=5 or more, best repeated."
         )
     columns = [results[f"split{i}_test_{score}"] for i in range(n_splits)]
     return np.array(columns, np.float64).T
 
 
 def _results_of(search: Any) -> Mapping[str, Any]:
-    """The ``cv_results_`` of a search, or those that were given in its place."""
+    """The ``cv_results_`` of a search, or `search` itself if it already holds results."""
     if isinstance(search, Mapping) or hasattr(search, "columns"):
         results: Mapping[str, Any] = search
         return results
@@ -745,10 +755,10 @@ _EACH_ROW_ONCE = {
 
 
 def _test_fraction_of(search: Any, n_splits: int) -> float:
-    """Share of the rows in each test set, where the search makes it certain."""
+    """Share of the rows in each test set; a ValueError if ``search.cv`` does not determine it."""
     if not hasattr(search, "cv"):
         raise ValueError(
-            "cv_results_ do not tell the share of rows that each split tested on: pass "
+            "cv_results_ do not contain the share of rows that each split tested on: pass "
             "test_fraction=, 0.2 for 5 folds, repeated or not."
         )
     cv = search.cv
@@ -766,14 +776,14 @@ def _test_fraction_of(search: Any, n_splits: int) -> float:
             if fraction is not None:
                 return fraction
     raise ValueError(
-        f"cv={kind} does not tell the share of rows that each split tests on: pass "
-        "test_fraction=, the mean size of its test sets divided by that of test and training set "
-        "together."
+        f"the share of rows that each split of cv={kind} tests on is not known: pass "
+        "test_fraction=, the mean size of the test sets divided by the mean size of test and "
+        "training set together."
     )
 
 
 def _shuffled_fraction(test_size: Any, train_size: Any) -> float | None:
-    """Share of test rows among those used; None where it depends on the number of rows."""
+    """Share of test rows among the rows in use; None if it depends on the number of rows."""
     if test_size is None and train_size is None:
         return 0.1  # scikit-learn's default
     shares = [size for size in (test_size, train_size) if size is not None]
@@ -793,7 +803,7 @@ def _hint(n_splits: int, n_failed: int, n_candidates: int) -> str:
         )
     if n_splits < _FEW_SPLITS:
         hints.append(
-            f"{n_splits} splits tell little apart: repeat the folds, for instance by "
+            f"with {n_splits} splits the test has little power: repeat the folds, for instance by "
             "cv=RepeatedStratifiedKFold(n_splits=5, n_repeats=10)."
         )
     return " ".join(hints)
