@@ -1,4 +1,4 @@
-"""What fairlearn adds to scikit-learn, made to work in its searches."""
+"""Fairness audits, and fairlearn's mitigators for scikit-learn searches."""
 
 from skfedauc.fairness.audit import FairnessAudit
 from skfedauc.fairness.mitigation import MitigatedClassifier

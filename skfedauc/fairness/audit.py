@@ -1,4 +1,4 @@
-"""`FairnessAudit`: how a model ranks and decides in each group, and which gaps are established."""
+"""`FairnessAudit`: gaps between groups in ranking and in decisions, with tests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from skfedauc.inference.pairwise import DifferenceTest
 
-# The area between ROC curves is left out where more cells than this would be passed over.
+# ABROCA is left out if it needs more than this number of visits of cells.
 _MOST_PASSED = 10_000_000
 LEVEL = 0.95
 Favorable = Literal["positive", "negative"]
@@ -37,48 +37,49 @@ _SELECTION, *_ODDS = deciding.RATES
 
 
 class FairnessAudit:
-    """How a model ranks and decides in each group, and which gaps are established.
+    """Fairness audit: gaps between groups in ranking and in decisions, with tests.
 
-    The ranking side is that of `GroupAUC`: group AUCs with intervals and tests, and how the
-    groups' rows rank against each other. The decision side is that of fairlearn: rates of
-    positive predictions. Scores and decisions are counted by group and class, and both counts may
-    be merged.
+    The ranking is described by `GroupAUC`: group AUCs with intervals and tests, and the ranking of
+    the groups' rows against each other. The decisions are described by fairlearn's rates of
+    positive predictions. Scores and decisions are counted by group and class; these counts can be
+    merged.
 
     Parameters
     ----------
     report : GroupAUC
-        The groups are those of the report. Groups that lack a class are small, whatever its
-        `undefined`.
+        Report on the groups to audit. Groups that lack a class are small, whatever the value of
+        `undefined` in the report.
     decisions : AUCPartial, default=None
         Counts of decisions on the same rows: the scores are 1 where the positive class is
-        predicted and 0 elsewhere. None takes decisions at the `threshold`.
+        predicted and 0 elsewhere. None makes decisions at the `threshold`.
     threshold : float, "auto" or None, default="auto"
-        Rows that score at least as high are predicted positive. "auto" takes the `decisions`; if
-        there are none, 0.5 where all scores are from 0 to 1; otherwise it takes no threshold. None
-        takes no threshold: the audit is about the ranking only.
+        Rows with a score of at least the threshold are predicted positive. "auto" uses the
+        `decisions` if they are given; otherwise it uses 0.5 if all scores are from 0 to 1, and no
+        threshold if not. None uses no threshold: the audit covers the ranking only.
     min_per_class : int, default=10
-        Groups with fewer rows of those that a rate or an AUC is computed from are small: they are
-        shown, but not compared. A selection rate needs as many rows, a true positive rate as many
-        positives, a false positive rate as many negatives, an AUC both.
+        Least number of rows for a comparison. A selection rate needs this number of rows, a true
+        positive rate this number of positives, a false positive rate this number of negatives,
+        and an AUC this number of both classes. Groups with fewer are small: they are shown, but
+        not compared.
     reference : "rest" or a group's label, default="rest"
-        What the AUC of each group is compared with: the AUCs of the other groups, or that of one
-        group; see `GroupAUC.compare_groups`. Where a group is called "rest", pass its label in a
-        list.
+        The AUC of each group is compared with the AUCs of the other groups ("rest") or with the
+        AUC of one group; see `GroupAUC.compare_groups`. If a group is called "rest", pass its
+        label in a list.
     favorable : {"positive", "negative"} or None, default=None
-        Which class is the favorable outcome for a person: "positive" for a loan that is
-        approved, "negative" for a default or a relapse. None leaves it open, and findings say that
-        the model scores a group higher or lower, not that it favours or disfavours the group.
+        The class that is the favorable outcome for a person: "positive" for the approval of a
+        loan, "negative" for a default or a relapse. With None, findings say that the model scores
+        a group higher or lower, not that it favors or disfavors the group.
 
     Attributes
     ----------
     report : GroupAUC
-        Of all groups.
+        Report on all groups.
     compared : GroupAUC
-        Of the groups whose AUC is not small, with all others left out.
+        Report on the groups with `min_per_class` rows of each class.
     decisions : AUCPartial or None
         Counts of decisions by group and class; None if only the ranking is audited.
     threshold : float or None
-        None if the decisions were given, or if there are none.
+        Threshold of the decisions; None if the decisions were given, or if there are none.
     min_per_class : int
     reference : object
     favorable : str or None
@@ -86,16 +87,16 @@ class FairnessAudit:
     Raises
     ------
     TypeError
-        If `report` is no GroupAUC, or `decisions` is no AUCPartial.
+        If `report` is not a GroupAUC, or `decisions` is not an AUCPartial.
     ValueError
-        If the report is about rows without groups, or of several folds; if `decisions` are of other
-        rows; if decisions are given and a threshold, too; if the reference is no group, or a small
-        one; or if another argument is not as described.
+        If the report has no groups or is about several folds; if `decisions` do not match the rows
+        of the report; if both decisions and a threshold are given; if the reference is not a group
+        or is a small group; or if another argument is not as described.
 
     See Also
     --------
-    GroupAUC : The ranking side alone.
-    MitigatedClassifier : A classifier under a mitigation of fairlearn.
+    GroupAUC : The ranking alone.
+    MitigatedClassifier : A binary classifier with a fairlearn mitigator.
 
     Examples
     --------
@@ -131,14 +132,14 @@ class FairnessAudit:
                 "FairnessAudit(GroupAUC(partial, undefined='ignore')) for a partial."
             )
         if report.partial.groups is None:
-            raise ValueError("an audit needs groups; the report is about rows without any.")
+            raise ValueError("an audit needs groups; the report has none.")
         if report.n_groups == 0:
             raise ValueError("an audit needs rows; the report has none.")
         if type(report) is not GroupAUC:
             raise ValueError(
-                "an audit compares all rows with each other, and this report does not: it is of "
-                "folds, within which rows are compared, or of rows that are counted several "
-                "times. Pass the report of one fold (folds[0]), or predictions."
+                "an audit compares all rows with each other, and this report does not: it compares "
+                "rows within folds, or counts rows several times. Pass the report of one fold "
+                "(folds[0]), or predictions."
             )
         self.report = report
         self.min_per_class = validation.check_whole_number(min_per_class, "min_per_class", 0)
@@ -155,7 +156,7 @@ class FairnessAudit:
         if self.threshold is not None:
             decisions = deciding.at_threshold(report.partial, self.threshold)
         self.decisions = decisions
-        # Whether the user asked for the ranking alone, of which nothing needs to be said
+        # Findings do not explain missing decisions if the user asked for the ranking alone.
         self._ranking_was_chosen = threshold is None
 
     @classmethod
@@ -182,28 +183,29 @@ class FairnessAudit:
         y_true : array-like of shape (n_rows,)
             Labels of two classes.
         y_score : array-like of shape (n_rows,)
-            Finite scores; the higher, the more positive.
+            Finite scores; higher scores mean the positive class.
         groups : array-like of shape (n_rows,) or (n_rows, n_columns)
             Sensitive features; with several columns each combination is a group.
         y_pred : array-like of shape (n_rows,), default=None
-            Predicted labels, where decisions are not made by one threshold for all rows: those of
-            randomised classifiers, or of thresholds by group. AUCs are those of `y_score`.
+            Predicted labels. Pass them if decisions do not follow from one threshold for all
+            rows, such as the decisions of a randomized classifier or of thresholds by group. AUCs
+            are computed from `y_score`.
         threshold : float, "auto" or None, default="auto"
-            Rows that score at least as high are predicted positive; None audits the ranking
-            alone; see the class. Leave it out where `y_pred` is passed.
+            Rows with a score of at least the threshold are predicted positive. None audits the
+            ranking alone; see the class. Leave it out if you pass `y_pred`.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
             The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
         min_per_class : int, default=10
-            Groups with fewer rows, positives or negatives are shown, but not compared where
-            these rows are needed; see the class.
+            Least number of rows, positives or negatives for a comparison; groups with fewer are
+            shown, but not compared; see the class.
         reference : "rest" or a group's label, default="rest"
-            What the AUC of each group is compared with; see the class.
+            Reference that the AUC of each group is compared with; see the class.
         favorable : {"positive", "negative"} or None, default=None
-            Which class is the favorable outcome; see the class.
+            The class that is the favorable outcome; see the class.
         missing : {"raise", "drop", "group"}, default="raise"
-            What to do with rows without a group label; see `AUCPartial.from_predictions`.
+            How to treat rows without a group label; see `AUCPartial.from_predictions`.
         n_jobs : int, default=None
             Threads to use; None means 1 unless in a `joblib.parallel_config` context, -1 all
             processors.
@@ -215,7 +217,7 @@ class FairnessAudit:
         Raises
         ------
         ValueError, TypeError
-            If an argument is not as described; the message tells what to pass instead.
+            If an argument is not as described. The message says what to pass instead.
 
         Examples
         --------
@@ -285,7 +287,7 @@ class FairnessAudit:
         missing: validation.Missing = "raise",
         n_jobs: int | None = None,
     ) -> FairnessAudit:
-        """Audit a fitted estimator: AUCs of its scores, rates of its decisions.
+        """Audit a fitted estimator: the AUCs of its scores and the rates of its decisions.
 
         Parameters
         ----------
@@ -299,27 +301,27 @@ class FairnessAudit:
             Name or names of columns of X, or the labels themselves. A pandas Series is
             aligned with the index of X by label, if X has one.
         threshold : float, "auto" or None, default="auto"
-            "auto" takes the decisions of ``estimator.predict``, which is called once: those of a
-            tuned threshold, or of a randomised classifier. A number takes rows that score at
-            least as high, whatever the estimator predicts; None audits the ranking alone.
-            Estimators that are no classifiers are audited as in the class.
+            "auto" uses the decisions of ``estimator.predict``, which is called once; this covers
+            tuned thresholds and randomized classifiers. With a number, rows with a score of at
+            least the number are predicted positive, whatever the estimator predicts. None audits
+            the ranking alone. If the estimator is not a classifier, "auto" is as in the class.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
             The positive label; ``estimator.classes_[1]`` if left out.
         response_method : str or tuple of str, default=("predict_proba", "decision_function")
-            Methods of the estimator that give scores, the first that it has being used.
+            Methods of the estimator that return scores; the first available one is used.
         min_per_class : int, default=10
-            Groups with fewer rows, positives or negatives are shown, but not compared where
-            these rows are needed; see the class.
+            Least number of rows, positives or negatives for a comparison; groups with fewer are
+            shown, but not compared; see the class.
         reference : "rest" or a group's label, default="rest"
-            What the AUC of each group is compared with; see the class.
+            Reference that the AUC of each group is compared with; see the class.
         favorable : {"positive", "negative"} or None, default=None
-            Which class is the favorable outcome; see the class.
+            The class that is the favorable outcome; see the class.
         missing : {"raise", "drop", "group"}, default="raise"
-            What to do with rows without a group label; see `AUCPartial.from_predictions`.
+            How to treat rows without a group label; see `AUCPartial.from_predictions`.
         n_jobs : int, default=None
-            Threads to count with, once there are scores; None means 1 unless in a
+            Threads for counting the scores; None means 1 unless in a
             `joblib.parallel_config` context, -1 all processors.
 
         Returns
@@ -329,7 +331,7 @@ class FairnessAudit:
         Raises
         ------
         ValueError, TypeError
-            If an argument is not as described; the message tells what to pass instead.
+            If an argument is not as described. The message says what to pass instead.
 
         Examples
         --------
@@ -380,7 +382,7 @@ class FairnessAudit:
         return audit
 
     def of(self, columns: str | Sequence[str]) -> FairnessAudit:
-        """The audit by one or some of several sensitive columns.
+        """Return the audit by one or some of several sensitive columns.
 
         Parameters
         ----------
@@ -390,13 +392,14 @@ class FairnessAudit:
         Returns
         -------
         FairnessAudit
-            With the same decisions; groups that agree in these columns are one. The claims of
-            audits by one column are adjusted together with those of the audit by all columns.
+            Audit of the same decisions, in which groups with the same labels in these columns are
+            merged. P values of the audits by one column and of the audit by all columns are
+            adjusted together.
 
         Raises
         ------
         ValueError
-            If there is no such column, or one is named twice; the message lists them.
+            If there is no such column, or a column is named twice. The message lists the columns.
 
         Examples
         --------
@@ -442,7 +445,7 @@ class FairnessAudit:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the sensitive columns; "column 1" and so on where they have none."""
+        """Names of the sensitive columns; "column 1" and so on if they have no names."""
         names = self._index.names
         return tuple(
             f"column {i}" if name is None else str(name) for i, name in enumerate(names, start=1)
@@ -452,25 +455,26 @@ class FairnessAudit:
 
     @functools.cached_property
     def by_group(self) -> pd.DataFrame:
-        """One row per group: counts, ranking and decisions.
+        """Table of the groups: counts, AUCs, ranking between groups, and rates of decisions.
 
-        A DataFrame with these columns:
+        A DataFrame with one row per group and these columns:
 
-        ``n_positives``, ``n_negatives``, ``is_small``: the last says that the group has too few
-        rows of either class for its AUC to be compared; see `left_out` for the rates.
+        ``n_positives``, ``n_negatives`` and ``is_small``: whether the group has too few positives
+        or negatives for its AUC to be compared; see `left_out` for the rates.
 
-        ``auc`` with the limits ``ci_low`` and ``ci_high`` of its 95 % interval, and
-        ``reference_auc``, what the AUC is compared with (see `GroupAUC.compare_groups`), with the
-        ``pvalue`` of the test that both are equal.
+        ``auc``, with the limits ``ci_low`` and ``ci_high`` of its 95 % interval; the
+        ``reference_auc`` that the AUC is compared with (see `GroupAUC.compare_groups`); and the
+        ``pvalue`` of the null hypothesis that the two are equal.
 
         ``bpsn_auc``, ``bnsp_auc``, ``xauc_disparity``, ``positive_aeg`` and ``negative_aeg`` (see
-        `GroupAUC.bias_by_group`), and ``xauc_pvalue`` of the test that the disparity is 0. Small
-        groups are compared with all others, the other groups with each other.
+        `GroupAUC.bias_by_group`), and the ``xauc_pvalue`` of the null hypothesis that the disparity
+        is 0. A small group is compared with all other groups; the groups that are not small are
+        compared with each other.
 
         ``selection_rate``, ``true_positive_rate`` and ``false_positive_rate`` of the decisions.
 
         ``pvalue_adjusted`` and ``xauc_pvalue_adjusted`` are adjusted for all claims of the audit
-        (see `n_claims`). NaN where there is no such number or no test.
+        (see `n_claims`). Undefined values and p values without a test are NaN.
         """
         is_compared = ~self._is_small
         intervals = self.report.confidence_intervals(LEVEL)
@@ -490,7 +494,7 @@ class FairnessAudit:
         of_groups = of_claims["difference" if self.compared.n_groups == 2 else "group_auc"]
         own_pvalue = with_reference["pvalue"].to_numpy()
         if self.compared.n_groups == 2:
-            # One comparison, seen from either side
+            # Both rows have the p value of the one comparison.
             own_pvalue = np.repeat(self._pvalues["difference"], 2)
             if self._reference is not None:
                 own_pvalue[with_reference["pvalue"].isna()] = np.nan
@@ -515,53 +519,55 @@ class FairnessAudit:
 
     @functools.cached_property
     def gaps(self) -> pd.DataFrame:
-        """One row per gap between the groups that are not small.
+        """Table of the gaps between the groups that are not small.
 
-        Columns: `value`; the limits `ci_low` and `ci_high` of its 95 % interval; `expected`, its
-        mean if all groups were equal; the `pvalue` of the test that there is no gap;
-        `pvalue_adjusted`, adjusted for all claims of the audit (see `n_claims`); the groups that
-        are `lowest` and `highest`; and the `rate` that equalized odds are about. NaN where there is
-        no such thing. Rows:
+        A DataFrame with one row per gap. Columns: `value`; the limits `ci_low` and `ci_high` of its
+        95 % interval; `expected`, the mean of the gap if all groups were equal; the `pvalue` of the
+        null hypothesis of no gap; `pvalue_adjusted`, adjusted for all claims of the audit (see
+        `n_claims`); the groups that are `lowest` and `highest`; and the `rate` that defines an
+        equalized odds gap. Undefined values are NaN. Rows:
 
-        ``difference``, ``ratio``: of the group AUCs, with the test of the largest difference (see
-        `GroupAUC.test_difference`); interval and p value are from the same comparison of all pairs.
+        ``difference``, ``ratio``: gaps of the group AUCs, with the test of the largest difference
+        (see `GroupAUC.test_difference`). Interval and p value come from the same comparison of all
+        pairs.
 
-        ``tau``: the standard deviation of the true AUCs, without a test; `findings` have the test
-        that all are equal, whose statistic is another one than that of the interval.
+        ``tau``: the standard deviation of the true AUCs, without a test. `findings` report the test
+        that all true AUCs are equal; its statistic differs from the statistic of the interval.
 
-        ``xauc_disparity``: of the group with all others, where it is clearest: largest in standard
-        errors, so that a tiny group does not hide a large one. `highest` is the group if the model
-        scores it higher than the others, `lowest` if lower. Limits (Bonferroni) and p value (Holm)
-        are adjusted for the number of groups.
+        ``xauc_disparity``: the disparity between a group and all others that is largest in standard
+        errors. Dividing by the standard error keeps tiny groups from hiding large ones. `highest`
+        is the group if the model scores it higher than the others, `lowest` if lower. Limits
+        (Bonferroni) and p value (Holm) are adjusted for the number of groups.
 
         ``cross_difference``: the largest xAUC disparity of two groups, up to 500 groups; without a
         test.
 
         ``abroca``: the largest area between the ROC curve of a group (`lowest` or `highest`, by its
-        AUC) and that of all others, where that does not take long; `GroupAUC.abroca` tests it.
+        AUC) and the ROC curve of all others. It is left out if it takes long. `GroupAUC.abroca`
+        tests it.
 
         ``demographic_parity_difference``, ``demographic_parity_ratio``,
         ``true_positive_rate_difference``, ``false_positive_rate_difference``,
-        ``equalized_odds_difference``, ``equalized_odds_ratio``: fairlearn's, of the decisions, with
-        the chi-squared test that all groups have the same rate. Equalized odds are the larger of
-        the gaps of true and of false positive rates: `rate` names it, groups and p value are
-        those of this rate, and the p value is adjusted for the two rates (Holm). Groups are those
-        that have enough rows for the rate, see `left_out`. Of rows with weights, the
-        effective number (Kish) is counted.
+        ``equalized_odds_difference``, ``equalized_odds_ratio``: gaps of the decisions as fairlearn
+        defines them, with the chi-squared test that all groups have the same rate. The equalized
+        odds gap is the larger of the gaps of true and of false positive rates. `rate` names the
+        rate with this gap; groups and p value belong to it, and the p value is adjusted for the
+        two rates (Holm). Only groups with enough rows for the rate are compared; see `left_out`.
+        With weights, the tests count effective sample sizes (Kish).
         """
         rows = {**self._auc_gaps(), **self._ranking_gaps(), **self._decision_gaps()}
         numbers = ["value", "ci_low", "ci_high", "expected", "pvalue", "pvalue_adjusted"]
         columns = [*numbers, "lowest", "highest", "rate"]
-        # As objects, or else integers beside what is missing would become floats.
+        # Objects, because integers beside missing values would become floats
         cells = [[row.get(column, np.nan) for column in columns] for row in rows.values()]
         table = pd.DataFrame(cells, index=list(rows), columns=columns, dtype=object)
         return table.astype(dict.fromkeys(numbers, np.float64)).rename_axis("gap")
 
     @functools.cached_property
     def left_out(self) -> dict[str, tuple[Any, ...]]:
-        """Groups that are not compared, for want of rows: of the AUC and of each rate.
+        """Groups with too few rows to be compared, for the AUC and for each rate.
 
-        Keys are "auc", "selection_rate", "true_positive_rate" and "false_positive_rate".
+        The keys are "auc", "selection_rate", "true_positive_rate" and "false_positive_rate".
         """
         groups = self.report.partial.groups or ()
         too_few = {"auc": self._is_small} | {
@@ -573,13 +579,13 @@ class FairnessAudit:
 
     @property
     def n_claims(self) -> int:
-        """Number of claims that are tested, for which p values are adjusted.
+        """Number of tested claims, for which p values are adjusted.
 
-        Of an audit by several columns, also the claims by each of its columns alone. The method is
-        Holm's [1]_ with weights: each grouping counts the same, within a grouping each question
-        (the largest difference of AUCs, the equality of all AUCs, the AUC of each group, the xAUC
-        disparities, and the three rates), and within a question each group. At most 5 % of audits
-        of groups without any gap make a claim.
+        An audit by several columns includes the claims of the audits by each column alone. P values
+        are adjusted by Holm's method [1]_ with weights: all groupings have equal weight, within a
+        grouping all questions (the largest difference of AUCs, the equality of all AUCs, the AUC of
+        each group, the xAUC disparities, and the three rates), and within a question all groups. At
+        most 5 % of audits of groups without any gap make a claim.
 
         References
         ----------
@@ -590,12 +596,12 @@ class FairnessAudit:
 
     @functools.cached_property
     def quality(self) -> pd.DataFrame:
-        """How good the model is, overall and within groups.
+        """AUC of the model overall, within groups, and in the worst group.
 
         A DataFrame with the rows ``pooled``, the AUC of all rows together; ``within``, the average
-        of the group AUCs by their numbers of pairs; and ``worst``, the smallest AUC of the groups
-        that are not small. Columns: `auc`, the limits `ci_low` and `ci_high` of its 95 % interval
-        over new rows of these groups, and `group`, that of the worst.
+        of the group AUCs weighted by numbers of pairs; and ``worst``, the smallest AUC of the
+        groups that are not small. Columns: `auc`; the limits `ci_low` and `ci_high` of its 95 %
+        interval for fixed groups; and `group`, the label of the worst group.
         """
         columns = ["value", "ci_low", "ci_high"]
         table = self._everyone.confidence_intervals(LEVEL, of="statistics", over="rows")
@@ -612,10 +618,10 @@ class FairnessAudit:
 
     @functools.cached_property
     def reversed_groups(self) -> tuple[Any, ...]:
-        """Groups whose AUC is below 0.5, the lowest first.
+        """Groups whose AUC is significantly below 0.5, the lowest first.
 
-        The upper limits of their intervals are, at a level that holds for all groups together
-        (Bonferroni). Small groups are left out.
+        The upper limits of the simultaneous 95 % intervals (Bonferroni) of these groups are below
+        0.5. Small groups are left out.
         """
         compared = self.compared
         n_groups = max(compared.n_groups, 1)
@@ -626,12 +632,12 @@ class FairnessAudit:
 
     @functools.cached_property
     def metric_frame(self) -> MetricFrame:
-        """Fairlearn's `MetricFrame` of the rates of the decisions, of all groups.
+        """Fairlearn's `MetricFrame` of the decision rates of all groups.
 
-        It is computed from counts: its `overall`, `by_group`, `difference()` and `ratio()` are
-        those of the rows, except that groups without positives have no true positive rate, and
-        groups without negatives no false positive rate, where fairlearn's functions of these names
-        return 0. A ValueError where only the ranking is audited.
+        It is computed from counts. `overall`, `by_group`, `difference()` and `ratio()` equal those
+        of a frame computed from rows, with one exception: the true positive rate of a group without
+        positives and the false positive rate of a group without negatives are undefined, while
+        fairlearn's functions return 0. Raises a ValueError if only the ranking is audited.
         """
         if self.decisions is None:
             raise ValueError(
@@ -642,30 +648,30 @@ class FairnessAudit:
 
     @functools.cached_property
     def compared(self) -> GroupAUC:
-        """Report on the groups whose AUC is not small, the others left out."""
+        """Report on the groups with `min_per_class` rows of each class."""
         if not self._is_small.any():
             return self._everyone
         return self._everyone.without_small_groups(self._least)
 
     @functools.cached_property
     def findings(self) -> tuple[str, ...]:
-        """What the audit found, in sentences."""
+        """Findings of the audit as sentences."""
         return findings(self)
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
-        """Write the audit as one page, which needs no network.
+        """Write the audit to a self-contained HTML page.
 
         Parameters
         ----------
         path : str or os.PathLike
-            File to write; one that exists is replaced when the page is complete.
+            File to write. An existing file is replaced once the page is complete.
 
         Raises
         ------
         ImportError
-            If jinja2 or matplotlib is absent; ``pip install "skfedauc[html]"`` brings both.
+            If jinja2 or matplotlib is missing; ``pip install "skfedauc[html]"`` installs both.
         OSError
-            If the file cannot be written; an older one is then left as it is.
+            If the file cannot be written; an existing file is then left unchanged.
 
         Examples
         --------
@@ -683,11 +689,11 @@ class FairnessAudit:
         check_target(path)
         write_whole(path, page(self))
 
-    # What they are made of -------------------------------------------------------------------
+    # Parts of the tables ---------------------------------------------------------------------
 
     @functools.cached_property
     def _everyone(self) -> GroupAUC:
-        """The report without warnings or numbers that stand in for an AUC."""
+        """Report on all groups, without warnings and without substitutes for undefined AUCs."""
         if self.report.undefined == "ignore":
             return self.report
         names = self.report._group_names
@@ -707,7 +713,7 @@ class FairnessAudit:
 
     @functools.cached_property
     def _family(self) -> Family:
-        """Audits by each column alone and by all of them: claims are adjusted for all."""
+        """Audits by each column alone and by all columns, whose claims are adjusted together."""
         alone = [self._regrouped([name]) for name in self.columns] if len(self.columns) > 1 else []
         return Family.joined([*alone, self])
 
@@ -719,13 +725,13 @@ class FairnessAudit:
 
     @functools.cached_property
     def _has_enough(self) -> dict[str, NDArray[np.bool_]]:
-        """By rate, whether each group has enough rows of those that the rate is a share of."""
+        """By rate, whether each group has enough rows in the rate's denominator."""
         n_rows = deciding.n_rows_of_rates(self.report.partial)
         return {rate: n >= self._least for rate, n in n_rows.items()}
 
     @functools.cached_property
     def _with_reference(self) -> pd.DataFrame:
-        """Comparisons of the groups that are not small, in their order."""
+        """Comparisons of the groups that are not small with the reference, in their order."""
         compared = self.compared
         if self._reference is None:
             return compared.compare_groups("rest", level=LEVEL)
@@ -739,7 +745,7 @@ class FairnessAudit:
 
     @functools.cached_property
     def _pvalues(self) -> dict[str, NDArray[np.float64]]:
-        """P values of the claims that findings may make, by question."""
+        """P values of the claims that findings can make, by question."""
         compared, none = self.compared, np.full(1, np.nan)
         pvalues = {"difference": none, "equal_aucs": none, "group_auc": none}
         pvalues["cross_ranking"] = self._cross_gaps.pvalue
@@ -756,15 +762,15 @@ class FairnessAudit:
 
     @functools.cached_property
     def _cross_gaps(self) -> CrossGaps:
-        """Of the groups that are not small, with each other."""
+        """XAUC disparities between the groups that are not small."""
         disparity = self.compared.bias_by_group["xauc_disparity"].to_numpy()
-        # The same numbers, to the last bit, as in the table
+        # Bitwise the same numbers as in the table
         return cross_gaps(self.compared.partial)._replace(disparity=disparity)
 
     def _extremes(
         self, of_group: NDArray[np.float64], is_compared: NDArray[np.bool_]
     ) -> dict[str, Any]:
-        """The groups that are lowest and highest, of those that are compared; none if equal."""
+        """Lowest and highest of the compared groups; empty if all are equal."""
         values = np.where(is_compared, of_group, np.nan)
         if np.isnan(values).all() or np.nanmin(values) == np.nanmax(values):
             return {}
@@ -776,7 +782,7 @@ class FairnessAudit:
 
     @functools.cached_property
     def _largest_difference(self) -> DifferenceTest:
-        """The largest difference of AUCs, from the comparison of all pairs of groups."""
+        """Test of the largest difference of AUCs, from the comparison of all pairs of groups."""
         return self.compared.test_difference(level=LEVEL)
 
     def _auc_gaps(self) -> dict[str, dict[str, Any]]:
@@ -809,10 +815,10 @@ class FairnessAudit:
         if compared.n_groups < 2:
             return {"xauc_disparity": {}, "cross_difference": {}, "abroca": {}}
         groups, found = compared.partial.groups or (), self._cross_gaps
-        # Where nothing can be tested the largest will do.
+        # Without any standard error, take the largest disparity.
         errors = 1.0 if np.isnan(found.error).all() else found.error
         clearness = np.abs(found.disparity) / errors
-        # Of two groups, whose disparities differ in sign only, the one that is scored higher
+        # The disparities of two groups differ in sign only: take the group that is scored higher.
         clearness *= np.where(found.disparity > 0, 1 + 1e-9, 1.0)
         clearest = int(np.nanargmax(clearness))
         low, high = found.limits(LEVEL)
@@ -823,7 +829,7 @@ class FairnessAudit:
                 "ci_low": low[clearest],
                 "ci_high": high[clearest],
                 "pvalue": found.pvalue_adjusted[clearest],
-                # Of two groups there is one claim.
+                # Two groups make one claim.
                 "pvalue_adjusted": of_claims[min(clearest, of_claims.size - 1)],
             }
         }
@@ -848,7 +854,7 @@ class FairnessAudit:
 
     @functools.cached_property
     def _rate_gaps(self) -> dict[str, dict[str, Any]]:
-        """By rate, its gap between the groups with enough rows; empty with fewer than two."""
+        """Gap of each rate between the groups with enough rows; empty with fewer than two."""
         gaps: dict[str, dict[str, Any]] = {rate: {} for rate in deciding.RATES}
         if self.decisions is None:
             return gaps
@@ -882,7 +888,7 @@ class FairnessAudit:
                 for rate in rates:
                     own = found.get(rate, {})
                     rows[f"{rate}_difference"] = {k: v for k, v in own.items() if k != "rate"}
-                # One of two rates is chosen. The family adjusts by the same method, for more.
+                # Adjust for the choice of one of two rates; the family adjusts for all claims.
                 raw = np.array([gap["pvalue"] for gap in of_rates])
                 of_two = weighted_holm(raw, np.ones(raw.size)).tolist()
                 of_rates = [
@@ -892,7 +898,7 @@ class FairnessAudit:
             else:
                 of_rates = [{k: v for k, v in g.items() if k != "rate"} for g in of_rates]
             widest = max(of_rates, key=lambda gap: gap["value"], default={})
-            # Where nothing is selected the ratio is not defined.
+            # The ratio is undefined if no row is selected.
             defined = [gap for gap in of_rates if gap["ratio"] == gap["ratio"]] or of_rates
             smallest = min(defined, key=lambda gap: gap["ratio"], default={})
             rows[f"{name}_difference"] = widest
@@ -902,7 +908,7 @@ class FairnessAudit:
         return rows
 
     def _check_reference(self, reference: Any) -> Any:
-        """The label of the reference group; None for the rest."""
+        """Return the label of the reference group; None for the rest."""
         if isinstance(reference, str) and reference == "rest":
             return None
         label = reference[0] if isinstance(reference, list) and len(reference) == 1 else reference
@@ -935,7 +941,7 @@ class FairnessAudit:
 
     @property
     def _decided(self) -> str:
-        """How rows are decided on, in words."""
+        """Description of the decisions."""
         if self.decisions is None:
             return "ranking only"
         if self.threshold is None:
@@ -956,7 +962,7 @@ def _check_favorable(favorable: Any) -> Favorable | None:
 
 
 def _check_threshold(threshold: Any) -> float | None:
-    """The threshold as a number, if it is one."""
+    """Return the threshold as a float, or None if it is not a number."""
     if threshold is None or (isinstance(threshold, str) and threshold == "auto"):
         return None
     if not validation.is_number(threshold) or not np.isfinite(threshold):

@@ -1,10 +1,11 @@
-"""The claims that the findings of audits may make, and their p values adjusted for all of them.
+"""P values of the claims of one or several audits, adjusted together.
 
-An audit asks some questions of its groups, such as whether all group AUCs are equal. A question
-tests one claim, or one for each group. Holm's method [1]_ with weights [2]_ adjusts the p values:
-every audit counts the same, within an audit every question, and within a question every group.
-The probability that any claim is false is then at most that of a single test, whichever of the
-null hypotheses are true and however the tests depend on each other.
+An audit asks questions about its groups, such as whether all group AUCs are equal. A question
+tests one claim, or one claim for each group. Holm's method [1]_ with weights [2]_ adjusts the p
+values: all audits have equal weight, within an audit all questions, and within a question all
+groups. This controls the family-wise error rate: the probability of any false claim is at most
+the level of a single test, whichever null hypotheses are true and however the tests depend on
+each other.
 
 References
 ----------
@@ -30,7 +31,7 @@ Floats = NDArray[np.float64]
 
 
 class Family:
-    """Audits of the same predictions whose claims are adjusted together.
+    """Family of audits of the same predictions, whose p values are adjusted together.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ class Family:
 
     @classmethod
     def joined(cls, audits: Sequence[FairnessAudit]) -> Family:
-        """Make one family of audits of which nothing has been read yet."""
+        """Make one family of audits whose tables have not been computed yet."""
         family = cls(audits)
         for audit in family.audits:
             audit.__dict__["_family"] = family
@@ -50,7 +51,7 @@ class Family:
 
     @property
     def n_claims(self) -> int:
-        """Number of claims that are tested."""
+        """Number of tested claims."""
         return int(sum((~np.isnan(p)).sum() for a in self.audits for p in a._pvalues.values()))
 
     def adjusted(self, audit: FairnessAudit) -> dict[str, Floats]:
@@ -63,12 +64,12 @@ class Family:
 
 
 def adjusted_by_question(pvalues: Sequence[Mapping[str, Floats]]) -> list[dict[str, Floats]]:
-    """Return p values of several audits adjusted for all of them.
+    """Return the p values of several audits, adjusted for all claims of all audits.
 
     Parameters
     ----------
     pvalues : sequence of mappings
-        For each audit the p values of each question; NaN where there is no test.
+        For each audit, the p values by question; NaN without a test.
     """
     flat, weights = [np.zeros(0)], [np.zeros(0)]
     for of_audit in pvalues:
@@ -86,8 +87,9 @@ def adjusted_by_question(pvalues: Sequence[Mapping[str, Floats]]) -> list[dict[s
 def weighted_holm(pvalues: Floats, weights: Floats) -> Floats:
     """Return p values adjusted by Holm's method with weights [1]_ [2]_; NaN stay NaN.
 
-    Sorted by ``p / weight``, each ``p / weight`` is multiplied by the weights of it and of all that
-    follow; adjusted p values never decrease in that order. With equal weights it is Holm's method.
+    P values are sorted by ``p / weight``. Each ``p / weight`` is multiplied by the sum of its own
+    weight and all following weights, and adjusted p values are made non-decreasing in this order.
+    Equal weights give Holm's method.
     """
     result = np.full(pvalues.shape, np.nan)
     tested = np.flatnonzero(~np.isnan(pvalues))

@@ -1,7 +1,7 @@
-"""Decisions by group, from counts instead of rows.
+"""Rates of decisions by group, and their tests, from counts instead of rows.
 
 Decisions are an `AUCPartial` whose scores are 1 for rows that are predicted positive and 0 for
-the others: counts by group of decision and class, which add up as those of scores do.
+other rows. It holds counts by group, decision and class, which can be merged like other counts.
 
 References
 ----------
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 RATES = ("selection_rate", "true_positive_rate", "false_positive_rate")
-# Cochran's rule for the chi-squared distribution, and draws where it does not hold.
+# Cochran's rule for the chi-squared distribution, and numbers of draws if the rule is violated.
 _LEAST_EXPECTED, _MOST_DRAWS, _MOST_DRAWN = 5.0, 19_999, 10_000_000
-# Shares at which the distribution of the largest and of the smallest one is evaluated.
+# Number of points at which the distributions of the largest and the smallest share are evaluated.
 _N_SHARES = 2_000
-# Above this number of different group sizes, sizes are rounded.
+# Group sizes are rounded if there are more distinct sizes than this.
 _MOST_SIZES = 300
 
 
@@ -50,14 +50,14 @@ def at_threshold(partial: AUCPartial, threshold: float) -> AUCPartial:
 
 
 def check_decisions(decisions: Any, partial: AUCPartial) -> AUCPartial:
-    """Check that decisions are those of the rows of a partial.
+    """Return decisions after checking that they match the rows of a partial.
 
     Raises
     ------
     TypeError
-        If they are no partial.
+        If `decisions` is not an AUCPartial.
     ValueError
-        If they hold anything but 0 and 1, or are of other groups or other numbers of rows.
+        If scores are not 0 or 1, or if groups or numbers of rows differ from those of the partial.
     """
     if not isinstance(decisions, AUCPartial):
         raise TypeError(
@@ -85,12 +85,12 @@ def check_decisions(decisions: Any, partial: AUCPartial) -> AUCPartial:
 
 
 def predicted_positive(y_pred: Any, y_true: Any, pos_label: Any) -> Floats:
-    """Return 1 where the positive label is predicted and 0 elsewhere, as scores.
+    """Return scores: 1 for rows with a positive prediction, 0 for other rows.
 
     Raises
     ------
     ValueError
-        If `y_pred` has missing labels, or others than `y_true`.
+        If `y_pred` has missing labels, or labels that are not in `y_true`.
     """
     predicted = validation.column_of(y_pred, "y_pred")
     missing = validation.count_missing(predicted)
@@ -112,9 +112,9 @@ def predicted_positive(y_pred: Any, y_true: Any, pos_label: Any) -> Floats:
 
 
 def rates(decisions: AUCPartial) -> dict[str, Floats]:
-    """Return the share of selected rows by group: of all, of the positives, of the negatives.
+    """Return the share of selected rows among all rows, positives and negatives, by group.
 
-    NaN where there are none.
+    A share without rows is NaN.
     """
     negatives, positives = _weight_by_decision(decisions)
     shares = {}
@@ -127,7 +127,7 @@ def rates(decisions: AUCPartial) -> dict[str, Floats]:
 
 
 def _weight_by_decision(decisions: AUCPartial) -> NDArray[np.float64]:
-    """Weight of rows by label, decision and group, shape (2, 2, n_groups)."""
+    """Return the weight of rows by label, decision and group, shape (2, 2, n_groups)."""
     starts, scores, *columns, weights = decisions._cells
     amounts = columns if weights is None else weights[:2]
     selected = scores > 0.5
@@ -141,17 +141,17 @@ def _weight_by_decision(decisions: AUCPartial) -> NDArray[np.float64]:
 
 
 def n_rows_of_rates(partial: AUCPartial) -> dict[str, NDArray[np.int64]]:
-    """Return the number of rows by group that each rate is a share of."""
+    """Return the number of rows in the denominator of each rate, by group."""
     positives, negatives = partial.n_positives, partial.n_negatives
     return dict(zip(RATES, (positives + negatives, positives, negatives), strict=True))
 
 
 def metric_frame(decisions: AUCPartial, features: pd.DataFrame) -> MetricFrame:
-    """Return fairlearn's frame of the rates; the groups' labels are the rows of `features`.
+    """Return fairlearn's `MetricFrame` of the rates; row g of `features` labels group g.
 
-    Rows of one group, label and decision are one row with their weight. All three rates are
-    shares of selected rows, so that a group without positives has no true positive rate, where
-    fairlearn's function of that name says 0.
+    The frame has one weighted row for each group, label and decision. All three rates are computed
+    as selection rates of the rows in their denominator. The true positive rate of a group without
+    positives is then undefined, while fairlearn's ``true_positive_rate`` returns 0.
     """
     from fairlearn.metrics import MetricFrame, selection_rate
 
@@ -172,7 +172,7 @@ def metric_frame(decisions: AUCPartial, features: pd.DataFrame) -> MetricFrame:
 
 
 def effective_rows(partial: AUCPartial) -> dict[str, Floats]:
-    """Return the effective number of rows by group that each rate is a share of.
+    """Return the effective sample size in the denominator of each rate, by group.
 
     Without weights it is the number of rows.
     """
@@ -188,17 +188,17 @@ def effective_rows(partial: AUCPartial) -> dict[str, Floats]:
 
 
 def test_equal_shares(shares: Floats, n_rows: Floats) -> float:
-    """Return the p value of Pearson's test that all groups select the same share [1]_.
+    """Return the p value of Pearson's chi-squared test of equal shares in all groups [1]_.
 
-    The statistic is compared with the chi-squared distribution where at least five rows of either
-    decision are expected in each group [2]_; otherwise with its distribution, given the number of
-    rows of each group and of selected rows, from random draws with a fixed seed.
+    The null distribution is chi-squared if at least five rows of either decision are expected in
+    each group [2]_. Otherwise it is simulated with a fixed seed, given the number of rows of each
+    group and the number of selected rows.
     """
     from scipy.stats import chi2_contingency
 
     decided = np.column_stack([n_rows * shares, n_rows * (1.0 - shares)])
     if not decided.any(axis=0).all():
-        return 1.0  # all rows are decided alike
+        return 1.0  # all rows have the same decision
     found = chi2_contingency(decided, correction=False)
     if found.expected_freq.min() >= _LEAST_EXPECTED:
         return float(found.pvalue)
@@ -210,7 +210,7 @@ def test_equal_shares(shares: Floats, n_rows: Floats) -> float:
     overall = n_selected / whole.sum()
     variance = whole * max(overall * (1.0 - overall), 1e-300)
     statistics = ((drawn - whole * overall) ** 2 / variance).sum(axis=1)
-    # Statistics of the same table may differ in rounding.
+    # Statistics of identical tables can differ by rounding.
     as_large = (statistics >= found.statistic * (1.0 - 1e-9)).sum()
     return float((1 + as_large) / (1 + n_draws))
 
@@ -218,23 +218,23 @@ def test_equal_shares(shares: Floats, n_rows: Floats) -> float:
 def expected_difference(shares: Floats, n_rows: Floats) -> float:
     """Return the mean of the largest minus the smallest share under the null hypothesis.
 
-    All groups have the same probability of selection then, and the number of selected rows of each
-    group is binomial.
+    Under the null hypothesis all groups have the same probability of selection, and the number of
+    selected rows of each group is binomial.
     """
     from scipy.special import bdtr
 
     overall = float(np.average(shares, weights=n_rows))
     whole = np.maximum(np.rint(n_rows), 1.0).astype(np.int64)
     if np.unique(whole).size > _MOST_SIZES:
-        # Two digits of each are precise enough.
+        # Two significant digits are precise enough.
         digit = 10 ** np.maximum(np.log10(whole).astype(np.int64) - 1, 0)
         whole = whole // digit * digit
     sizes, counts = np.unique(whole, return_counts=True)
-    # Outside of this range the share of the smallest group has next to no probability.
+    # The share of the smallest group is outside this range with negligible probability.
     reach = 10.0 * np.sqrt(overall * (1.0 - overall) / sizes[0]) + 10.0 / sizes[0]
     low, high = max(overall - reach, 0.0), min(overall + reach, 1.0)
     shares_of_all = low + (high - low) * (np.arange(_N_SHARES) + 0.5) / _N_SHARES
-    # The largest is at most a share if all are, and the smallest above it if all are.
+    # P(largest <= x) is the product of P(share <= x); P(smallest > x) that of P(share > x).
     at_most = bdtr(np.floor(shares_of_all[:, None] * sizes), sizes, overall)
     largest = np.prod(at_most**counts, axis=1)
     smallest = np.prod((1.0 - at_most) ** counts, axis=1)

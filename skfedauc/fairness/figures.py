@@ -1,4 +1,4 @@
-"""The plots of an audit's page, as SVG that stands inside HTML."""
+"""Plots of an audit's page, as SVG for inclusion in HTML."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
     from skfedauc.fairness.audit import FairnessAudit
 
-# Most groups in the forest plot and in that of scores, and inches for the scores of a group.
+# Most groups in the forest plot and in the plot of scores, and inches per group in the latter.
 _MOST_AUCS, _MOST_SCORES, _SCORES = 30, 12, 0.5
-# Dots per inch of the colours of the cross matrix; all else is lines.
+# Dots per inch of the image of the cross matrix; everything else is vector graphics.
 _DPI = 150
 _ID_IN_URL = re.compile(r"(?<=url\(#)[^)]+(?=\))")
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
 
 
 class Picture(NamedTuple):
-    """A plot: its heading, the SVG and what to look for in it."""
+    """A plot: heading, SVG, and a caption that says how to read it."""
 
     title: str
     svg: str
@@ -48,10 +48,10 @@ class _Plot(NamedTuple):
 
 
 def pictures(audit: FairnessAudit, prefix: str) -> Iterator[Picture]:
-    """The plots of an audit, whose ids begin with `prefix`.
+    """Yield the plots of an audit; SVG ids begin with `prefix`.
 
-    Small groups are not drawn if there are others. What cannot be drawn has no SVG, and its
-    caption tells why.
+    Small groups are not drawn if there are other groups. A plot that cannot be drawn has no SVG,
+    and its caption says why.
     """
     report = audit.compared
     without = ""
@@ -112,7 +112,7 @@ def _plots(report: GroupAUC) -> Iterator[_Plot]:
 
 
 def _span(report: GroupAUC) -> str:
-    """Lowest and highest group AUC in words."""
+    """Return the lowest and the highest group AUC as text."""
     auc, groups = report._auc, report.partial.groups or ()
     if np.isnan(auc).all():
         return ""
@@ -122,16 +122,16 @@ def _span(report: GroupAUC) -> str:
 
 
 def _drawn(plot: _Plot, report: GroupAUC) -> ElementTree.Element:
-    """Matplotlib's SVG, in its own style whatever the user's is."""
+    """Return Matplotlib's SVG of a plot, in the default style whatever the user's style is."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     with mpl.rc_context(), warnings.catch_warnings():
         mpl.rcdefaults()
-        # Text stays text. It is laid out in a font that is wider than most, so that it has room
-        # in the reader's.
+        # Keep text as text. The layout uses a font that is wider than most, so that the text
+        # also fits in the reader's font.
         mpl.rcParams.update({"svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]})
-        # The reader's fonts may have what this one has not.
+        # The reader's fonts may have glyphs that this font lacks.
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         figure = Figure((WIDTH, plot.inches), _DPI, layout="constrained")
         plot.draw(report, ax=figure.subplots())
@@ -140,14 +140,14 @@ def _drawn(plot: _Plot, report: GroupAUC) -> ElementTree.Element:
 
 def _saved(figure: Figure) -> ElementTree.Element:
     file = io.StringIO()
-    # Without what differs from run to run
+    # Omit metadata that differ between runs.
     absent = dict.fromkeys(("Creator", "Date", "Format", "Type"))
     figure.savefig(file, format="svg", metadata=absent)
     return ElementTree.fromstring(file.getvalue())
 
 
 def _inline(svg: ElementTree.Element, prefix: str, about: str) -> str:
-    """The SVG without namespaces, and with ids that nothing else on the page has."""
+    """Return the SVG without namespaces, with ids that are unique on the page."""
     new_ids: dict[str, str] = {}
 
     def renamed(old: str) -> str:
@@ -168,23 +168,23 @@ def _inline(svg: ElementTree.Element, prefix: str, about: str) -> str:
             element.text = None
         element.tail = None
     for element in svg.iter():
-        # Its styles would hold for the whole page, which has them itself.
+        # A style element would apply to the whole page, which has its own styles.
         for child in element.findall("style"):
             element.remove(child)
         old = element.attrib.pop("id", None)
         if old in new_ids:
             element.set("id", new_ids[old])
-    # The page says how large it is shown.
+    # The style sheet of the page sets the size.
     del svg.attrib["width"], svg.attrib["height"]
     svg.attrib.update({"role": "img", "aria-label": about})
     return ElementTree.tostring(svg, "unicode")
 
 
 def _local(name: str) -> str:
-    """A name without its namespace."""
+    """Return a name without its namespace."""
     return name.rpartition("}")[2]
 
 
 def _shorter(number: re.Match[str]) -> str:
-    """A coordinate to a hundredth of a point."""
+    """Return a coordinate rounded to a hundredth of a point."""
     return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")

@@ -1,7 +1,7 @@
-"""What an audit found, in sentences.
+"""Findings of an audit as sentences.
 
-A sentence claims a gap only where the p value that is adjusted for all claims of the audit is
-below 5 %; see `skfedauc.fairness.claims`.
+A sentence claims a gap only if the p value, adjusted for all claims of the audit, is below 5 %; see
+`skfedauc.fairness.claims`.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from skfedauc._validation import counted
 if TYPE_CHECKING:
     from skfedauc.fairness.audit import FairnessAudit
 
-# Adjusted p values below this make a claim.
+# A gap is claimed if its adjusted p value is below this.
 SIGNIFICANT = 0.05
-# Groups that a sentence names.
+# Most groups that a sentence names.
 _MOST_NAMED = 5
-# Characters of a label that a sentence shows.
+# Most characters of a label that a sentence shows.
 _MOST_CHARACTERS = 60
 _NOTHING = "no difference is established"
-# What a rate is a share of, and what groups lack that are too small for it
+# Names of the rates, and of the rows in their denominators
 _RATES = {
     "selection_rate": ("selection rate", "rows"),
     "true_positive_rate": ("true positive rate", "positives"),
@@ -34,13 +34,13 @@ _RATES = {
 
 
 def findings(audit: FairnessAudit) -> tuple[str, ...]:
-    """Return one sentence or two on each question that the audit asks, and on the adjustment."""
+    """Return one or two sentences on each question of the audit, and on the adjustment."""
     found = answers(audit)
     return (*found, *closing(audit, found))
 
 
 def answers(audit: FairnessAudit) -> tuple[str, ...]:
-    """Return one sentence or two on each question that the audit asks."""
+    """Return one or two sentences on each question of the audit."""
     return (
         *_on_the_model(audit),
         *_on_small_groups(audit),
@@ -51,7 +51,7 @@ def answers(audit: FairnessAudit) -> tuple[str, ...]:
     )
 
 
-# How good the model is ---------------------------------------------------------------------
+# Quality of the model -------------------------------------------------------------------
 
 
 def _on_the_model(audit: FairnessAudit) -> Iterator[str]:
@@ -98,11 +98,11 @@ def _with_interval(row: dict[str, Any]) -> str:
     return f"{row['auc']:.3f} (95 % interval {row['ci_low']:.3f} to {row['ci_high']:.3f})"
 
 
-# Which groups take part --------------------------------------------------------------------
+# Small groups ------------------------------------------------------------------------------
 
 
 def _on_small_groups(audit: FairnessAudit) -> Iterator[str]:
-    """Name the groups that are left out, once for all rates that leave out the same ones."""
+    """Name the groups that are left out of the comparisons of AUCs and of each rate."""
     least = max(audit.min_per_class, 1)
     few = "no" if least == 1 else f"fewer than {least:,}"
     lacking = {"auc": "positives or negatives"} | {k: rows for k, (_, rows) in _RATES.items()}
@@ -141,7 +141,7 @@ def _on_group_aucs(audit: FairnessAudit) -> Iterator[str]:
             f"{gap['value']:.3f}{interval}. {_judged(gap, f'{between} differ')}{_clearest(audit)}"
         )
     if audit.compared.n_groups == 2:
-        return  # the test of equality is that of the difference
+        return  # with two groups this is the test of the difference
     adjusted_pvalue = _adjusted_of_equality(audit)
     if math.isnan(adjusted_pvalue):
         return
@@ -159,7 +159,7 @@ def _on_group_aucs(audit: FairnessAudit) -> Iterator[str]:
 
 
 def _clearest(audit: FairnessAudit) -> str:
-    """Name the two groups that show a difference, where they are not those named already."""
+    """Name the two groups with a significant difference, unless they are named already."""
     test = audit._largest_difference
     is_found = _row(audit.gaps, "difference")["pvalue_adjusted"] < SIGNIFICANT
     if not is_found or test.clearest in (None, (test.highest, test.lowest)):
@@ -173,7 +173,7 @@ def _adjusted_of_equality(audit: FairnessAudit) -> float:
 
 
 def _on_single_groups(audit: FairnessAudit) -> Iterator[str]:
-    if audit.compared.n_groups <= 2:  # the sentence on the difference has said it
+    if audit.compared.n_groups <= 2:  # the sentence on the difference covers two groups
         return
     found = audit.by_group[audit.by_group["pvalue_adjusted"] < SIGNIFICANT]
     reference = audit._reference
@@ -223,7 +223,7 @@ def _on_ranking_between_groups(audit: FairnessAudit) -> Iterator[str]:
         f"Between groups the model {_scored(audit, [group], gap['value'])}{most}: {numbers} "
         f"(adjusted {_shown(gap['pvalue_adjusted'])})."
     )
-    if not is_one_of_many:  # the other one is the other side of it
+    if not is_one_of_many:  # the disparity of the second group is the same gap
         return
     others = audit.by_group[audit.by_group["xauc_pvalue_adjusted"] < SIGNIFICANT].drop(group)
     by_disparity = others["xauc_disparity"].sort_values()
@@ -236,7 +236,7 @@ def _on_ranking_between_groups(audit: FairnessAudit) -> Iterator[str]:
 
 
 def _scored(audit: FairnessAudit, groups: Iterable[Any], disparity: float) -> str:
-    """Say how the model ranks groups, in words that fit the favorable outcome."""
+    """Describe how the model ranks groups, in terms of the favorable outcome if it is known."""
     listed = _listed(groups)
     if audit.favorable is None:
         return f"scores {listed} {'higher' if disparity > 0 else 'lower'}"
@@ -296,7 +296,7 @@ def _on_decisions(audit: FairnessAudit) -> Iterator[str]:
 
 
 def _rates_judged(audit: FairnessAudit, gap: dict[str, Any], rate: str) -> str:
-    """Say whether rates differ, and of more than two groups that the test is of all of them."""
+    """Say whether rates differ, and that the test covers all groups if there are more than two."""
     name, n_groups = _RATES[rate][0], int(audit._has_enough[rate].sum())
     judged = _judged(gap, f"The {name}s differ")
     if n_groups == 2 or math.isnan(gap["pvalue"]):
@@ -314,11 +314,11 @@ def _two_shares(audit: FairnessAudit, gap: dict[str, Any], rate: str) -> str:
     )
 
 
-# What the p values are adjusted for ---------------------------------------------------------
+# Adjustment of the p values ----------------------------------------------------------------
 
 
 def closing(audit: FairnessAudit, found: Iterable[str]) -> Iterator[str]:
-    """Say what the p values of these sentences are adjusted for."""
+    """Say how many claims the p values of these sentences are adjusted for."""
     n_claims = audit.n_claims
     if n_claims > 1:
         by = [" \N{MULTIPLICATION SIGN} ".join(own.columns) for own in audit._family.audits]
@@ -344,7 +344,7 @@ def closing(audit: FairnessAudit, found: Iterable[str]) -> Iterator[str]:
         )
 
 
-# Words -------------------------------------------------------------------------------------
+# Text --------------------------------------------------------------------------------------
 
 
 def _judged(gap: dict[str, Any], claim: str) -> str:
@@ -374,7 +374,7 @@ def _row(table: pd.DataFrame, name: str) -> dict[str, Any]:
 
 
 def named(label: Any) -> str:
-    """Return a group's label as a sentence shows it; the parts of a tuple stand side by side."""
+    """Return a group's label as text for a sentence, including the parts of a tuple."""
     is_text = isinstance(label, str | bytes)
     return _cut(repr(label) if is_text else validation.label_text(label))
 

@@ -1,4 +1,4 @@
-"""A classifier that fairlearn mitigates, as scikit-learn's searches can use it."""
+"""`MitigatedClassifier`: a classifier with a fairlearn mitigator, for scikit-learn searches."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from skfedauc.fairness import mitigators, sensitive
 
 
 def _gives(method: str) -> Callable[[MitigatedClassifier], bool]:
-    """Whether the mitigator has scores, and its classifier the method that they come from."""
+    """Return a check that the mitigator has scores and its classifier has this method."""
 
     def check(self: MitigatedClassifier) -> bool:
         strategy = mitigators.strategy_of(self.mitigator)
@@ -37,51 +37,50 @@ def _gives(method: str) -> Callable[[MitigatedClassifier], bool]:
 
 
 class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """A binary classifier under a mitigation of fairlearn, for pipelines and searches.
+    """Binary classifier with a fairlearn mitigator, for pipelines and searches.
 
-    Fairlearn's mitigators take sensitive features as an argument of ``fit``, and some of
-    ``predict`` as well, where scikit-learn's pipelines, searches and scorers do not pass any.
-    This estimator reads them from columns of X and hands them on.
+    Fairlearn's mitigators take sensitive features as an argument of ``fit``, and some also of
+    ``predict``. Scikit-learn's pipelines, searches and scorers do not pass this argument. This
+    estimator reads the sensitive features from columns of X and passes them to the mitigator.
 
     Parameters
     ----------
     mitigator : ExponentiatedGradient, GridSearch, ThresholdOptimizer or CorrelationRemover
-        The unfitted mitigator of fairlearn. It is copied, never changed; its parameters are
-        searched as ``mitigator__eps``, ``mitigator__constraints``,
-        ``mitigator__estimator__C``.
+        The unfitted fairlearn mitigator. It is copied, never changed. Name its parameters in a
+        search ``mitigator__eps``, ``mitigator__constraints``, ``mitigator__estimator__C``.
     sensitive_features : str, int, or list or tuple of str or of int
-        Name or names of the columns of X that hold the sensitive features; groups are the
-        combinations of their labels. Where X is an array, which has no names, positions
-        from 0; a DataFrame takes names only. Labels are booleans, integers, strings or
-        dates; for `CorrelationRemover` also other numbers.
+        Name or names of the columns of X with the sensitive features; groups are the
+        combinations of their labels. If X is an array, pass positions from 0; if X is a
+        DataFrame, pass names. Labels are booleans, integers, strings or dates; for
+        `CorrelationRemover` also other numbers.
     estimator : classifier, default=None
-        The classifier that `CorrelationRemover` comes before; searched as
-        ``estimator__C``. The other mitigators have their own.
+        The classifier that is fitted to the output of `CorrelationRemover`. Name its parameters
+        in a search ``estimator__C``. The other mitigators hold their own classifier.
     drop : bool, default=True
-        Whether to leave the sensitive columns out of the features that the classifier is
-        given. `CorrelationRemover` always leaves them out.
+        Whether to drop the sensitive columns from the features of the classifier.
+        `CorrelationRemover` always drops them.
     random_state : int, RandomState instance or None, default=None
-        Seed of the lots that `ExponentiatedGradient` and `ThresholdOptimizer` draw in
-        ``predict``. With an int each call draws the same lots, the first of them for the first
-        row, so a search can be repeated; in use, where rows come one by one, leave it None,
-        or they all share one lot.
+        Seed of the random draws of `ExponentiatedGradient` and `ThresholdOptimizer` in
+        ``predict``. An int makes ``predict`` reproducible: row i gets the i-th random number.
+        Use None in production, where rows are predicted one at a time; with an int, all of them
+        would get the same random number.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        Sorted class labels. The second is the positive one, 1 to the mitigator.
+        Sorted class labels. The second is the positive class, which the mitigator sees as 1.
     mitigator_ : object
-        The fitted mitigator. The reductions keep their training rows in its constraints.
+        The fitted mitigator. Reductions keep the training rows in ``mitigator_.constraints``.
     estimator_ : classifier
         The fitted `estimator`, if there is one.
     n_features_in_ : int
-        Number of columns of X in fit, sensitive ones included.
+        Number of columns of X in fit, including sensitive columns.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the columns, if X had names that are all strings.
+        Names of the columns of X, if all names are strings.
 
     See Also
     --------
-    make_group_auc_scorer : Scorers that rank a mitigated classifier by group.
+    make_group_auc_scorer : Scorer for the group AUCs of a classifier.
 
     Notes
     -----
@@ -94,35 +93,38 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
                                               by ``weights_``
     `GridSearch`             fit              ``predict_proba`` of the best   refused (1)
                                               classifier
-    `ThresholdOptimizer`     fit, predict     none: it decides, and does      passed to its
-                                              not rank                        estimator (2)
-    `CorrelationRemover`     fit, predict     those of `estimator`            passed to
+    `ThresholdOptimizer`     fit, predict     none: it makes decisions        passed to its
+                                              only                            estimator (2)
+    `CorrelationRemover`     fit, predict     scores of `estimator`           passed to
                                                                               `estimator` (2)
     =======================  ===============  ==============================  =================
 
-    (1) Reductions weight the rows themselves [1]_.
+    (1) Reductions compute the weights of the rows themselves [1]_.
 
-    (2) Only the classifier is weighted: the thresholds, and the correlations that are
-    removed, count each row once. Where metadata routing is on, the classifier requests the
-    weights, ``LogisticRegression().set_fit_request(sample_weight=True)``.
+    (2) The weights apply to the classifier only: `ThresholdOptimizer` finds its thresholds, and
+    `CorrelationRemover` its correlations, from unweighted rows. With metadata routing, the
+    classifier must request the weights:
+    ``LogisticRegression().set_fit_request(sample_weight=True)``.
 
-    A classifier may be a `Pipeline`. Without metadata routing its last step gets the
-    weights, those that a reduction computes included; with routing, each step says with
-    ``set_fit_request`` whether it takes them.
+    The classifier can be a `Pipeline`. Without metadata routing, the last step of the pipeline
+    gets the weights, including weights that a reduction computes. With metadata routing, each step
+    requests the weights by ``set_fit_request``.
 
-    The decisions of `ExponentiatedGradient` are a lot between classifiers, whose chances take
-    a handful of values; the weighted mean of their probabilities ranks finely, and its AUC is
-    that of the mixture, not of the lot.
+    `ExponentiatedGradient` draws one of its classifiers at random for each decision, so the
+    probability of a positive decision takes few distinct values. The weighted mean of the
+    classifiers' probabilities has many distinct values. Its AUC describes this mean, not the
+    random decisions.
 
-    A group scorer has nothing to rank under `ThresholdOptimizer` unless it is made with
-    ``response_method="predict"``: then it scores the decisions.
+    `ThresholdOptimizer` has no scores. Make a group scorer with ``response_method="predict"`` to
+    score its decisions.
 
-    A fitted model goes in as ``ThresholdOptimizer(estimator=FrozenEstimator(model))``, with
-    `drop` as the model was fitted. `CorrelationRemover` is given an indicator for each label
-    of a text column; its ``sensitive_feature_ids`` are filled in.
+    Pass a fitted model as ``ThresholdOptimizer(estimator=FrozenEstimator(model))``, with the
+    value of `drop` that matches the columns the model was fitted to. `CorrelationRemover` gets
+    one indicator column for each label of a text column; its ``sensitive_feature_ids`` are filled
+    in.
 
-    Where X at predict lacks the sensitive columns, reductions predict all the same if `drop`
-    is true and all other columns are there in order.
+    Reductions predict without the sensitive columns if `drop` is true and X has all other columns
+    in the order of fit.
 
     References
     ----------
@@ -199,8 +201,8 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         ------
         ValueError, TypeError
             If X lacks the sensitive columns or they have missing values, if there are not two
-            classes, if mitigator, estimator and `drop` do not go together, or if the mitigator
-            takes no `sample_weight`.
+            classes, if `mitigator`, `estimator` and `drop` are not compatible, or if the mitigator
+            does not take `sample_weight`.
         """
         strategy = self._new_strategy()
         columns = sensitive.check_columns(self.sensitive_features)
@@ -229,20 +231,20 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         Returns
         -------
         ndarray of shape (n_rows,)
-            Labels; drawn by lot where the mitigator does so, see `random_state`.
+            Predicted labels. They are random for some mitigators; see `random_state`.
 
         Raises
         ------
         ValueError, TypeError
-            If X is not as in fit, or holds a group that fit did not see where the mitigator
-            needs to know it.
+            If X is not as in fit, or if X holds a group that was not in fit and the mitigator
+            needs the groups to predict.
         """
         check_is_fitted(self)
         return self._strategy.predict(*self._parts(X), self.random_state)
 
     @available_if(_gives("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Give the probabilities of both classes.
+        """Return the probabilities of both classes.
 
         Parameters
         ----------
@@ -252,19 +254,19 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         Returns
         -------
         ndarray of shape (n_rows, 2)
-            In the order of ``classes_``.
+            Probabilities, in the order of ``classes_``.
 
         Raises
         ------
         ValueError, TypeError
-            As `predict` does.
+            If X is not as `predict` requires.
         """
         check_is_fitted(self)
         return self._strategy.predict_proba(*self._parts(X))
 
     @available_if(_gives("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Give the logarithms of the probabilities of both classes.
+        """Return the logarithms of the probabilities of both classes.
 
         Parameters
         ----------
@@ -274,12 +276,12 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         Returns
         -------
         ndarray of shape (n_rows, 2)
-            In the order of ``classes_``; -inf where the probability is 0.
+            Logarithms, in the order of ``classes_``; -inf where the probability is 0.
 
         Raises
         ------
         ValueError, TypeError
-            As `predict` does.
+            If X is not as `predict` requires.
         """
         with np.errstate(divide="ignore"):
             logarithms: NDArray[np.float64] = np.log(self.predict_proba(X))
@@ -287,7 +289,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
 
     @available_if(_gives("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Give the scores of ``classes_[1]``; `CorrelationRemover` only.
+        """Return the scores of ``classes_[1]``; `CorrelationRemover` only.
 
         Parameters
         ----------
@@ -297,20 +299,20 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         Returns
         -------
         ndarray of shape (n_rows,)
-            The higher, the more positive.
+            Scores; higher scores mean ``classes_[1]``.
 
         Raises
         ------
         ValueError, TypeError
-            As `predict` does.
+            If X is not as `predict` requires.
         """
         check_is_fitted(self)
         return self._strategy.decision_function(*self._parts(X))
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return the routing of metadata: what `fit` is given goes to the classifier's fit.
+        """Return the metadata routing: metadata of `fit` is routed to the classifier's fit.
 
-        The classifier requests it, as in ``LogisticRegression().set_fit_request(
+        The classifier requests metadata, as in ``LogisticRegression().set_fit_request(
         sample_weight=True)``. A reduction computes the weights itself and routes nothing.
 
         Returns
@@ -326,7 +328,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         return router
 
     def _fit_params(self, sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
-        """Parameters of the classifier's fit."""
+        """Return the parameters of the classifier's fit."""
         refuse_unrouted(params, self, "fit")
         given = {**params, "sample_weight": sample_weight}
         given = {name: value for name, value in given.items() if value is not None}
@@ -393,13 +395,13 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         return mitigators.CorrelationRemoval(self.mitigator, self.estimator)
 
     def _checked(self, X: Any, reset: bool) -> Any:
-        """X as a DataFrame of its own kind or an array, with columns as in fit."""
+        """Return X as a DataFrame of the same kind or an array, after checks of its columns."""
         if sensitive.is_frame(X):
             return validate_data(self, X, reset=reset, skip_check_array=True)
         return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
 
     def _parts(self, X: Any) -> tuple[Any, list[Any]]:
-        """The features of the mitigator, and the sensitive columns if it needs them."""
+        """Return the features, and the sensitive columns if the mitigator needs them."""
         needed = self._strategy.reads_sensitive_features
         names = sensitive.names_of(X)
         if names and names == self._other_columns and self.drop and not needed:
@@ -411,7 +413,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
 
 
 def _target(y: Any) -> mitigators.Target:
-    """The classes, and the rows' places among them."""
+    """Return the two classes, and the rows' labels as codes 0 and 1."""
     if y is None:
         raise ValueError("MitigatedClassifier requires y to be passed, but the target y is None.")
     y = column_or_1d(y, warn=True)

@@ -1,7 +1,7 @@
-"""What each of fairlearn's mitigators takes and gives, brought to one form.
+"""Strategies: a common interface to fairlearn's mitigators.
 
-A strategy is made of an unfitted mitigator, which it copies, and fitted to the features, the
-classes, and the sensitive columns.
+A strategy copies an unfitted mitigator and fits the copy to the features, the classes and the
+sensitive columns.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from skfedauc.fairness.sensitive import (
 
 
 class Target(NamedTuple):
-    """The classes of the rows.
+    """Classes and labels of the rows.
 
     Attributes
     ----------
     classes : ndarray of shape (2,)
         Sorted labels.
     codes : ndarray of int, shape (n_rows,)
-        0 and 1: places of the rows' labels in `classes`.
+        Index (0 or 1) of each row's label in `classes`.
     """
 
     classes: NDArray[Any]
@@ -40,18 +40,18 @@ class Target(NamedTuple):
 
 
 class Strategy(ABC):
-    """How one mitigator is fitted and asked.
+    """Base class: fits one kind of mitigator and predicts with it.
 
     Attributes
     ----------
     scores : tuple of str
-        Methods that give scores, if the mitigated classifier has them.
+        Methods that return scores, if the mitigated classifier has them.
     is_random : bool
-        Whether it decides by lot.
+        Whether predictions are random.
     reads_sensitive_features : bool
-        Whether it needs the sensitive columns to predict.
+        Whether predictions need the sensitive columns.
     takes_fit_params : bool
-        Whether weights and other metadata of fit are passed to the classifier.
+        Whether the classifier gets weights and other metadata of fit.
     """
 
     scores: tuple[str, ...] = ()
@@ -70,19 +70,19 @@ class Strategy(ABC):
 
     @abstractmethod
     def predict(self, X: Any, sensitive: Sequence[Any], random_state: Any) -> NDArray[Any]:
-        """Predicted labels."""
+        """Return the predicted labels."""
 
     def predict_proba(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
-        """Probabilities of both classes."""
+        """Return the probabilities of both classes."""
         raise NotImplementedError
 
     def decision_function(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
-        """Scores of the second class."""
+        """Return the scores of the second class."""
         raise NotImplementedError
 
 
 class GridReduction(Strategy):
-    """``GridSearch``: one of many classifiers fitted to reweighted rows."""
+    """Strategy for ``GridSearch``: the best of many classifiers fitted to reweighted rows."""
 
     scores = ("predict_proba",)
     takes_fit_params = False
@@ -91,7 +91,7 @@ class GridReduction(Strategy):
     def fit(
         self, X: Any, target: Target, sensitive: Sequence[Any], fit_params: Mapping[str, Any]
     ) -> None:
-        """Fit the classifiers to weights that the reduction computes."""
+        """Fit the classifiers with the weights that the reduction computes."""
         from fairlearn.reductions import ClassificationMoment
 
         name = type(self.mitigator).__name__
@@ -117,22 +117,22 @@ class GridReduction(Strategy):
         self.mitigator.fit(X, target.codes, sensitive_features=labels)
 
     def predict(self, X: Any, sensitive: Sequence[Any], random_state: Any) -> NDArray[Any]:
-        """Labels by the best classifier."""
+        """Return the labels that the best classifier predicts."""
         return self._labels(self.mitigator.predict(X))
 
     def predict_proba(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
-        """Probabilities by the best classifier."""
+        """Return the weighted mean of the classifiers' probabilities."""
         positive = np.zeros(np.shape(X)[0])
         for weight, classifier in self._mixture():
-            # A classifier fitted to one class has a probability for that class only.
+            # A classifier fitted to a single class has a probability column for that class only.
             if 1 in classifier.classes_:
                 place = list(classifier.classes_).index(1)
                 positive += weight * np.asarray(classifier.predict_proba(X))[:, place]
-        positive = np.clip(positive, 0.0, 1.0)  # weights add up to 1 but for rounding
+        positive = np.clip(positive, 0.0, 1.0)  # weights sum to 1 except for rounding
         return np.column_stack([1.0 - positive, positive])
 
     def _mixture(self) -> list[tuple[float, Any]]:
-        """Classifiers that predict, and their weights."""
+        """Return the classifiers that predict, with their weights."""
         return [(1.0, self.mitigator.predictors_[self.mitigator.best_idx_])]
 
     def _labels(self, codes: Any) -> NDArray[Any]:
@@ -141,13 +141,13 @@ class GridReduction(Strategy):
 
 
 class MixtureReduction(GridReduction):
-    """``ExponentiatedGradient``: draws one of its classifiers for each row."""
+    """Strategy for ``ExponentiatedGradient``: a randomly drawn classifier for each row."""
 
     is_random = True
     _fewest_groups = 1
 
     def predict(self, X: Any, sensitive: Sequence[Any], random_state: Any) -> NDArray[Any]:
-        """Labels by a classifier that is drawn for each row."""
+        """Return the labels that a randomly drawn classifier predicts for each row."""
         return self._labels(self.mitigator.predict(X, random_state=random_state))
 
     def _mixture(self) -> list[tuple[float, Any]]:
@@ -156,7 +156,7 @@ class MixtureReduction(GridReduction):
 
 
 class Thresholds(Strategy):
-    """``ThresholdOptimizer``: a threshold, or a lot between two, for each group."""
+    """Strategy for ``ThresholdOptimizer``: one threshold, or a random one of two, per group."""
 
     is_random = True
     reads_sensitive_features = True
@@ -164,7 +164,7 @@ class Thresholds(Strategy):
     def fit(
         self, X: Any, target: Target, sensitive: Sequence[Any], fit_params: Mapping[str, Any]
     ) -> None:
-        """Fit the classifier, then the thresholds on its scores."""
+        """Fit the classifier, then the thresholds to the scores of the classifier."""
         self._check_estimator(X.shape[1], target.classes)
         self._classes = target.classes
         labels = labels_of(sensitive)
@@ -172,9 +172,9 @@ class Thresholds(Strategy):
         self.mitigator.fit(X, target.codes, sensitive_features=labels, **fit_params)
 
     def predict(self, X: Any, sensitive: Sequence[Any], random_state: Any) -> NDArray[Any]:
-        """Labels by the threshold of the row's group."""
+        """Return the labels at the threshold of each row's group."""
         labels = labels_of(sensitive)
-        self._known.check(labels, "threshold")  # to fairlearn they would all be negative
+        self._known.check(labels, "threshold")  # fairlearn would predict them negative
         codes = self.mitigator.predict(X, sensitive_features=labels, random_state=random_state)
         decisions: NDArray[Any] = self._classes[codes]
         return decisions
@@ -212,7 +212,7 @@ class Thresholds(Strategy):
 
 
 class CorrelationRemoval(Strategy):
-    """``CorrelationRemover`` and a classifier fitted to what it leaves of the features."""
+    """Strategy for ``CorrelationRemover``, with a classifier fitted to its output."""
 
     scores = ("decision_function", "predict_proba")
     reads_sensitive_features = True
@@ -224,43 +224,43 @@ class CorrelationRemoval(Strategy):
     def fit(
         self, X: Any, target: Target, sensitive: Sequence[Any], fit_params: Mapping[str, Any]
     ) -> None:
-        """Fit the remover, then the classifier to what it leaves."""
+        """Fit the remover, then the classifier to the output of the remover."""
         self._numbers = CentredNumbers(sensitive)
         n_sensitive = self._numbers.of(sensitive).shape[1]
         self.mitigator.set_params(sensitive_feature_ids=list(range(n_sensitive)))
         if hasattr(self.mitigator, "set_output"):  # since fairlearn 0.15
-            # Under transform_output="pandas" the output would have names of its own.
+            # With transform_output="pandas" the output would get other column names.
             self.mitigator.set_output(transform="default")
         self.mitigator.fit(self._table(X, sensitive))
         self.estimator.fit(self._features(X, sensitive), target.classes[target.codes], **fit_params)
 
     def predict(self, X: Any, sensitive: Sequence[Any], random_state: Any) -> NDArray[Any]:
-        """Labels by the classifier."""
+        """Return the labels that the classifier predicts."""
         return np.asarray(self.estimator.predict(self._features(X, sensitive)))
 
     def predict_proba(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
-        """Probabilities by the classifier."""
+        """Return the probabilities of the classifier."""
         return np.asarray(self.estimator.predict_proba(self._features(X, sensitive)))
 
     def decision_function(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
-        """Scores by the classifier."""
+        """Return the scores of the classifier."""
         return np.asarray(self.estimator.decision_function(self._features(X, sensitive)))
 
     def _features(self, X: Any, sensitive: Sequence[Any]) -> Any:
-        """The features without the correlations: a table as X is one, or an array."""
+        """Return the features without the correlations, as a table of the kind of X or an array."""
         return like(X, self.mitigator.transform(self._table(X, sensitive)))
 
     def _table(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
-        """The sensitive numbers, then the features.
+        """Return the centered sensitive numbers, followed by the features.
 
-        They are centred, since fairlearn 0.13 subtracts one mean of all sensitive columns
-        where each should lose its own.
+        The numbers are centered because fairlearn 0.13 subtracts the mean of all sensitive columns
+        from each of them, instead of each column's own mean.
         """
         return np.hstack([self._numbers.of(sensitive), np.asarray(X, np.float64)])
 
 
 def strategy_of(mitigator: Any) -> type[Strategy] | None:
-    """The strategy for this mitigator, if there is one."""
+    """Return the strategy class for a mitigator; None for other objects."""
     from fairlearn.postprocessing import ThresholdOptimizer
     from fairlearn.preprocessing import CorrelationRemover
     from fairlearn.reductions import ExponentiatedGradient, GridSearch
@@ -275,10 +275,10 @@ def strategy_of(mitigator: Any) -> type[Strategy] | None:
 
 
 def fresh(mitigator: Any) -> Any:
-    """An unfitted copy, made by the constructor.
+    """Return an unfitted copy, made by the constructor.
 
-    ``clone`` would refuse one whose parameters were set to integers after it was made, and
-    ``constraint_weight`` of ``GridSearch`` takes effect in the constructor only.
+    ``clone`` rejects a mitigator whose parameters were set to integers after construction, and
+    ``constraint_weight`` of ``GridSearch`` takes effect only in the constructor.
     """
     params = mitigator.get_params(deep=False)
     return type(mitigator)(**{name: clone(value, safe=False) for name, value in params.items()})

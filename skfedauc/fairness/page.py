@@ -1,4 +1,4 @@
-"""An audit as one HTML page that needs no network: what it says, in which tables and words."""
+"""A self-contained HTML page of one or several audits: contents of its tables and texts."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from skfedauc.report import GroupAUC
 if TYPE_CHECKING:
     from skfedauc.fairness.audit import FairnessAudit
 
-# Most groups that a table lists, and characters of a longer label that appear on hovering.
+# Most groups in a table, and most characters of a long label in its tooltip.
 MOST_ROWS = 1000
 _MOST_IN_TITLE = 1000
 _UNDEFINED = "\N{EN DASH}"
 
-# Columns of `FairnessAudit.by_group` by what they are about, as the page calls them.
+# Headings of the columns of `FairnessAudit.by_group`, by topic.
 _GROUP_COLUMNS = {
     "Rows": {"n_positives": "positives", "n_negatives": "negatives"},
     "Within the group": {
@@ -54,7 +54,7 @@ _GROUP_COLUMNS = {
         "false_positive_rate": "false positive rate",
     },
 }
-# Rows of `FairnessAudit.gaps`, as the page calls them, and what they are.
+# Names of the rows of `FairnessAudit.gaps` on the page, and their definitions.
 _GAPS = {
     "difference": ("AUC difference", "largest minus smallest group AUC"),
     "ratio": ("AUC ratio", "smallest over largest group AUC"),
@@ -99,37 +99,37 @@ _NUMBERS = ("value", "ci_low", "ci_high", "expected", "pvalue", "pvalue_adjusted
 
 
 class Section(NamedTuple):
-    """An audit, and the number of rows that are left out because they have no group."""
+    """An audit, and the number of rows left out for lack of a group label."""
 
     audit: FairnessAudit
     n_dropped: int = 0
 
 
 def page(audit: FairnessAudit) -> str:
-    """The audit by each of its columns alone, if there are several, and by all of them."""
+    """Return a page of the audit by each column alone, if there are several, and by all columns."""
     columns = audit.columns if len(audit.columns) > 1 else ()
     return page_of([*(Section(audit.of(column)) for column in columns), Section(audit)])
 
 
 def page_of(sections: Sequence[Section], subject: str = "") -> str:
-    """A page of audits of the same predictions by different groups.
+    """Return a page of audits of the same predictions by different groups.
 
     Parameters
     ----------
     sections : sequence of Section
-        In their order on the page.
+        Audits in the order of the page.
     subject : str, default=""
-        What the predictions are called, for the title.
+        Name of the predictions, for the title.
 
     Returns
     -------
     str
-        HTML. The same audits give the same text.
+        HTML; identical for identical audits.
 
     Raises
     ------
     ImportError
-        If jinja2 or matplotlib is absent.
+        If jinja2 or matplotlib is missing.
     """
     check_installed()
     import jinja2
@@ -177,13 +177,13 @@ def check_installed() -> None:
 
 
 def _hash_for_policy(script: str) -> str:
-    """Return the hash that a Content-Security-Policy allows a script by."""
+    """Return the hash of a script for a Content-Security-Policy."""
     digest = hashlib.sha256(script.encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"
 
 
 def _content(number: int, audit: FairnessAudit) -> dict[str, Any]:
-    """Return what the template shows of an audit; ids hold numbers, not labels."""
+    """Return the template's variables for an audit; ids hold numbers, not labels."""
     columns = _columns_of(audit)
     return {
         "id": f"by-{number}",
@@ -200,7 +200,7 @@ def _content(number: int, audit: FairnessAudit) -> dict[str, Any]:
 
 
 def _columns_of(audit: FairnessAudit) -> dict[str, dict[str, str]]:
-    """Return the columns of the groups' table; without decisions there are no rates."""
+    """Return the columns of the table of groups; without decisions it has no rates."""
     if audit.decisions is not None:
         return _GROUP_COLUMNS
     return {about: columns for about, columns in _GROUP_COLUMNS.items() if about != "Decisions"}
@@ -249,7 +249,7 @@ def _by(audit: FairnessAudit) -> str:
 
 
 class _Cell(NamedTuple):
-    """A cell: its text, the value it is sorted by, more of a text that is cut, its look."""
+    """Cell of a table: text, sort key, tooltip of a shortened label, and whether it is bold."""
 
     text: str
     value: float | str = ""
@@ -258,7 +258,7 @@ class _Cell(NamedTuple):
 
 
 class _GroupRows(NamedTuple):
-    """Groups whose AUC is compared, groups that are small, and words on groups left out."""
+    """Rows of compared groups, rows of small groups, and a text on groups left out."""
 
     compared: list[tuple[_Cell, ...]]
     small: list[tuple[_Cell, ...]]
@@ -266,7 +266,7 @@ class _GroupRows(NamedTuple):
 
 
 def _group_rows(audit: FairnessAudit) -> _GroupRows:
-    """The groups by AUC, small ones last; of too many, the lowest and the highest."""
+    """Return the groups by AUC, small groups last; if there are too many, the two ends."""
     table = audit.by_group
     auc, is_small = table["auc"].to_numpy(), table["is_small"].to_numpy(np.bool_)
     order = np.argsort(auc, kind="stable")
@@ -289,7 +289,7 @@ def _group_rows(audit: FairnessAudit) -> _GroupRows:
 
 
 def _ends(numbers: NDArray[np.intp], most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Split numbers into the first and the last ones, `most` in all, and those between them."""
+    """Return the first and the last numbers, `most` in total, and the numbers in between."""
     if numbers.size <= most:
         return numbers, numbers[:0]
     first, between, last = np.split(numbers, [most // 2, numbers.size - (most - most // 2)])
@@ -297,21 +297,21 @@ def _ends(numbers: NDArray[np.intp], most: int) -> tuple[NDArray[np.intp], NDArr
 
 
 def _label_cells(labels: Sequence[Any]) -> Iterator[list[_Cell]]:
-    """A column for each part of the labels, sorted by its values and not by their text."""
+    """Yield a column for each part of the labels; sort keys follow the values, not the text."""
     split = [label if isinstance(label, tuple) else (label,) for label in labels]
     for parts in zip(*split, strict=True):
-        # Sorts labels that do not compare: "(missing)" beside integers, members of an Enum.
+        # encode_groups sorts labels that do not compare: "(missing)" and integers, Enum members.
         places, _ = validation.encode_groups(list(parts))
         yield [_label_cell(*cell) for cell in zip(parts, places.tolist(), strict=True)]
 
 
 def _gap_rows(audit: FairnessAudit) -> list[tuple[tuple[str, str], list[_Cell]]]:
-    """Return the name and the meaning of each gap, and its cells."""
+    """Return the name, the definition and the cells of each gap."""
     rows = []
     for name, gap in zip(audit.gaps.index, audit.gaps.to_dict("records"), strict=True):
         if audit.decisions is None and str(name).startswith(_DECISIONS):
             continue
-        # The value and its limits are formatted by the gap, the other numbers by their column.
+        # The gap determines the format of the value and its limits; the column that of the rest.
         cells = [_cell(name, gap[column]) for column in _NUMBERS[:3]]
         cells += [_cell(column, gap[column]) for column in _NUMBERS[3:]]
         cells += [_label_cell(gap[side]) for side in ("lowest", "highest")]
@@ -323,7 +323,7 @@ def _gap_rows(audit: FairnessAudit) -> list[tuple[tuple[str, str], list[_Cell]]]
 
 
 def _cell(name: str, value: float) -> _Cell:
-    """Return the cell of a number in the column, or of the gap, of this name."""
+    """Return the cell of a number; `name` is its column or its gap."""
     if math.isnan(value):
         return _Cell(_UNDEFINED)
     if name in _COUNTS:
@@ -336,7 +336,7 @@ def _cell(name: str, value: float) -> _Cell:
 
 
 def _number(value: float, sign: str = "") -> str:
-    """Three decimals; a 0 has no sign."""
+    """Return a number with three decimals; 0 has no sign."""
     if math.isnan(value):
         return _UNDEFINED
     if round(value, 3) == 0:

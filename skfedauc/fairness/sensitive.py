@@ -1,4 +1,4 @@
-"""The sensitive columns of X: which they are, and their values as mitigators take them."""
+"""Selection of the sensitive columns of X, and conversion of their values for mitigators."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from skfedauc import _validation as validation
 
-# Names of columns, or positions: all strings or all integers.
+# Names or positions of columns: all strings or all integers.
 Columns: TypeAlias = list[Any]
 
 _NAME = "sensitive_features"
 
 
 def check_columns(sensitive_features: Any) -> Columns:
-    """Names or positions of the sensitive columns, as a list."""
+    """Return the names or positions of the sensitive columns as a list."""
     several = isinstance(sensitive_features, list | tuple)
     columns = list(sensitive_features) if several else [sensitive_features]
     are_positions = all(
@@ -41,17 +41,17 @@ def is_frame(X: Any) -> bool:
 
 
 def names_of(X: Any) -> list[str]:
-    """Names of the columns of X; none of an array."""
+    """Return the names of the columns of X; an empty list for an array."""
     return list(nw.from_native(X, eager_only=True).columns) if is_frame(X) else []
 
 
 def select(X: Any, columns: Columns) -> list[Any]:
-    """The sensitive columns of a DataFrame or an array.
+    """Return the sensitive columns of a DataFrame or an array.
 
     Raises
     ------
     ValueError, TypeError
-        If X does not have them.
+        If X does not have these columns.
     """
     shown = ", ".join(map(repr, columns))
     plural = "s" if len(columns) > 1 else ""
@@ -79,12 +79,12 @@ def select(X: Any, columns: Columns) -> list[Any]:
 
 
 def without(X: Any, columns: Columns) -> Any:
-    """X without these columns.
+    """Return X without these columns.
 
     Raises
     ------
     ValueError
-        If there are no others.
+        If X has no other columns.
     """
     if len(columns) == X.shape[1]:
         raise ValueError(
@@ -97,7 +97,7 @@ def without(X: Any, columns: Columns) -> Any:
 
 
 def like(X: Any, values: NDArray[np.float64]) -> Any:
-    """These values as a table of the kind, names and index of X; unchanged if X is an array."""
+    """Return values as a table with the kind, names and index of X; unchanged if X is an array."""
     if not is_frame(X):
         return values
     if nw.dependencies.is_pandas_dataframe(X):
@@ -108,11 +108,11 @@ def like(X: Any, values: NDArray[np.float64]) -> Any:
 
 
 def labels_of(columns: Sequence[Any]) -> NDArray[Any]:
-    """Labels of the rows, shape (n_rows,), or (n_rows, n_columns) for several columns."""
+    """Return the labels of the rows, shape (n_rows,); with several columns (n_rows, n_columns)."""
     labels = []
     for column in columns:
         codes, known = validation.encode_groups(column, _NAME)
-        # fairlearn compares labels, which it cannot do with dates.
+        # fairlearn compares labels, which fails for dates.
         labels.append((known.astype(str) if known.dtype.kind == "M" else known)[codes])
     if len(labels) == 1:
         return labels[0]
@@ -120,7 +120,7 @@ def labels_of(columns: Sequence[Any]) -> NDArray[Any]:
 
 
 class KnownGroups:
-    """The groups that fit has seen.
+    """Groups that were present in fit.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class KnownGroups:
         self.size = len(self._groups)
 
     def check(self, labels: NDArray[Any], lack: str) -> None:
-        """Refuse rows of other groups, for which the mitigator has no `lack`."""
+        """Raise a ValueError if rows belong to other groups; `lack` completes the message."""
         codes, groups = validation.encode_groups(labels, _NAME)
         unknown = [group not in self._groups for group in groups.tolist()]
         if any(unknown):
@@ -146,12 +146,12 @@ class KnownGroups:
 
 
 class CentredNumbers:
-    """Sensitive columns as numbers with mean 0; text becomes an indicator of each label.
+    """Sensitive columns as numbers with mean 0; a text column becomes one indicator per label.
 
     Parameters
     ----------
     columns : sequence of columns
-        Those of the training rows.
+        Sensitive columns of the training rows.
     """
 
     def __init__(self, columns: Sequence[Any]) -> None:
@@ -165,7 +165,7 @@ class CentredNumbers:
         self._means = self._numbers(columns).mean(axis=0)
 
     def of(self, columns: Sequence[Any]) -> NDArray[np.float64]:
-        """Numbers of these rows, of shape (n_rows, n_numbers)."""
+        """Return the centered numbers of these rows, shape (n_rows, n_numbers)."""
         centred: NDArray[np.float64] = self._numbers(columns) - self._means
         return centred
 
@@ -188,7 +188,7 @@ class CentredNumbers:
 
 
 def _numbers(column: Any) -> NDArray[np.float64] | None:
-    """A column of numbers or booleans as floats; None for one of anything else."""
+    """Return a column of numbers or booleans as floats; None for other columns."""
     if isinstance(column, np.ndarray):
         is_text = column.dtype.kind not in "biufO" or any(
             isinstance(value, str) for value in column if column.dtype.kind == "O"
