@@ -1,12 +1,17 @@
-"""Variances, intervals and tests, from a partial; of two models on the same rows, from the rows.
+"""Variances, intervals and tests.
 
-* `variances.py`: of group AUCs and the pooled AUC, from the placements of rows;
-* `intervals.py`: limits of AUCs, averages and the worst;
-* `over_groups.py`: averages over new groups;
-* `pairwise.py`: two groups, all pairs of groups, and the largest difference;
-* `heterogeneity.py`: are all groups equal, how much do their true AUCs differ;
-* `group_comparisons.py`: each group with the rest;
-* `agreement.py`: how alike the groups' scores are;
-* `paired.py`: two models on the same rows;
-* `luck.py`: critical differences of test sets, and of the candidates of a search.
+All are computed from a partial, except the paired comparison of two models, which needs the rows.
+
+* `variances.py`: variances of group AUCs and of the pooled AUC, from placement values;
+* `intervals.py`: confidence intervals of AUCs, averages and the worst group;
+* `over_groups.py`: averages of random groups;
+* `pairwise.py`: comparisons of two groups and of all pairs, and the largest difference;
+* `heterogeneity.py`: test that all groups are equal, and standard deviation of the true AUCs;
+* `group_comparisons.py`: comparisons of each group with the rest;
+* `cross_gap.py`: tests of xAUC disparities;
+* `agreement.py`: comparisons of the groups' score distributions;
+* `roc_curves.py`: ROC curves, and the area between two of them;
+* `ranks.py`: ranks among the rows of all groups;
+* `paired.py`: comparison of two models on the same rows;
+* `luck.py`: critical differences of test sets and of the candidates of a search.
 """

@@ -1,9 +1,10 @@
-"""Bounds and tests of whether averages of group AUCs are equivalent to the pooled AUC.
+"""Comparisons of the groups' score distributions.
 
-An average of group AUCs by positives equals the pooled AUC if the negatives have the same score
-distribution in all groups, one by negatives if the positives do (sufficient, not necessary). The
-Kolmogorov distance between the distributions bounds the difference of the two AUCs, and their
-equality is tested by Anderson and Darling's statistic for several samples [1]_.
+The average of the group AUCs weighted by positives equals the pooled AUC if the negatives have the
+same score distribution in all groups. The average weighted by negatives equals the pooled AUC if
+the positives do. Both conditions are sufficient, not necessary. The Kolmogorov distances between
+the distributions bound the difference of the two AUCs. The Anderson-Darling test for k samples
+tests whether the distributions are equal [1]_.
 
 References
 ----------
@@ -32,10 +33,11 @@ class ClassAgreement(NamedTuple):
     Attributes
     ----------
     distances : ndarray of float64, shape (n_groups,)
-        Kolmogorov distance of each group's distribution to that of all groups; NaN without rows.
+        Kolmogorov distance between each group's distribution and the distribution of all groups;
+        NaN without rows.
     statistic, pvalue : float
-        Of the Anderson-Darling test that all distributions are the same; NaN with weights or
-        fewer than two groups.
+        Statistic and p value of the Anderson-Darling test of equal distributions; NaN with weights
+        or fewer than two groups.
     """
 
     distances: Floats
@@ -44,13 +46,14 @@ class ClassAgreement(NamedTuple):
 
 
 def kolmogorov_distances(cells: Cells, ranks: Ranks, side: int) -> Floats:
-    """Largest difference between each group's distribution function and that of all groups."""
+    """Kolmogorov distance between each group's distribution and the distribution of all groups."""
     column = cells.amounts[side]
     starts, group = cells.starts[:-1], cells.groups
     weight = np.add.reduceat(column.astype(np.float64), starts)
-    # Both functions only rise; so they are furthest apart at a score of the group, or just below.
+    # Both functions are non-decreasing, and the group's is constant between its scores. The largest
+    # distance is therefore at a score of the group or just below it.
     sums = np.cumsum(column, dtype=ranks.total.dtype)
-    # Integers are exact, and with weights the error of a sum over all groups is harmless here.
+    # Integer sums are exact; with weights, the rounding error of a sum over all groups is harmless.
     before = np.append(ranks.total.dtype.type(0), sums)[starts][group]
     up_to = (sums - before).astype(np.float64)
     scale = np.divide(1.0, weight, out=np.zeros_like(weight), where=weight > 0)[group]
@@ -63,18 +66,19 @@ def kolmogorov_distances(cells: Cells, ranks: Ranks, side: int) -> Floats:
 
 
 def anderson_darling(cells: Cells, ranks: Ranks, side: int) -> tuple[float, float]:
-    """Statistic for k samples with ties (midranks), and its p value.
+    """Anderson-Darling statistic for k samples with ties (midranks), and its p value.
 
-    Between two scores of a group its own rank stays the same; so the sum over all scores is one
-    over the group's scores, of differences of running sums over all scores. The p value is that
-    of a gamma distribution with the mean, variance and third cumulant of the limit, ties included.
+    The rank within a group is constant between two scores of the group. The sum over all scores is
+    therefore a sum over the scores of each group, of differences of cumulative sums. The p value is
+    from a gamma distribution with the mean, variance and third cumulant of the limiting
+    distribution, which accounts for ties.
     """
     column = cells.amounts[side]
     kept = np.flatnonzero(column)
     count, group = column[kept].astype(np.float64), cells.groups[kept]
     total = float(ranks.total[side])
     up_to = ranks.up_to[side][kept]
-    # Every score of the class once: how many rows have it, and how many are below, by midrank
+    # For each distinct score of the class: number of tied rows, and midrank
     ends = np.unique(up_to)
     tied = np.diff(ends.astype(np.float64), prepend=0.0)
     middle = ends.astype(np.float64) - tied / 2.0
@@ -82,7 +86,7 @@ def anderson_darling(cells: Cells, ranks: Ranks, side: int) -> tuple[float, floa
     n_samples = int(np.count_nonzero(np.bincount(group)))
     if n_samples < 2 or ends.size < 2:
         return (float("nan"), float("nan")) if n_samples < 2 else (0.0, 1.0)
-    # sums[r][j]: of tied * middle**r / spread over the first j scores
+    # sums[r][j]: sum of tied * middle**r / spread over the first j scores
     powers = tied / spread * middle ** np.arange(3)[:, None]
     sums = np.hstack([np.zeros((3, 1)), np.cumsum(powers, axis=1)])
     score = np.searchsorted(ends, up_to)
@@ -96,12 +100,12 @@ def anderson_darling(cells: Cells, ranks: Ranks, side: int) -> tuple[float, floa
     def between(
         first: NDArray[Any], end: NDArray[Any], own: NDArray[Any], n: NDArray[Any]
     ) -> Floats:
-        """Sum over scores ``first:end`` where `own` of a group's `n` rows are below."""
+        """Sum over the scores ``first:end``, where `own` of the `n` rows of the group are below."""
         zero, one, two = sums[:, end] - sums[:, first]
         found: Floats = (total * own) ** 2 * zero - 2 * total * own * n * one + n**2 * two
         return found
 
-    # At each score of a group, and from the one before up to it
+    # Terms at each score of a group, and between it and the previous score of the group
     own_middle = rank - count / 2.0
     at = tied[score] / spread[score] * (total * own_middle - size * middle[score]) ** 2
     before = np.where(is_first, 0, np.append(0, score[:-1] + 1))
@@ -115,12 +119,12 @@ def anderson_darling(cells: Cells, ranks: Ranks, side: int) -> tuple[float, floa
 
 
 def _gamma_pvalue(statistic: float, n_samples: int, share: Floats, middle: Floats) -> float:
-    """Upper tail of the gamma distribution with the limit's first three cumulants.
+    """Upper tail of a gamma distribution with the first three cumulants of the limit.
 
-    The limit is a weighted sum of chi-square variables with k - 1 degrees of freedom, whose weights
-    are the eigenvalues of L = w_j c_jk, with c_jk = b_j (1 - b_k) for j < k and b the middle of
-    the share of rows below; so the cumulants are traces of its powers. The products are of one
-    factor for each index, so that the sums are running ones.
+    The limiting distribution is a weighted sum of chi-square variables with k - 1 degrees of
+    freedom. The weights are the eigenvalues of L = w_j c_jk, with c_jk = b_j (1 - b_k) for j < k,
+    where b is the midrank divided by the number of rows. The cumulants are therefore traces of
+    powers of L. Each product in a trace has one factor per index, so cumulative sums compute it.
     """
     from scipy.special import gammaincc
 
@@ -131,7 +135,7 @@ def _gamma_pvalue(statistic: float, n_samples: int, share: Floats, middle: Float
     low_before = np.cumsum(low) - low
     high_after = high.sum() - np.cumsum(high)
     trace2 = 2 * np.dot(low_before, high) + (share**2).sum()
-    # of two indices alike: the third one below, or above
+    # Terms with two equal indices: the third index is below or above them.
     alike = weight * share * ((1.0 - middle) ** 2 * low_before + middle**2 * high_after)
     trace3 = 6 * np.dot(low_before * both, high_after) + 3 * alike.sum() + (share**3).sum()
     freedom = n_samples - 1
@@ -143,7 +147,7 @@ def _gamma_pvalue(statistic: float, n_samples: int, share: Floats, middle: Float
 
 
 def class_agreement(variances: Variances) -> tuple[ClassAgreement, ClassAgreement]:
-    """Compare the score distributions of negatives, and of positives, in all groups."""
+    """Compare the groups' score distributions, for the negatives and for the positives."""
     cells = variances._cells
     ranks = ranks_among_all(cells)
     found = []
@@ -157,19 +161,19 @@ def class_agreement(variances: Variances) -> tuple[ClassAgreement, ClassAgreemen
 
 
 def certain_bound(share: Floats, distances: Floats) -> float:
-    """What an average and the pooled AUC cannot be further apart than.
+    """Upper bound on the absolute difference between an average and the pooled AUC.
 
-    For the average by positives: `share` is that of the positives in each group, `distances` are
-    those of the negatives. Groups without a distance count as 1.
+    For the average weighted by positives, `share` holds each group's share of the positives, and
+    `distances` holds the Kolmogorov distances of the negatives. A missing distance counts as 1.
     """
     return float(np.dot(share, np.where(np.isnan(distances), 1.0, distances)))
 
 
 def null_distances(n_rows: Floats) -> Floats:
-    """About the mean Kolmogorov distance if all groups had the same distribution.
+    """Approximate mean Kolmogorov distance of each group if all distributions are equal.
 
-    The mean of the limit, sqrt(pi / 2) log 2, over the square root of the rows, for a group that is
-    part of what it is compared with.
+    The mean of the limiting distribution, sqrt(pi / 2) log 2, is divided by the square root of the
+    number of rows, with a correction because the rows of all groups include those of the group.
     """
     share = n_rows / n_rows.sum()
     scale = np.sqrt(np.pi / 2) * np.log(2.0)

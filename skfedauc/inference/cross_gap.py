@@ -1,7 +1,7 @@
-"""Whether a model favours groups: the two cross AUCs of each group and all others compared.
+"""Tests of xAUC disparities: comparisons of the two cross AUCs of each group with all others.
 
-The positives of a group with the others' negatives, and the others' positives with the group's
-negatives, have no row in common, so that their variances [1]_ add up.
+One cross AUC is computed from the group's positives and the others' negatives, the second from the
+others' positives and the group's negatives. They share no row, so their variances [1]_ add up.
 
 References
 ----------
@@ -30,15 +30,16 @@ Floats = NDArray[np.float64]
 
 
 class CrossGaps(NamedTuple):
-    """The xAUC disparity of each group with all others, and whether it is more than chance.
+    """The xAUC disparity between each group and all others, with its test.
 
     Attributes
     ----------
     disparity, error : ndarray of float64, shape (n_groups,)
-        And its standard error, NaN with fewer than two rows of a class in the group or in the
-        others.
+        Disparity and its standard error. The error is NaN with fewer than two rows of a class in
+        the group or in the others.
     pvalue, pvalue_adjusted : ndarray of float64, shape (n_groups,)
-        Of the test that the disparity is 0; adjusted for the number of groups (Holm).
+        P value of the null hypothesis that the disparity is 0, unadjusted and adjusted for the
+        number of groups (Holm).
     """
 
     disparity: Floats
@@ -47,17 +48,17 @@ class CrossGaps(NamedTuple):
     pvalue_adjusted: Floats
 
     def limits(self, level: float) -> tuple[Floats, Floats]:
-        """Normal limits that hold for all groups together (Bonferroni)."""
+        """Simultaneous normal limits for all groups (Bonferroni)."""
         reach = normal_quantile((1.0 - level) / (2.0 * _n_gaps(self.error))) * self.error
         return np.maximum(self.disparity - reach, -1.0), np.minimum(self.disparity + reach, 1.0)
 
 
 def cross_gaps(partial: AUCPartial) -> CrossGaps:
-    """Compare the two cross AUCs of every group.
+    """Compare the two cross AUCs of each group.
 
-    The variance is DeLong's [1]_, or that of groups which all have the placements of all rows
-    together, if it is larger: where a few rows lie close together by chance their own variance is
-    too small, the more so in the group that is picked for its disparity.
+    The variance is the larger of DeLong's variance [1]_ and the variance from the placement values
+    of all rows pooled. DeLong's variance is biased low if a few rows have similar scores by
+    sampling error. Selecting the group with the largest disparity increases this bias.
     """
     from scipy.special import ndtr
 
@@ -66,7 +67,7 @@ def cross_gaps(partial: AUCPartial) -> CrossGaps:
     negatives, positives = variances.negatives, variances.positives
     other_negatives, other_positives = negatives.others(), positives.others()
     bnsp = _cross_aucs(partial._cells, positives, other_negatives)
-    # The group's negatives are its positives once classes and scores are turned round.
+    # Reversing classes and scores turns the group's negatives into positives.
     turned = _reversed(negatives), _reversed(other_positives)
     bpsn = _CrossAUC(*(of[::-1] for of in _cross_aucs(_turned(partial._cells), *turned)))
     disparity = bnsp.auc - bpsn.auc
@@ -83,7 +84,7 @@ def cross_gaps(partial: AUCPartial) -> CrossGaps:
 
 
 def _n_gaps(error: Floats) -> int:
-    """Number of different gaps: two groups are compared once, seen from either side."""
+    """Number of distinct gaps; the disparities of two groups differ in sign only."""
     return 1 if error.size == 2 else max(int(np.isfinite(error).sum()), 1)
 
 
@@ -93,7 +94,7 @@ def _reversed(rows: ClassRows) -> ClassRows:
 
 
 def _turned(cells: Cells) -> Cells:
-    """Cells whose negatives are positives, with the scores and the groups in reverse order."""
+    """Cells with the classes exchanged, the scores negated and the groups in reverse order."""
     starts, scores, negatives, positives, weights = cells
     if weights is not None:
         weights = weights[[1, 0, 3, 2], ::-1]
@@ -105,7 +106,7 @@ def _turned(cells: Cells) -> Cells:
 def _variance_if_alike(
     partial: AUCPartial, sides: tuple[tuple[ClassRows, ClassRows], ...]
 ) -> Floats:
-    """Variance of the disparities, were all rows of a class placed alike in every group."""
+    """Variance of the disparities if placement values have the same distribution in all groups."""
     pooled = Variances(partial._pool())
     squared = pooled._own.positives_squared, pooled._own.negatives_squared
     rows_of_all = pooled.positives, pooled.negatives
@@ -117,7 +118,7 @@ def _variance_if_alike(
 
 
 class _CrossAUC(NamedTuple):
-    """By group: the AUC of its positives with the others' negatives, and its variance."""
+    """AUC of each group's positives against the others' negatives, and its variance."""
 
     auc: Floats
     variance: Floats
@@ -126,19 +127,19 @@ class _CrossAUC(NamedTuple):
 def _cross_aucs(cells: Cells, own: ClassRows, others: ClassRows) -> _CrossAUC:
     """Compare each group's positives, `own`, with the negatives of all `others`.
 
-    The variance is DeLong's; of 0, a bound [2]_.
+    The variance is DeLong's variance, or an upper bound [2]_ if that is 0.
     """
     starts, sizes = cells.starts[:-1], np.diff(cells.starts)
     places = squared = _Places.of(cells)
     if cells.weights is not None:
-        # Squared weights in the place of weights
+        # Cells with squared weights in place of weights
         squared = _Places.of(cells._replace(weights=cells.weights[[2, 3, 2, 3]]))
     placement = ratio(places.below + places.tied / 2.0, np.repeat(others.weight, sizes), 0.0)
     auc = ratio(np.add.reduceat(places.weight * placement, starts), own.weight)
     auc[others.weight == 0] = np.nan
     of_own = np.add.reduceat(squared.weight * (placement - np.repeat(auc, sizes)) ** 2, starts)
-    # The mean placement of the others' rows is the same; their squared placements add up over
-    # every two positives: of negatives that both outrank, which are those that the lower one does.
+    # The others' rows have the same mean placement. The sum of their squared placements is a sum
+    # over pairs of positives of the negatives that both outrank, i.e. that the lower one outranks.
     won = squared.below + squared.tied / 2.0
     both = 2.0 * places.weight * places.above * won
     both += places.weight**2 * (squared.below + squared.tied / 4.0)
@@ -148,7 +149,7 @@ def _cross_aucs(cells: Cells, own: ClassRows, others: ClassRows) -> _CrossAUC:
 
     variance = np.zeros(auc.size)
     for of_class, rows in ((of_own, own), (of_others, others)):
-        # Less than this is rounding.
+        # Smaller values are rounding error.
         variance += ratio(np.where(of_class > 1e-12 * rows.squares, of_class, 0.0), rows.pairs)
     drawn = own.effective * others.effective
     drawn = (drawn * auc + 0.5) / (drawn + 1.0)
@@ -157,15 +158,16 @@ def _cross_aucs(cells: Cells, own: ClassRows, others: ClassRows) -> _CrossAUC:
 
 
 class _Places(NamedTuple):
-    """By cell: the weight of the group's positives, and of the others' negatives.
+    """Weights of the group's positives and of the others' negatives around each cell.
 
     Attributes
     ----------
     weight : ndarray of float64, shape (n_cells,)
+        Weight of the positives in the cell.
     above : ndarray of float64, shape (n_cells,)
-        Of the group's positives that score above the cell.
+        Weight of the group's positives that score above the cell.
     below, tied : ndarray of float64, shape (n_cells,)
-        Of the others' negatives that score below the cell, and that tie with it.
+        Weight of the others' negatives that score below the cell, and that tie with the cell.
     """
 
     weight: Floats
@@ -175,7 +177,7 @@ class _Places(NamedTuple):
 
     @classmethod
     def of(cls, cells: Cells) -> _Places:
-        """Find them by one sort of the scores."""
+        """Compute the weights from one sort of the scores."""
         own = np.array([amounts.astype(np.float64) for amounts in cells.amounts])
         under = np.array([ranks_in_groups(cells.starts, amounts) for amounts in own])
         under = (under - own) / 2.0

@@ -1,4 +1,4 @@
-"""Each group compared with the rest, and p values adjusted for their number.
+"""Comparisons of each group with the rest, and adjustment of p values for multiple tests.
 
 References
 ----------
@@ -19,7 +19,7 @@ from skfedauc.inference.variances import Variances, ratio, sum_of_others
 
 Floats = NDArray[np.float64]
 
-# Beyond this many comparisons the false discovery rate is controlled, not the family error.
+# With more comparisons, control the false discovery rate instead of the family-wise error rate.
 _MOST_OF_A_FAMILY = 50
 
 
@@ -27,11 +27,12 @@ def with_rest(variances: Variances, level: float) -> Comparisons:
     """Compare each group with a weighted average of the AUCs of the other groups.
 
     Group g has the weight m_g n_g / (m_g + n_g), with m_g positives and n_g negatives (effective
-    numbers of weighted rows): that of inverse variances where the placements of both classes vary
-    alike. The weights depend on the numbers of rows only; so they are constants in the variance
-    of the average, sum w^2 v / (sum w)^2. Each v is the larger one of the group's own variance and
-    of that from pooled variances of placements, since the own one is too small where an AUC is
-    large by sampling error. Intervals and p values are simultaneous after Sidak.
+    sample sizes for weighted rows). These are inverse-variance weights if the placement values of
+    both classes have equal variances. The weights depend on the numbers of rows only, so they are
+    constants in the variance of the average, sum w^2 v / (sum w)^2. Each v is the larger of the
+    group's own variance and the variance from pooled placement values, because the group's own
+    variance is biased low if its AUC is high by sampling error. Intervals and p values are
+    simultaneous (Sidak).
     """
     if variances.auc.size == 2:
         return _from_both_sides(all_pairs(variances, np.array([0]), np.array([1]), level))
@@ -45,13 +46,13 @@ def with_rest(variances: Variances, level: float) -> Comparisons:
         counted = np.where(variances.defined, values, 0.0) * weight**power
         return ratio(sum_of_others(counted), of_others**power)
 
-    # Perfect groups have a perfect average, whatever rounding makes of it.
+    # The average of perfect groups is perfect; remove rounding error.
     auc = average(spread.auc, 1)
     auc = np.where(np.abs(auc - 0.5) > 0.5 - 1e-12, np.round(auc), auc)
     rest = AUCSpread(
         auc,
         average(spread.variance, 2),
-        # All others are perfect with at most the probability (their average) ** (sum of weights).
+        # P(all other groups are perfect) <= (true average) ** (sum of weights)
         of_others,
         average(spread.once, 2),
         average(spread.often, 2),
@@ -64,7 +65,7 @@ def with_rest(variances: Variances, level: float) -> Comparisons:
 
 
 def _from_both_sides(one: Comparisons) -> Comparisons:
-    """One comparison of two groups, and the same of the second with the first."""
+    """Return a comparison of two groups together with its reverse."""
 
     def both(first: Floats, second: Floats) -> Floats:
         return np.concatenate([first, second])
@@ -82,7 +83,7 @@ def _from_both_sides(one: Comparisons) -> Comparisons:
 
 
 def adjusted(pvalues: Floats) -> tuple[Floats, str]:
-    """P values adjusted for the number of them that are not NaN, and after whom [1]_, [2]_."""
+    """Return adjusted p values (NaN are not counted), and the name of the method [1]_, [2]_."""
     from scipy.stats import false_discovery_control
 
     tested = ~np.isnan(pvalues)
@@ -93,7 +94,7 @@ def adjusted(pvalues: Floats) -> tuple[Floats, str]:
 
 
 def holm(pvalues: ArrayLike) -> Floats:
-    """P values adjusted so that all together err as often as one [1]_; scipy has no function."""
+    """Return p values adjusted by Holm's method [1]_, which scipy lacks."""
     p = np.asarray(pvalues, np.float64)
     order = np.argsort(p)
     raised = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1))

@@ -1,4 +1,4 @@
-"""Heterogeneity of the true AUCs: tests, standard deviation, and expected range if all are equal.
+"""Heterogeneity of the true AUCs: tests, standard deviation, and expected range under the null.
 
 References
 ----------
@@ -31,8 +31,8 @@ from skfedauc.inference.variances import LEAST_EFFECTIVE, Variances, sum_of_othe
 
 Floats = NDArray[np.float64]
 
-# The form of the test for many tiny groups is taken from this many groups on, if their
-# smaller class has fewer rows than this on average.
+# The test for many tiny groups is used from this number of groups on, if the mean number of rows of
+# their smaller class is below TINY_CLASS.
 MANY_GROUPS = 100
 TINY_CLASS = 10.0
 
@@ -44,14 +44,15 @@ class EqualGroupsTest:
     Attributes
     ----------
     statistic, pvalue : float
+        Test statistic and p value.
     method : str
-        Which form of the test was taken.
+        Form of the test, or the reason why there is no result.
     degrees_of_freedom : float
-        Of the numerator, whose mean the statistic has without a difference; NaN for the form for
-        many tiny groups.
+        Degrees of freedom of the numerator, which are the mean of the statistic under the null
+        hypothesis; NaN for the form for many tiny groups.
     n_groups, n_left_out : int
-        Groups that were tested, and groups with fewer than two positives or negatives (of weighted
-        rows: 1.5 effective ones).
+        Number of tested groups, and number of groups left out: those with fewer than two positives
+        or negatives (for weighted rows, with an effective sample size below 1.5).
     """
 
     statistic: float
@@ -70,7 +71,7 @@ class EqualGroupsTest:
 
 
 def equal_groups_test(variances: Variances) -> EqualGroupsTest:
-    """Test that all groups have the same true AUC, each form as its size allows."""
+    """Test that all groups have the same true AUC, by the form that suits the group sizes."""
     kept = variances.estimable & variances.defined
     auc, unbiased = variances.auc[kept], variances.unbiased[kept]
     positives, negatives = (
@@ -93,7 +94,7 @@ def equal_groups_test(variances: Variances) -> EqualGroupsTest:
         method, freedom = "sum over many tiny groups, normal", np.nan
     else:
         of_rows = variances.delong[kept] if variances.weighted else unbiased
-        # Squared weights are more unequal than weights, and the variance is a mean over them.
+        # The variance is a mean with squared weights, which are more unequal than the weights.
         of_variance = variances.freedom[kept] / (2.0 if variances.weighted else 1.0)
         statistic, freedom, pvalue = _anova_type(
             auc, of_rows, variances.delong[kept], weight, np.maximum(of_variance, 1.0)
@@ -107,11 +108,12 @@ def equal_groups_test(variances: Variances) -> EqualGroupsTest:
 def _anova_type(
     auc: Floats, variance: Floats, delong: Floats, weight: Floats, of_variance: Floats
 ) -> tuple[float, float, float]:
-    """Statistic, degrees of freedom and p value of the ANOVA-type test [1]_.
+    """Return statistic, degrees of freedom and p value of the ANOVA-type test [1]_.
 
-    The weighted variance of the AUCs over its mean has an F distribution: the degrees of freedom of
-    the numerator by Box's approximation, those of the denominator by Satterthwaite's from those of
-    each variance, `of_variance`.
+    The weighted variance of the AUCs, divided by its estimated mean, has approximately an F
+    distribution. Its numerator degrees of freedom follow from Box's approximation, its denominator
+    degrees of freedom from Satterthwaite's and the degrees of freedom of each group's variance,
+    `of_variance`.
     """
     from scipy.special import fdtrc
 
@@ -130,10 +132,10 @@ def _anova_type(
 
     expected, squares, of_expected = moments(variance)
     if expected <= 0:
-        # Unbiased variances may add up to nothing; DeLong's do only without any variation.
+        # Unbiased variances can sum to 0 or less; DeLong's sum to 0 only without any variation.
         expected, squares, of_expected = moments(delong)
     if expected <= 0:
-        # Without any variation: the same AUCs, or no scale on which to judge their difference
+        # Without any variation, AUCs are equal or their difference cannot be tested.
         return (0.0, 1.0, 1.0) if between == 0 else (np.nan, np.nan, np.nan)
     freedom = 2 * expected**2 / squares
     ratio = between / expected
@@ -142,7 +144,7 @@ def _anova_type(
 
 
 def _many_tiny_groups(auc: Floats, unbiased: Floats, weight: Floats) -> tuple[float, float]:
-    """Statistic and one-sided p value: each group adds a term that is 0 on average."""
+    """Return a normal statistic and its one-sided p value; each group adds a term of mean 0."""
     from scipy.special import ndtr
 
     share = weight / weight.sum()
@@ -155,33 +157,35 @@ def _many_tiny_groups(auc: Floats, unbiased: Floats, weight: Floats) -> tuple[fl
     return statistic, float(ndtr(-statistic))
 
 
-# Spread of the true AUCs ---------------------------------------------------------------
+# Standard deviation of the true AUCs ---------------------------------------------------
 
 
 def squared_tau(auc: Floats, unbiased: Floats) -> float:
     """Estimate the variance of the true AUCs without bias; NaN with fewer than two groups.
 
-    It is the variance of the observed AUCs minus the mean of their variances; so it may be below 0.
+    The estimate is the variance of the observed AUCs minus the mean of their sampling variances. It
+    can be negative.
     """
     if auc.size < 2:
         return float("nan")
     found = float(auc.var(ddof=1) - unbiased.mean())
-    # Rounding is not spread.
+    # Set rounding error to 0.
     return 0.0 if abs(found) <= 1e-15 else found
 
 
-# The largest standard deviation that numbers between 0 and 1 can have.
+# Largest standard deviation of numbers between 0 and 1
 LARGEST_TAU = 0.5
 
 
 def tau_interval(
     auc: Floats, unbiased: Floats, delong: Floats, level: float
 ) -> tuple[float, float]:
-    """Limits of the standard deviation of the true AUCs.
+    """Return confidence limits of the standard deviation of the true AUCs.
 
-    Those values with which the observed variance of the AUCs is neither too large nor too small:
-    divided by its mean it is nearly a chi-square variable over its degrees of freedom, by Box's
-    approximation [1]_. NaN with fewer than two groups.
+    The interval inverts a test: it holds the values under which the observed variance of the AUCs
+    lies between two quantiles. The variance divided by its mean is approximately a chi-square
+    variable divided by its degrees of freedom, by Box's approximation [1]_. NaN with fewer than two
+    groups.
     """
     from scipy.optimize import brentq
     from scipy.special import chdtr
@@ -192,7 +196,7 @@ def tau_interval(
     observed = float(auc.var(ddof=1))
 
     def probability(tau2: float) -> float:
-        """Probability of a smaller variance than the observed one."""
+        """Return the probability that the variance is below the observed variance."""
         sampling = np.where(tau2 + unbiased > 0, unbiased, delong)
         variance = np.maximum(tau2 + sampling, 1e-12)
         squares = (variance**2).sum() * (1 - 2 / n_groups) + (variance.sum() / n_groups) ** 2
@@ -212,13 +216,14 @@ def tau_interval(
 
 
 class MetaAnalysis(NamedTuple):
-    """A mean over groups and the spread of what is averaged.
+    """Random-effects mean over groups, and the heterogeneity between groups.
 
     Attributes
     ----------
     mean, standard_error : float
+        Mean of the true values and its standard error.
     tau2 : float
-        Variance of the true values, 0 or more.
+        Variance of the true values, at least 0.
     q, i2 : float
         Cochran's Q, and the share (0 to 1) of the observed variation that is not sampling error.
     """
@@ -231,7 +236,7 @@ class MetaAnalysis(NamedTuple):
 
 
 def moments(auc: Floats, unbiased: Floats) -> MetaAnalysis:
-    """From the variance of the group AUCs and the mean of their own variances."""
+    """Estimate mean and tau2 by moments: observed variance minus mean sampling variance."""
     observed = float(auc.var(ddof=1))
     tau2 = float(np.clip(squared_tau(auc, unbiased), 0.0, LARGEST_TAU**2))
     i2 = min(tau2 / observed, 1.0) if observed > 0 else 0.0
@@ -240,7 +245,7 @@ def moments(auc: Floats, unbiased: Floats) -> MetaAnalysis:
 
 
 def dersimonian_laird(values: ArrayLike, variances: ArrayLike) -> MetaAnalysis:
-    """Random-effects mean with DerSimonian and Laird's estimate of the spread [2]_."""
+    """Estimate the random-effects mean and tau2 by DerSimonian and Laird's method [2]_."""
     y, v = np.asarray(values, np.float64), np.asarray(variances, np.float64)
     weight = 1.0 / v
     q = _cochran_q(y, weight)
@@ -254,7 +259,7 @@ def dersimonian_laird(values: ArrayLike, variances: ArrayLike) -> MetaAnalysis:
 
 
 def reml(values: ArrayLike, variances: ArrayLike) -> MetaAnalysis:
-    """Random-effects mean with the spread of largest restricted likelihood [3]_."""
+    """Estimate the random-effects mean and tau2 by restricted maximum likelihood [3]_."""
     y, v = np.asarray(values, np.float64), np.asarray(variances, np.float64)
     tau2 = max(float(y.var(ddof=1) - v.mean()), 0.0)
     for _ in range(10_000):
@@ -269,10 +274,10 @@ def reml(values: ArrayLike, variances: ArrayLike) -> MetaAnalysis:
 
 
 def reml_interval(values: ArrayLike, variances: ArrayLike, level: float) -> tuple[float, float]:
-    """Limits of tau by the profile of the restricted likelihood [3]_.
+    """Return limits of tau from the profile of the restricted likelihood [3]_.
 
-    All values of tau whose restricted likelihood is not significantly below the largest one by the
-    likelihood ratio test; so they hold the estimate of `reml`, up to LARGEST_TAU.
+    The interval holds all values of tau that the likelihood ratio test does not reject. It includes
+    the estimate of `reml`, up to LARGEST_TAU.
     """
     from scipy.special import ndtri
 
@@ -290,7 +295,10 @@ def reml_interval(values: ArrayLike, variances: ArrayLike, level: float) -> tupl
 
 
 def paule_mandel(values: ArrayLike, variances: ArrayLike) -> MetaAnalysis:
-    """Random-effects mean with the spread that makes Cochran's Q equal its mean [4]_."""
+    """Estimate the random-effects mean and tau2 by Paule and Mandel's method [4]_.
+
+    The estimate of tau2 equates Cochran's Q with its expectation.
+    """
     y, v = np.asarray(values, np.float64), np.asarray(variances, np.float64)
     tau2 = _spread_at(y, v, y.size - 1.0)
     return _with_spread(y, v, tau2)
@@ -299,7 +307,7 @@ def paule_mandel(values: ArrayLike, variances: ArrayLike) -> MetaAnalysis:
 def paule_mandel_interval(
     values: ArrayLike, variances: ArrayLike, level: float
 ) -> tuple[float, float]:
-    """Limits of tau at which Q is a quantile of its chi-square distribution (Q profile) [5]_."""
+    """Return limits of tau by the Q-profile method: Q equals a chi-square quantile [5]_."""
     from scipy.special import chdtri
 
     y, v = np.asarray(values, np.float64), np.asarray(variances, np.float64)
@@ -309,7 +317,7 @@ def paule_mandel_interval(
 
 
 def _spread_at(y: Floats, v: Floats, q: float) -> float:
-    """The tau2 from 0 to the largest possible at which Cochran's Q falls to this value."""
+    """Return the tau2, from 0 to LARGEST_TAU**2, at which Cochran's Q equals `q`."""
     from scipy.optimize import brentq
 
     def excess(tau2: float) -> float:
@@ -323,7 +331,7 @@ def _spread_at(y: Floats, v: Floats, q: float) -> float:
 
 
 def _crossings(function: Callable[[float], float], inside: float) -> tuple[float, float]:
-    """Roots of where a function of tau2, positive at one value, becomes 0 on either side."""
+    """Return the tau on either side of tau2 = `inside` at which a function of tau2 becomes 0."""
     from scipy.optimize import brentq
 
     limits = []
@@ -336,9 +344,9 @@ def _crossings(function: Callable[[float], float], inside: float) -> tuple[float
 
 
 def _with_spread(y: Floats, v: Floats, tau2: float) -> MetaAnalysis:
-    """Mean with weights 1 / (v + tau2), its standard error by Knapp and Hartung.
+    """Return the mean with weights 1 / (v + tau2), with Knapp and Hartung's standard error.
 
-    I2 relates the spread to a typical variance.
+    I2 is tau2 divided by the sum of tau2 and a typical sampling variance.
     """
     weight = 1.0 / (v + tau2)
     mean = float(np.dot(weight, y) / weight.sum())
@@ -355,7 +363,7 @@ def _cochran_q(values: Floats, weight: Floats) -> float:
 
 
 class Spread(NamedTuple):
-    """The standard deviation of the true AUCs, with limits, and what is estimated beside it."""
+    """Standard deviation of the true AUCs with limits, the mean, I2 and Cochran's Q."""
 
     tau: float
     ci_low: float
@@ -367,7 +375,7 @@ class Spread(NamedTuple):
 
 
 def tau(variances: Variances) -> float:
-    """Standard deviation of the true AUCs, by restricted likelihood; NaN below two groups."""
+    """Return the REML standard deviation of the true AUCs; NaN with fewer than two groups."""
     auc, variance, _ = _estimable(variances)
     if auc.size < 2:
         return float("nan")
@@ -375,7 +383,7 @@ def tau(variances: Variances) -> float:
 
 
 def spreads(variances: Variances, level: float) -> dict[str, Spread]:
-    """Estimate the spread of the true AUCs in four ways; all NaN below two groups."""
+    """Estimate the standard deviation of the true AUCs by four methods; NaN below two groups."""
     names = "reml", "paule_mandel", "moments", "dersimonian_laird"
     auc, variance, kept = _estimable(variances)
     nan = float("nan")
@@ -402,7 +410,7 @@ def spreads(variances: Variances, level: float) -> dict[str, Spread]:
 
 
 def _estimable(variances: Variances) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """AUCs of the groups with two rows of each class, their variances, and which groups."""
+    """Return AUCs and variances of the groups with two rows of each class, and their mask."""
     kept = variances.estimable & variances.defined
     shared, safe = variances.shared[kept], variances.safe[kept]
     return variances.auc[kept], np.where(shared > 0, shared, safe), kept
@@ -410,19 +418,20 @@ def _estimable(variances: Variances) -> tuple[Floats, Floats, NDArray[np.bool_]]
 
 # Expected range of equal groups ----------------------------------------------------------
 
-# Below this many rows of the smaller class the AUC of a group is far from normal.
+# With fewer rows of the smaller class, the AUC of a group is not close to normal.
 _NORMAL_ROWS = 30
-# Rows simulated in all, and bounds of the number of simulated sets of groups.
+# Total of simulated rows, and bounds on the number of simulated sets of groups.
 _SIMULATED_ROWS, _LEAST_SETS, _MOST_SETS = 2_000_000, 20, 1_000
 _ROWS_AT_ONCE = 1 << 16
 
 
 def expected_difference(variances: Variances, seed: int = 0) -> float:
-    """Expected largest minus smallest group AUC if all true AUCs are equal.
+    """Return the expected largest minus smallest group AUC if all true AUCs are equal.
 
-    Variances of placements are pooled over groups: a group's own one is biased low where its AUC is
-    high by sampling error. With 30 rows of each class and more the group AUCs are taken as normal,
-    and the mean of their range is an integral; otherwise groups are simulated from the placements.
+    The variance of the placement values is pooled over groups: a group's own estimate is biased low
+    if its AUC is high by sampling error. If all groups have at least 30 rows of each class, group
+    AUCs are taken as normal, and the mean of their range is an integral. Otherwise groups are
+    simulated from the placement values.
     """
     kept = variances.defined
     n_groups = int(kept.sum())
@@ -434,7 +443,7 @@ def expected_difference(variances: Variances, seed: int = 0) -> float:
 
 
 def mean_range(deviations: Floats) -> float:
-    """Mean of the largest less the smallest of independent normal variables of mean 0."""
+    """Return the mean range of independent normal variables with mean 0."""
     from scipy.special import log_ndtr
 
     sizes, counts = np.unique(deviations, return_counts=True)
@@ -442,7 +451,7 @@ def mean_range(deviations: Floats) -> float:
         return 0.0
     x = np.linspace(-10.0, 10.0, 2001) * sizes[-1]
     below, above = np.zeros((2, x.size))
-    # The largest is below x if all are.
+    # P(largest < x) and P(smallest > x) are products over the variables.
     step = max((1 << 21) // x.size, 1)
     for a in range(0, sizes.size, step):
         with np.errstate(divide="ignore"):
@@ -454,9 +463,10 @@ def mean_range(deviations: Floats) -> float:
 
 
 def _simulated_difference(variances: Variances, seed: int) -> float:
-    """The same by drawing groups: positives from all placements, negatives uniformly.
+    """Simulate `expected_difference`: placements of positives are pooled, of negatives uniform.
 
-    Rows of small groups are drawn one by one; of large groups, their numbers at each placement.
+    For small groups, rows are drawn one by one. For large groups, the number of rows at each
+    placement is drawn.
     """
     rng = np.random.default_rng(seed)
     kept = variances.defined
@@ -480,7 +490,7 @@ def _simulated_difference(variances: Variances, seed: int) -> float:
     group = np.arange(small.size)
     of_set = np.concatenate([np.repeat(group, of_class) for of_class in of_small])
     positive = np.arange(n_rows) < of_small[0].sum()
-    # Groups of several sets are counted at once, as so many more groups.
+    # Count the groups of several sets in one call, as separate groups.
     n_at_once = max(_ROWS_AT_ONCE // max(n_rows, 1), 1)
     for start in range(0, n_sets if small.size else 0, n_at_once):
         n = min(n_at_once, n_sets - start)
@@ -496,12 +506,12 @@ def _simulated_difference(variances: Variances, seed: int) -> float:
     return float(np.ptp(auc, axis=1).mean())
 
 
-# Placements are drawn from this many at most; more of them are put together.
+# Most distinct placements; neighboring placements are merged if there are more.
 _MOST_PLACEMENTS = 1024
 
 
 def _placement_distribution(variances: Variances) -> tuple[Floats, Floats]:
-    """Placements of the positives of all groups, sorted, with their shares."""
+    """Return the sorted placements of the positives of all groups, with their shares."""
     found, weights = variances.placements_of_positives
     placements, place = np.unique(found, return_inverse=True)
     shares: Floats = np.bincount(place, weights / weights.sum()).astype(np.float64)
@@ -517,8 +527,8 @@ def _placement_distribution(variances: Variances) -> tuple[Floats, Floats]:
 def _aucs_by_numbers(
     rng: np.random.Generator, placements: Floats, shares: Floats, m: int, n: int, n_sets: int
 ) -> Floats:
-    """AUCs of sets of m positives and n negatives, from multinomial numbers at each placement."""
-    # Negatives between two placements are below the upper one.
+    """Return AUCs of sets of m positives and n negatives, from multinomial counts by placement."""
+    # Negatives between two placements are below the larger placement.
     gaps = np.diff(placements, prepend=0.0, append=1.0)
     positives = rng.multinomial(m, shares, n_sets)
     below = np.cumsum(rng.multinomial(n, np.maximum(gaps, 0.0) / gaps.sum(), n_sets), axis=1)

@@ -1,4 +1,4 @@
-"""Confidence intervals: of group AUCs, the pooled AUC, averages, the worst and the difference.
+"""Confidence intervals of group AUCs, the pooled AUC, averages and the worst group.
 
 References
 ----------
@@ -30,18 +30,18 @@ Of = Literal["groups", "statistics"]
 Over = Literal["rows", "groups"]
 METHODS = ("logit", "delong", "exact")
 
-# Up to this many groups they are taken as given, and as a sample of a population above it.
+# By default groups are fixed up to this number, and random above it.
 FEW_GROUPS = 20
 
 
 class Interval(NamedTuple):
-    """An estimate with its confidence limits; arrays where there are several.
+    """Estimate with confidence limits, or arrays of several.
 
     Attributes
     ----------
     estimate, low, high : float or ndarray of float64
     note : str or ndarray of str
-        What is special about it, or "".
+        Remark on the interval, such as a special case; "" without a remark.
     """
 
     estimate: Any
@@ -66,14 +66,14 @@ def check_level(level: Any) -> float:
 
 
 def normal_quantile(tail: float) -> float:
-    """The value that a standard normal variable exceeds with this probability."""
+    """Return the upper quantile of the standard normal distribution."""
     from scipy.special import ndtri
 
     return float(-ndtri(tail))
 
 
 def t_quantile(tail: float, freedom: Any) -> Any:
-    """The same of Student's t with that many degrees of freedom, a number or an array."""
+    """Return the upper quantile of Student's t distribution; `freedom` can be an array."""
     from scipy.special import stdtrit
 
     return -stdtrit(freedom, tail)
@@ -85,10 +85,11 @@ def t_quantile(tail: float, freedom: Any) -> Any:
 def limits(
     auc: ArrayLike, variance: ArrayLike, quantile: ArrayLike, method: Method
 ) -> tuple[Floats, Floats]:
-    """Limits of AUCs with known variances, `quantile` standard errors away.
+    """Return limits at `quantile` standard errors from AUCs with given variances.
 
-    The logit of an AUC between 0 and 1 is closer to normal than the AUC is, and its limits stay
-    between 0 and 1; elsewhere, and by "delong", they are those of the AUC itself, cut at 0 and 1.
+    The "logit" method computes the limits of the logit of an AUC, which is closer to normal than
+    the AUC. These limits stay between 0 and 1. For an AUC of 0 or 1, and with "delong", the limits
+    of the AUC itself are clipped to [0, 1].
     """
     from scipy.special import expit
 
@@ -106,11 +107,12 @@ def limits(
 
 
 def exact_limits(auc: ArrayLike, fewest: ArrayLike, tail: float) -> tuple[Floats, Floats]:
-    """Limits that hold for any distributions of the scores, each with probability 1 - `tail`.
+    """Return limits that hold for any score distribution, each with probability 1 - `tail`.
 
-    An AUC is an average, over ways to pair each row of the smaller class with one of the
-    other, of means of `fewest` independent comparisons; so Hoeffding's bound on such a mean
-    [1]_, in its Kullback-Leibler form, holds for it. Solved by bisection.
+    Pairing each row of the smaller class with one row of the larger class gives a mean of `fewest`
+    independent comparisons. The AUC is the average of these means over all pairings, so Hoeffding's
+    bound on such a mean [1]_, in its Kullback-Leibler form, holds for the AUC. The limits are found
+    by bisection.
     """
     auc = np.asarray(auc, np.float64)
     allowed = -np.log(tail) / np.asarray(fewest, np.float64)
@@ -120,18 +122,18 @@ def exact_limits(auc: ArrayLike, fewest: ArrayLike, tail: float) -> tuple[Floats
 
 
 def _bisected(auc: Floats, end: Floats, allowed: Floats) -> Floats:
-    """The value between an AUC and an end of the scale whose divergence is what is allowed."""
+    """Return the value between an AUC and `end` whose divergence from the AUC is `allowed`."""
     near, far = auc.copy(), end.copy()
     for _ in range(60):
         middle = (near + far) / 2.0
         within = _divergence(auc, middle) <= allowed
         near, far = np.where(within, middle, near), np.where(within, far, middle)
-    # The far one, so that rounding never makes an interval too short.
+    # The far end of the bracket, so that rounding never shortens an interval.
     return far
 
 
 def _divergence(observed: Floats, true: Floats) -> Floats:
-    """Kullback-Leibler divergence of two Bernoulli variables."""
+    """Kullback-Leibler divergence of two Bernoulli distributions."""
     from scipy.special import rel_entr
 
     found: Floats = rel_entr(observed, true) + rel_entr(1.0 - observed, 1.0 - true)
@@ -139,9 +141,9 @@ def _divergence(observed: Floats, true: Floats) -> Floats:
 
 
 def bounded_differences(squared_shares: float, tail: float) -> float:
-    """How far a sum may lie from its expectation, by McDiarmid's inequality [2]_.
+    """Bound on the deviation of a sum from its expectation, by McDiarmid's inequality [2]_.
 
-    `squared_shares` is the sum over rows of the square of what a row can change.
+    `squared_shares` is the sum over rows of the squared largest change that one row can make.
     """
     return float(np.sqrt(-np.log(tail) * squared_shares / 2.0))
 
@@ -150,14 +152,14 @@ def bounded_differences(squared_shares: float, tail: float) -> float:
 
 
 class AUCSpread(NamedTuple):
-    """AUCs and what their limits are computed from; one element for each AUC.
+    """AUCs with the quantities that determine their limits; one element for each AUC.
 
     Attributes
     ----------
     auc, variance : ndarray of float64
         AUCs and their estimated variances.
     fewest : ndarray of float64
-        Rows of the smaller class.
+        Number of rows of the smaller class.
     once, often : ndarray of float64
         Coefficients of Newcombe's variance, see `_newcombe`.
     """
@@ -169,20 +171,20 @@ class AUCSpread(NamedTuple):
     often: Floats
 
     def take(self, which: NDArray[Any] | slice) -> AUCSpread:
-        """Return those of some AUCs."""
+        """Return the elements of some AUCs."""
         return AUCSpread(*(part[which] for part in self))
 
     def limits(self, deviate: ArrayLike, method: Method) -> tuple[Floats, Floats]:
-        """Lower and upper limits, each missed as often as a normal variable exceeds `deviate`."""
+        """Return lower and upper limits; `deviate` is a normal quantile."""
         return self.limit(0.0, deviate, method), self.limit(1.0, deviate, method)
 
     def limit(self, end: float, deviate: ArrayLike, method: Method) -> Floats:
-        """Limits towards one end of the scale, 0 or 1.
+        """Return the limits towards one end of the scale, 0 or 1.
 
-        By "logit" each limit is the one further out of two: that of the logit, from the estimated
-        variance, and that of Newcombe's method 5 [3]_, from the variance that a true AUC at the
-        limit would have. The estimated variance is much too small where the few rows
-        of a class have nearly the same placement, as with an AUC near 1 or with tied scores.
+        With "logit", each limit is the more distant of two. The logit limit uses the estimated
+        variance. The limit of Newcombe's method 5 [3]_ uses the variance that a true AUC at the
+        limit would have. The estimated variance is much too small if the few rows of a class have
+        nearly equal placements, for example with an AUC near 1 or with tied scores.
         """
         from scipy.special import ndtr
 
@@ -191,7 +193,7 @@ class AUCSpread(NamedTuple):
         if method == "logit":
             further = np.maximum if end else np.minimum
             found = further(found, self._newcombe(end, deviate))
-        # Perfect separation of k independent pairs has at most the probability AUC**k.
+        # P(perfect separation) <= AUC**k with k independent pairs
         with np.errstate(divide="ignore"):
             near = np.exp(np.log(ndtr(-deviate)) / np.maximum(self.fewest, 1.0))
         perfect = self.auc == 1.0 - end
@@ -199,14 +201,14 @@ class AUCSpread(NamedTuple):
         return np.where((self.variance == 0.0) | (self.auc == end), self.auc, found)
 
     def _newcombe(self, end: float, deviate: ArrayLike) -> Floats:
-        """AUC towards an end of the scale that is `deviate` of its own standard errors away.
+        """Return the AUC t at which the estimate is `deviate` standard errors of t away from t.
 
-        The variance of a true AUC t is Hanley and McNeil's of exponential distributions, with N,
-        the mean of m - 1 and n - 1, in the place of both [3]_:
-        ``t (1 - t) (1 + N (1 - t) / (2 - t) + N t / (1 + t)) / (m n)``. That is
-        ``u (once + often (1 + 2 u) / (2 + u))`` with ``u = t (1 - t)``. The distance in
-        standard errors grows from the estimate to either end, so that there is one solution. It is
-        found by Newton's method, and by bisection where a step leaves the bracket.
+        The variance of a true AUC t is Hanley and McNeil's for exponential distributions, where N,
+        the mean of m - 1 and n - 1, replaces both [3]_:
+        ``t (1 - t) (1 + N (1 - t) / (2 - t) + N t / (1 + t)) / (m n)``. It equals
+        ``u (once + often (1 + 2 u) / (2 + u))`` with ``u = t (1 - t)``. The distance in standard
+        errors increases from the estimate to either end, so there is one solution. Newton's method
+        finds it, with bisection if a step leaves the bracket.
         """
         near, far, squared = np.broadcast_arrays(self.auc, end, np.square(deviate))
         found: Floats = (near + far) / 2.0
@@ -222,7 +224,7 @@ class AUCSpread(NamedTuple):
                 step = found - excess / derivative
             allowed = (np.minimum(near, far) <= step) & (step <= np.maximum(near, far))
             step = np.where(allowed, step, (near + far) / 2.0)
-            # Each step of Newton's method squares the error. An undefined AUC does not move.
+            # Convergence is quadratic, so a small step means a negligible error. NaN never moves.
             moved = np.abs(step - found) > 1e-10
             found = step
             if not moved.any():
@@ -231,17 +233,14 @@ class AUCSpread(NamedTuple):
 
 
 def spread_of(variances: Variances) -> AUCSpread:
-    """What the limits of each group's AUC are computed from; NaN where it is not defined."""
+    """Return the quantities that determine the limits of each group's AUC; NaN if undefined."""
     return AUCSpread(variances.auc, variances.safe, variances.fewest, *variances.model_coefficients)
 
 
 def group_limits(
     variances: Variances, tail: float, method: Method
 ) -> tuple[Floats, Floats, NDArray[np.str_]]:
-    """Lower and upper limit of each group's AUC, each one missed with probability `tail`.
-
-    Returns also what is special about each group, or "".
-    """
+    """Return limits of each group's AUC, each with non-coverage `tail`, and a note or ""."""
     auc = variances.auc
     note = np.full(auc.size, "", dtype=object)
     note[variances.positives.n == 0] = "no positives"
@@ -270,7 +269,7 @@ def group_limits(
     return low, high, note
 
 
-# Intervals of what is read from all groups ---------------------------------------------------
+# Intervals of statistics over all groups -----------------------------------------------------
 
 THESE_GROUPS = "these groups, new rows"
 NEW_GROUPS = "new groups like these"
@@ -279,7 +278,7 @@ NEW_GROUPS = "new groups like these"
 def pooled_interval(
     variances: Variances, level: float, method: Method, *, new_groups: bool
 ) -> Interval:
-    """Of the pooled AUC, over new rows of the same groups, or over new groups."""
+    """Interval of the pooled AUC for fixed groups, or for random groups (`new_groups`)."""
     auc, tail = float(variances.pooled.auc[0]), (1.0 - level) / 2.0
     if method == "exact":
         if new_groups:
@@ -296,11 +295,11 @@ def pooled_interval(
 
 
 def mean_pooled_interval(folds: Sequence[Variances], level: float, method: Method) -> Interval:
-    """Of the mean of the pooled AUCs of independent rows, such as folds, by "logit" or "delong".
+    """Interval of the mean pooled AUC of independent folds, by "logit" or "delong".
 
-    The variance is the sum of those of the folds over their number squared, with groups as strata.
-    By "logit" the limits are besides at least as far as those from the variance without strata and
-    from Newcombe's, in which all folds have the same true AUC.
+    The variance is the sum of the folds' variances, with groups as strata, divided by the squared
+    number of folds. With "logit", the interval also contains the interval from the variance without
+    strata and the interval from Newcombe's variance, which assumes the same true AUC in all folds.
     """
     tail, n_folds = (1.0 - level) / 2.0, len(folds)
     parts = [spread_of(fold.pooled) for fold in folds]
@@ -328,15 +327,15 @@ def mean_pooled_interval(folds: Sequence[Variances], level: float, method: Metho
 
 
 def average_variance(variances: Variances, share: Floats) -> float:
-    """Variance of an average of group AUCs over new rows of the same groups."""
-    # A number that stands in for an AUC does not vary.
+    """Variance of an average of group AUCs for fixed groups."""
+    # A number that replaces an undefined AUC is a constant.
     counted = (share > 0) & variances.defined
     of_group = np.where(variances.estimable, variances.delong, variances.safe)
     return float((share[counted] ** 2 * of_group[counted]).sum())
 
 
 def bounded_average_variance(variances: Variances, share: Floats) -> float:
-    """The same with bounds in place of variances that are 0 or cannot be estimated."""
+    """Variance of an average for fixed groups, with bounds for variances that are 0 or unknown."""
     counted = (share > 0) & variances.defined
     return float((share[counted] ** 2 * variances.safe[counted]).sum())
 
@@ -350,23 +349,23 @@ def average_interval(
     *,
     new_groups: bool,
 ) -> Interval:
-    """Of an average of group AUCs, over new rows of the same groups, or over new groups.
+    """Interval of an average of group AUCs for fixed groups, or for random groups (`new_groups`).
 
     Parameters
     ----------
     variances : Variances
     auc : ndarray of float64, shape (n_groups,)
-        AUC of each group that has a share; a number may stand in for one that is not defined.
+        AUC of each group with a share; a number can replace an undefined AUC.
     share : ndarray of float64, shape (n_groups,)
-        What each group counts; adds up to 1.
+        Weight of each group; sums to 1.
     level : float
     method : {"logit", "delong", "exact"}
     new_groups : bool
 
     Notes
     -----
-    For the given groups the variance is the sum of ``share**2`` times each group's variance. For
-    new groups see `over_groups`.
+    For fixed groups the variance is the sum of ``share**2`` times each group's variance. For random
+    groups see `over_groups`.
     """
     used = share > 0
     value, tail, note = float(np.dot(share[used], auc[used])), (1.0 - level) / 2.0, ""
@@ -374,7 +373,7 @@ def average_interval(
     squares = share[counted] ** 2
     if method == "exact":
         if new_groups and np.ptp(share[used]) > 1e-12:
-            # The share of a group is as random as its AUC.
+            # The share of a random group is random, too.
             return Interval(value, np.nan, np.nan, "no exact interval for new groups")
         if not new_groups:
             squares = squares * (
@@ -399,10 +398,10 @@ def average_interval(
 def mean_of_averages_interval(
     folds: Sequence[tuple[Variances, Floats, Floats]], level: float, method: Method
 ) -> Interval:
-    """Of the mean over folds of an average of group AUCs, by "logit" or "delong".
+    """Interval of the mean over folds of an average of group AUCs, by "logit" or "delong".
 
-    Each fold has the variances, AUCs and shares of its groups, as in `average_interval`. Rows of
-    different folds are independent.
+    Each fold is given by the variances, AUCs and shares of its groups, as in `average_interval`.
+    Rows of different folds are independent.
     """
     tail, n_folds = (1.0 - level) / 2.0, len(folds)
     used = [share > 0 for _, _, share in folds]
@@ -429,10 +428,11 @@ def mean_of_averages_interval(
 
 
 def _perfect_limit(share: Floats, fewest: Floats, tail: float) -> float:
-    """Smallest average for which all groups are perfect with probability `tail` at least.
+    """Return the smallest average at which all groups are perfect with probability >= `tail`.
 
-    Group g is perfect with probability A_g**k_g at most, k_g its independent pairs; the smallest
-    sum of c_g A_g whose product of these is `tail` has A_g proportional to k_g / c_g, or 1.
+    Group g, with k_g independent pairs, is perfect with probability at most A_g**k_g. Minimizing
+    the sum of c_g A_g, subject to the product of these probabilities being `tail`, makes A_g
+    proportional to k_g / c_g, or 1 if that is smaller.
     """
     allowed = -np.log(tail)
     low, high = -50.0, 50.0  # logarithm of the factor
@@ -447,10 +447,10 @@ def _perfect_limit(share: Floats, fewest: Floats, tail: float) -> float:
 def worst_interval(
     variances: Variances, auc: Floats, used: NDArray[np.bool_], level: float, method: Method
 ) -> Interval:
-    """Of the smallest of the groups' true AUCs.
+    """Interval of the smallest true AUC of the groups.
 
-    The lower limits of all groups need no correction, since the smallest true AUC is that of one
-    group, which its own lower limit misses as often as allowed; the upper ones need Bonferroni's.
+    The lower limits need no adjustment: the smallest true AUC belongs to one group, whose own lower
+    limit has the required coverage. The upper limits are adjusted by Bonferroni's method.
     """
     tail = (1.0 - level) / 2.0
     low, _ = _limits_of_all(variances, auc, used, tail, method)
@@ -461,7 +461,7 @@ def worst_interval(
 def _limits_of_all(
     variances: Variances, auc: Floats, used: NDArray[np.bool_], tail: float, method: Method
 ) -> tuple[Floats, Floats]:
-    """Limits of the groups in use; numbers that stand in for an AUC are certain."""
+    """Return limits of the groups in use; a number that replaces an undefined AUC is exact."""
     low, high, _ = group_limits(variances, tail, method)
     low = np.where(variances.defined, low, auc)
     high = np.where(variances.defined, high, auc)

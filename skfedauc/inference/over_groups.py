@@ -1,9 +1,10 @@
-"""Averages of group AUCs over new groups: their variance, and the distribution of the statistic.
+"""Averages of the AUCs of random groups: variance, and null distribution of the t statistic.
 
-The groups are a sample of a population, and their values vary alike. The weighted mean and the
-estimate of its variance are then dependent unless the weights are equal, so that Student's t with
-Satterthwaite's degrees of freedom is far too wide: for ten groups of which one has 60 % of the
-weight the quantile of 95 % is 10.9, and 3.0 where the dependence is accounted for.
+The groups are a sample of a population, and their values have equal variances. With unequal
+weights, the weighted mean and the estimate of its variance are dependent, and Student's t with
+Satterthwaite's degrees of freedom gives intervals that are far too wide. For ten groups, one of
+which has 60 % of the weight, its quantile for 95 % is 10.9; the quantile that accounts for the
+dependence is 3.0.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-# Random numbers drawn in all, and bounds of the number of draws; one draw has one for each group.
+# Total of random numbers, and bounds on the number of draws; a draw has one number per group.
 _NUMBERS, _LEAST_DRAWS, _MOST_DRAWS = 1 << 23, 400, 20_000
 _NUMBERS_AT_ONCE = 1 << 20
-# Logarithm of the largest number of standard errors that is looked for
+# Logarithm of the largest quantile that is searched for, in standard errors
 _FURTHEST = 20.0
 
 
 def variance_over_groups(values: Floats, share: Floats) -> float:
-    """Variance of a weighted mean over new groups; `share` adds up to 1.
+    """Estimate the variance of a weighted mean of random groups; `share` sums to 1.
 
-    The squared deviation of a group's value from the mean is too small by a factor that depends
-    on the group's own share c, 1 - 2 c + sum c**2, and is divided by it. With equal shares this is
-    the usual variance of a mean.
+    The expected squared deviation of a group's value from the mean is the variance times
+    1 - 2 c + sum c**2, where c is the share of the group. The squared deviation is divided by this
+    factor. With equal shares the result is the usual variance of a mean.
     """
     weight, deviation = _weights(share), values - np.dot(share, values)
     return float((weight * deviation**2).sum())
@@ -40,12 +41,12 @@ def _weights(share: Floats) -> Floats:
 
 
 class StudentT(NamedTuple):
-    """Student's t with these degrees of freedom; the normal distribution with infinitely many."""
+    """Student's t distribution; the normal distribution for infinite degrees of freedom."""
 
     freedom: float
 
     def tail(self, statistic: float) -> float:
-        """Return the probability of a larger value."""
+        """Return the probability of exceeding `statistic`."""
         from scipy.special import stdtr
 
         return float(stdtr(self.freedom, -statistic))
@@ -61,17 +62,18 @@ NORMAL = StudentT(np.inf)
 
 
 class OverGroups(NamedTuple):
-    """A weighted mean of expectation 0 over the root of `variance_over_groups`.
+    """Null distribution of a weighted mean divided by its estimated standard error.
 
-    The values are normal and of equal variance. Given their part that is independent of the mean,
-    which is drawn from a fixed seed, the statistic exceeds a value where a quadratic function of
-    the mean is above 0: that probability is known, and averaged over the draws. With equal shares
-    the distribution is Student's t.
+    The estimate is the square root of `variance_over_groups`. The values are normal with mean 0 and
+    equal variances. The part of the values that is independent of the weighted mean is drawn with
+    a fixed seed. Given this part, the statistic exceeds a value if a quadratic function of the
+    weighted mean is positive; the probability of this is known, and is averaged over the draws.
+    With equal shares the distribution is Student's t.
 
     Attributes
     ----------
     share : ndarray of float64, shape (n_groups,)
-        Weight of each group; adds up to 1.
+        Weight of each group; sums to 1.
     """
 
     share: Floats
@@ -81,7 +83,7 @@ class OverGroups(NamedTuple):
         return bool(np.ptp(self.share) <= 1e-9 * self.share.max())
 
     def tail(self, statistic: float) -> float:
-        """Return the probability of a larger value, for a value of at least 0."""
+        """Return the probability of exceeding `statistic`, which is at least 0."""
         from scipy.special import ndtr
 
         if self._equal:
@@ -89,19 +91,20 @@ class OverGroups(NamedTuple):
         if statistic == 0.0:
             return 0.5
         drawn = _draws(self.share.tobytes())
-        # With x the mean over its standard deviation: where ``a x**2 - 2 b x - c > 0`` and x > 0
+        # With x the mean over its standard deviation, the statistic is exceeded if
+        # ``a x**2 - 2 b x - c > 0`` and x > 0.
         squared = statistic**2 / float((self.share**2).sum())
         a = 1.0 - squared * drawn.square
         b, c = squared * drawn.product, squared * drawn.rest
         root = np.sqrt(np.maximum(b**2 + a * c, 0.0))
         if a > 0:
-            # One root is above 0, the other one below.
+            # Only one of the two roots is positive.
             return float(ndtr(-(b + root) / a).mean())
-        # A larger mean increases the estimate of its own variance by more: x is between the roots.
+        # The estimated variance grows faster than the squared mean: x is between the roots.
         reached = (b**2 + a * c > 0) & (b < 0)
         ends = [(b[reached] + sign * root[reached]) / a for sign in (1.0, -1.0)]
         total = float((ndtr(-np.minimum(*ends)) - ndtr(-np.maximum(*ends))).sum())
-        # Few draws get there: no probability is smaller than that of half a draw.
+        # Few draws reach extreme values: the smallest probability is that of half a draw.
         return max(total, 0.5) / reached.size
 
     def quantile(self, tail: float) -> float:
@@ -126,7 +129,7 @@ def _quantile(shares: bytes, tail: float) -> float:
 
 
 class _Draws(NamedTuple):
-    """Coefficients of the estimated variance, a quadratic function of the mean, by draw."""
+    """Coefficients by draw of the estimated variance as a quadratic function of the mean."""
 
     square: float
     product: Floats
@@ -144,7 +147,7 @@ def _draws(shares: bytes) -> _Draws:
     step = max(_NUMBERS_AT_ONCE // share.size, 1)
     for start in range(0, n_draws, step):
         values = rng.standard_normal((min(step, n_draws - start), share.size))
-        # The part that is independent of the mean
+        # Remove the part that depends on the weighted mean.
         values -= np.outer(values @ share, share / squares)
         here = slice(start, start + len(values))
         product[here], rest[here] = values @ (weight * slope), values**2 @ weight

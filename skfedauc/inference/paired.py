@@ -1,4 +1,4 @@
-"""Two models on the same rows: paired differences of their AUCs.
+"""Paired comparison of two models on the same rows.
 
 References
 ----------
@@ -21,7 +21,7 @@ from skfedauc.inference.variances import Floats, clustered_variance, ratio
 
 
 class PairedRows(NamedTuple):
-    """Rows that two models have scored.
+    """Rows with the scores of two models.
 
     Attributes
     ----------
@@ -46,13 +46,14 @@ class PairedDifferences(NamedTuple):
     Attributes
     ----------
     auc : ndarray of float64, shape (2, n_groups)
-        NaN where a group lacks a class.
+        AUC by model and group; NaN if a group lacks a class.
     variance : ndarray of float64, shape (n_groups,)
-        Of the difference of a group's AUCs; NaN with fewer than two rows of a class.
+        Variance of the difference of a group's AUCs; NaN with fewer than two rows of a class.
     pooled : ndarray of float64, shape (2,)
+        Pooled AUC of each model.
     pooled_fixed, pooled_clustered : float
-        Variance of the difference of the pooled AUCs over new rows of these groups, and over
-        new groups; NaN with fewer than two.
+        Variance of the difference of the pooled AUCs for fixed groups and for random groups; the
+        latter is NaN with fewer than two groups.
     """
 
     auc: Floats
@@ -63,7 +64,7 @@ class PairedDifferences(NamedTuple):
 
 
 class _ClassSums:
-    """Differences of placements of the rows of one class, added up by group."""
+    """Sums by group of the rows of one class and of the differences of their placements."""
 
     def __init__(self, rows: PairedRows, positive: bool, differences: Floats) -> None:
         mine = rows.positive == positive
@@ -79,12 +80,12 @@ class _ClassSums:
         return np.bincount(self._codes, amounts, self._n_groups).astype(np.float64)
 
     def squared_around(self, centre: Floats) -> Floats:
-        """By group, of rows with their squared weight."""
+        """Sum by group of squared deviations from `centre`, with squared weights."""
         return self._sum(self._weights**2 * (self._differences - centre[self._codes]) ** 2)
 
 
 def paired_differences(rows: PairedRows) -> PairedDifferences:
-    """AUCs of both models, and variances from the differences of each row's placements [1]_."""
+    """Return both models' AUCs, and variances from differences of placement values [1]_ [2]_."""
     own = [_placements(rows, scores) for scores in rows.scores]
     one_group = rows._replace(codes=np.zeros_like(rows.codes), n_groups=1)
     pooled = own if rows.n_groups == 1 else [_placements(one_group, s) for s in rows.scores]
@@ -100,7 +101,7 @@ def paired_differences(rows: PairedRows) -> PairedDifferences:
         variance += ratio(sums.squared_around(sums.mean), sums.pairs)
         sums = _ClassSums(rows, positive, pooled[0] - pooled[1])
         overall = float(np.nansum(sums.mean * sums.weight) / sums.weight.sum())
-        # A single row has no spread around its own mean: take the mean of all then.
+        # A single row has no deviation from its own mean; use the overall mean.
         centre = np.where(sums.count > 1, sums.mean, overall)
         lost = np.where(sums.count > 1, ratio(sums.weight**2, sums.pairs), 1.0)
         fixed += float((lost * sums.squared_around(centre)).sum()) / sums.weight.sum() ** 2
@@ -111,7 +112,7 @@ def paired_differences(rows: PairedRows) -> PairedDifferences:
 
 
 def _placements(rows: PairedRows, scores: Floats) -> Floats:
-    """Placement of each row among the rows of the other class in its group."""
+    """Return the placement of each row among the rows of the other class in its group."""
     cell, starts = number_cells(scores, rows.codes, rows.n_groups)
     of_cell = []
     for mine in (~rows.positive, rows.positive):

@@ -1,10 +1,10 @@
-"""Differences between group AUCs: of two groups, of all pairs, and the largest of them.
+"""Differences between group AUCs: of two groups, of all pairs, and the largest difference.
 
-The limits of a difference follow from those of the two AUCs [1]_: with AUCs a and b, their limits
-(l, u) and (L, U), the lower limit of a - b is ``a - b - sqrt((a - l)**2 + (U - b)**2)``. All pairs
-are compared with quantiles of the studentized range [2]_ [3]_, which for two groups is the
-comparison of two samples. Each p value is the smallest error rate at which the interval leaves out
-0, so that the two agree.
+The limits of a difference follow from the limits of the two AUCs [1]_. With AUCs a and b and their
+limits (l, u) and (L, U), the lower limit of a - b is ``a - b - sqrt((a - l)**2 + (U - b)**2)``. All
+pairs are compared with quantiles of the studentized range [2]_ [3]_; with two groups this is the
+usual two-sample comparison. Each p value is the smallest error rate at which the interval excludes
+0, so p values and intervals agree.
 
 References
 ----------
@@ -43,38 +43,38 @@ from skfedauc.inference.variances import Variances
 
 Floats = NDArray[np.float64]
 
-# A normal variable exceeds this with a probability that is 0 in floating point.
+# The upper tail probability of this normal quantile is 0 in floating point.
 _FURTHEST = 38.0
 _AT_ONCE = 4096
-# Above this many groups their limits are compared instead of all pairs.
+# With more groups, the limits of groups are compared instead of all pairs.
 MOST_GROUPS = 2_000
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class DifferenceTest:
-    """The largest difference between group AUCs, compared with no difference.
+    """Test and interval of the largest difference between group AUCs.
 
     Attributes
     ----------
     difference : float
         Largest minus smallest group AUC.
     ci_low, ci_high : float
-        Confidence limits of the difference of the true AUCs.
+        Confidence limits of the largest minus the smallest true AUC.
     pvalue : float
-        Of the null hypothesis that all true AUCs are equal: below ``1 - level`` exactly where
-        `ci_low` is above 0.
+        P value of the null hypothesis that all true AUCs are equal. It is below ``1 - level`` if
+        and only if `ci_low` is above 0.
     level : float
         Confidence level of the interval.
     highest, lowest : object
-        Labels of the groups with the largest and the smallest AUC, the first of equal ones.
+        Labels of the groups with the largest and the smallest AUC; with ties, the first of them.
     clearest : tuple of two objects, or None
-        Labels of the two groups that `pvalue` is about, that of the larger AUC first: the pair
-        whose difference is furthest from 0 for its interval. A tiny group may have the largest or
-        the smallest AUC, while two large groups show that AUCs differ. None if `pvalue` is 1.
+        Labels of the two groups with the most significant difference, which determines `pvalue`;
+        the group with the larger AUC comes first. It can differ from `highest` and `lowest`,
+        because the largest or the smallest AUC can belong to a tiny group. None if `pvalue` is 1.
     n_groups : int
-        Groups with a defined AUC.
+        Number of groups with a defined AUC.
     method : str
-        How the groups were compared, or why there is no result.
+        Method of comparison, or the reason why there is no result.
     """
 
     difference: float
@@ -101,19 +101,21 @@ class DifferenceTest:
 
 
 class Comparisons(NamedTuple):
-    """Differences of two AUCs each, one less the other.
+    """Comparisons of pairs of AUCs by their differences.
 
     Attributes
     ----------
     auc, other : ndarray of float64, shape (n_comparisons,)
-        The two AUCs.
+        The two AUCs; their difference is ``auc - other``.
     ci_low, ci_high : ndarray of float64, shape (n_comparisons,)
-        Limits of their difference that hold for all comparisons together.
+        Simultaneous confidence limits of the differences.
     statistic : ndarray of float64, shape (n_comparisons,)
         Normal quantile at which the interval of this comparison alone ends at 0, with the sign of
         the difference.
     pvalue, pvalue_adjusted : ndarray of float64, shape (n_comparisons,)
+        Unadjusted and adjusted p values.
     adjustment : str
+        Name of the adjustment for multiple comparisons.
     """
 
     auc: Floats
@@ -130,7 +132,7 @@ class Comparisons(NamedTuple):
 
 
 def _spread_in_use(variances: Variances, auc: Floats, used: NDArray[np.bool_]) -> AUCSpread:
-    """Groups in use; a number that stands in for an AUC does not vary."""
+    """Return the groups in use; a number that replaces an undefined AUC has variance 0."""
     spread, defined = spread_of(variances), variances.defined
     return spread._replace(auc=auc, variance=np.where(defined, spread.variance, 0.0)).take(used)
 
@@ -138,12 +140,12 @@ def _spread_in_use(variances: Variances, auc: Floats, used: NDArray[np.bool_]) -
 def difference_interval(
     variances: Variances, auc: Floats, used: NDArray[np.bool_], level: float, method: Method
 ) -> Interval:
-    """Interval of the largest minus the smallest of the groups' true AUCs.
+    """Interval of the largest minus the smallest true AUC of the groups.
 
-    The lower limit is the largest lower limit of a pair's difference when all pairs hold together.
-    The upper limit needs to hold only for the two groups that truly are furthest apart, so that
-    it is the largest upper limit of a pair on its own. If all true AUCs are equal only the
-    lower limit can err; otherwise each end errs half as often.
+    The lower limit is the largest simultaneous lower limit of all pairs. The upper limit only has
+    to cover the true difference of the two groups that are furthest apart, so it is the largest
+    unadjusted upper limit of all pairs. If all true AUCs are equal, only the lower limit can fail;
+    otherwise each limit fails with half the error probability.
     """
     value = float(auc[used].max() - auc[used].min())
     alpha, n_groups = 1.0 - level, int(used.sum())
@@ -166,10 +168,11 @@ def difference_interval(
 def clearest_difference(
     variances: Variances, auc: Floats, used: NDArray[np.bool_]
 ) -> tuple[float, tuple[int, int] | None]:
-    """P value of the largest difference, and the numbers of the groups that it is about.
+    """Return the p value of the largest difference, and the indices of the most significant pair.
 
-    The p value is the smallest alpha whose lower limit is above 0. At this limit the interval of
-    one pair still leaves out 0; it is the clearest. There is none where the p value is 1.
+    The p value is the smallest alpha at which the lower limit is above 0. At this alpha the
+    interval of only one pair excludes 0: the most significant pair. The pair is None if the p value
+    is 1.
     """
     from scipy.optimize import brentq
 
@@ -191,7 +194,7 @@ def clearest_difference(
 
 
 def _deviate_of_all_pairs(alpha: float, n_groups: int) -> float:
-    """Standard errors by which no difference of two groups errs with probability 1 - alpha."""
+    """Return the normal quantile of simultaneous intervals for the differences of all pairs."""
     if n_groups > MOST_GROUPS:
         return normal_quantile(alpha / (2 * n_groups))
     return studentized_range_quantile(alpha, n_groups) / float(np.sqrt(2.0))
@@ -208,7 +211,7 @@ def _pvalue_of_all_pairs(deviate: float, n_groups: int) -> float:
 def _lower_limit(
     spread: AUCSpread, deviate: float, method: Method
 ) -> tuple[float, tuple[int, int]]:
-    """Largest lower limit of a difference, and the pair that has it."""
+    """Return the largest lower limit of a difference, and its pair of groups."""
     low, high = spread.limits(deviate, method)
     if spread.auc.size > MOST_GROUPS:
         return float(low.max() - high.min()), (int(low.argmax()), int(high.argmin()))
@@ -218,7 +221,7 @@ def _lower_limit(
 def _largest_of_pairs(
     auc: Floats, of_first: Floats, of_second: Floats, sign: float
 ) -> tuple[float, tuple[int, int]]:
-    """Largest difference of two groups plus or minus the reach of its interval, and the pair."""
+    """Return the largest upper (sign 1) or lower (sign -1) limit of all pairs, and its pair."""
     largest, pair = -np.inf, (0, 0)
     for start in range(0, auc.size, 256):
         here = slice(start, start + 256)
@@ -247,9 +250,9 @@ def _exact_limits_in_use(
 def all_pairs(
     variances: Variances, first: NDArray[np.intp], second: NDArray[np.intp], level: float
 ) -> Comparisons:
-    """Compare every two groups, the first of each pair with the second.
+    """Compare all pairs of groups, the first of each pair with the second.
 
-    P values and intervals are simultaneous by the studentized range [2]_ [3]_.
+    P values and intervals are simultaneous; they use the studentized range [2]_ [3]_.
     """
     n_groups = int(variances.estimable.sum())
 
@@ -263,16 +266,17 @@ def all_pairs(
 def with_reference(
     variances: Variances, first: NDArray[np.intp], second: NDArray[np.intp], level: float
 ) -> Comparisons:
-    """Compare groups with one of them; p values and intervals are simultaneous after Sidak [5]_."""
+    """Compare groups with a reference group, with simultaneous p values and intervals [5]_."""
     tested = variances.estimable[first] & variances.estimable[second]
     deviate, adjusted = sidak(level, int(tested.sum()))
     return _compared(variances, first, second, deviate, adjusted, "Sidak")
 
 
 def sidak(level: float, n_comparisons: int) -> tuple[float, Callable[[Floats], Floats]]:
-    """Normal quantile of simultaneous intervals, and adjusted p values of normal quantiles [5]_.
+    """Return Sidak's normal quantile for simultaneous intervals, and a function [5]_.
 
-    An interval leaves out 0 exactly where the adjusted p value is below ``1 - level``.
+    The function maps normal quantiles to adjusted p values. An interval excludes 0 if and only if
+    the adjusted p value is below ``1 - level``.
     """
     n_comparisons = max(n_comparisons, 1)
 
@@ -308,17 +312,18 @@ def compare(
     deviate: float,
     adjusted: Callable[[Floats, Floats], tuple[Floats, str]],
 ) -> Comparisons:
-    """Compare AUCs with others, both independent.
+    """Compare pairs of independent AUCs.
 
     Parameters
     ----------
     one, other : AUCSpread
     tested : ndarray of bool, shape (n_comparisons,)
+        Comparisons to test; the others are NaN.
     deviate : float
-        Normal quantile at which all intervals hold together.
+        Normal quantile of the simultaneous intervals.
     adjusted : callable
-        Given the p values and the normal quantiles of those that are tested, adjusted p values and
-        the name of the adjustment.
+        Maps the p values and the normal quantiles of the tested comparisons to adjusted p values
+        and the name of the adjustment.
     """
     from scipy.special import ndtr
 
@@ -339,7 +344,7 @@ def compare(
 
 
 def _deviates(one: AUCSpread, other: AUCSpread) -> Floats:
-    """Normal quantile at which the interval of each difference of two AUCs ends at 0."""
+    """Return the normal quantile at which the interval of each difference ends at 0."""
     larger = one.auc >= other.auc
     upper, lower = (
         AUCSpread(*(np.where(which, a, b) for a, b in zip(one, other, strict=True)))
@@ -355,7 +360,7 @@ def _deviates(one: AUCSpread, other: AUCSpread) -> Floats:
 
 
 def _roots(function: Callable[[Floats], Floats], low: Floats, high: Floats) -> Floats:
-    """Zeros of decreasing functions, each between two limits, or the limit on that side [4]_."""
+    """Return roots of decreasing functions between limits, or the nearer limit [4]_."""
     f_low, f_high = function(low), function(high)
     ended = np.where(f_low <= 0.0, low, np.where(f_high >= 0.0, high, np.nan))
     a, b, f_a, f_b = high.copy(), low.copy(), f_high, f_low
@@ -389,10 +394,10 @@ def _roots(function: Callable[[Floats], Floats], low: Floats, high: Floats) -> F
 
 
 def studentized_range_tail(value: ArrayLike, n_groups: int) -> Floats:
-    """Probability that the range of `n_groups` standard normal variables exceeds a value.
+    """Return the probability that the range of `n_groups` standard normals exceeds a value.
 
-    The integral, over the largest of them, of the probability that another is further below. No
-    term is a difference of two nearly equal numbers, so that small probabilities are accurate.
+    It is an integral over the largest variable of the probability that another variable is below it
+    by more than the value. The formula avoids cancellation, so small probabilities are accurate.
     """
     from scipy.special import log_ndtr
 
@@ -401,7 +406,7 @@ def studentized_range_tail(value: ArrayLike, n_groups: int) -> Floats:
     share = np.linspace(0.0, 1.0, 160)
     for start in range(0, value.size, 512):
         q = value.reshape(-1)[start : start + 512, None]
-        # Large values are reached with the largest near q / 2 and the smallest near -q / 2.
+        # For a large q the integrand is concentrated where the largest is near q / 2.
         width = 17.0 + q / 2.0
         x = -8.0 + share * width
         below = log_ndtr(x)
@@ -417,7 +422,7 @@ def studentized_range_tail(value: ArrayLike, n_groups: int) -> Floats:
 
 @functools.lru_cache(maxsize=256)
 def studentized_range_quantile(alpha: float, n_groups: int) -> float:
-    """Value that the range of `n_groups` standard normal variables exceeds this often."""
+    """Return the upper `alpha` quantile of the range of `n_groups` standard normal variables."""
     from scipy.optimize import brentq
 
     def excess(value: float) -> float:

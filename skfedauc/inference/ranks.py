@@ -1,4 +1,4 @@
-"""Ranks of cells among the rows of all groups, and Mann-Whitney's U of a group and the others."""
+"""Ranks of cells among the rows of all groups, and Mann-Whitney's U against other groups."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ Floats = NDArray[np.float64]
 class Ranks(NamedTuple):
     """Rank of each cell among the rows of all groups.
 
-    Row 0 of an array counts negatives and row 1 positives. Numbers are unsigned integers where
-    every row weighs 1.
+    Row 0 of each array is about negatives, row 1 about positives. The arrays hold unsigned integers
+    if all rows have weight 1.
 
     Attributes
     ----------
     under, up_to : ndarray of uint64 or float64, shape (2, n_cells)
-        Weight of all rows that score below the cell, and of those that score at most as high.
+        Weight of all rows with a score below the cell's, and of all rows with a score of at most
+        the cell's.
     total : ndarray of the same type, shape (2,)
         Weight of all rows.
     """
@@ -34,8 +35,8 @@ class Ranks(NamedTuple):
 
 
 def ranks_among_all(cells: Cells) -> Ranks:
-    """Rank each cell among the rows of all groups."""
-    # Counts of at most 2**40 rows are exact as floats too.
+    """Return the rank of each cell among the rows of all groups."""
+    # Counts of at most 2**40 rows are also exact as floats.
     dtype: Any = np.uint64 if cells.weights is None else np.float64
     tie, _ = number_cells(cells.scores)
     under, up_to = np.zeros((2, 2, tie.size), dtype)
@@ -50,14 +51,16 @@ def ranks_among_all(cells: Cells) -> Ranks:
 
 
 def u2_over_all(cells: Cells) -> NDArray[Any]:
-    """Twice the weight of pairs in which a group's row scores above another row, ties one half.
+    """Return twice Mann-Whitney's U of each group's rows against the rows of all groups.
+
+    U is the weight of the pairs in which the group's row has the higher score; ties count one half.
 
     Returns
     -------
     ndarray, shape (2, 2, n_groups)
-        By the class of the group's rows, 0 for negatives, by the class of the rows of all groups
-        that they are compared with, and by group. Of the type that `Concordance.u2` has: exact
-        integers without weights.
+        The first axis is the class of the group's rows (0 for negatives), the second the class of
+        the rows of all groups. The type is that of `Concordance.u2`: exact integers if there are
+        no weights.
     """
     ranks = ranks_among_all(cells)
     dtype: Any = ranks.total.dtype.type
@@ -73,12 +76,12 @@ def u2_over_all(cells: Cells) -> NDArray[Any]:
 
 
 def u2_over_others(cells: Cells) -> NDArray[Any]:
-    """Return `u2_over_all` with the rows of all other groups in place of the rows of all groups."""
+    """Return `u2_over_all` against the rows of all other groups."""
     u2, own = u2_over_all(cells), concordance(cells)
     negatives, positives, within = (amounts.astype(u2.dtype) for amounts in own[2:])
     u2[1, 0] -= within
     u2[0, 1] -= 2 * negatives * positives - within
-    # Of two rows of a class one scores above the other, or half of it.
+    # Over ordered pairs of rows of one class, U sums to half the number of pairs.
     u2[0, 0] -= negatives**2
     u2[1, 1] -= positives**2
     if cells.weights is not None:
@@ -88,12 +91,12 @@ def u2_over_others(cells: Cells) -> NDArray[Any]:
 
 
 def _dominating(*weights: Floats) -> Iterator[int]:
-    """Groups with nearly all weight of a class, beside which others' part is lost to rounding."""
+    """Groups with nearly all weight of a class; subtracting them from a total loses precision."""
     return iter({int(w.argmax()) for w in weights if w.size and w.max() > 0.999 * w.sum()})
 
 
 def _u2_of(cells: Cells, g: int) -> Floats:
-    """`u2_over_others` of one group, from sums over the others alone."""
+    """Return `u2_over_others` of one group, from sums over the other groups only."""
     mine = np.zeros(cells.scores.size, np.bool_)
     mine[cells.starts[g] : cells.starts[g + 1]] = True
     order = np.flatnonzero(~mine)

@@ -1,4 +1,4 @@
-"""ROC curves of cells, the area between two of them, and what chance makes of that area.
+"""ROC curves, the area between two of them (ABROCA), and its null distribution.
 
 References
 ----------
@@ -22,17 +22,17 @@ from skfedauc._kernel import Cells, number_cells
 
 Floats = NDArray[np.float64]
 
-# More rows than this are drawn by their numbers between places, on a grid of so many parts.
+# With more rows than this, the bootstrap draws counts on a grid with this number of parts.
 _MOST_ROWS, _GRID = 1 << 16, 1024
 
 
 class RocCurve(NamedTuple):
-    """Corners of an ROC curve from (0, 0) to (1, 1); rows of one score make a straight piece.
+    """Corners of an ROC curve from (0, 0) to (1, 1); a tie block makes a straight segment.
 
     Attributes
     ----------
     fpr, tpr : ndarray of float64, shape (n_scores + 1,)
-        Shares of the negatives and of the positives that score at least as high.
+        False and true positive rates.
     """
 
     fpr: Floats
@@ -40,7 +40,7 @@ class RocCurve(NamedTuple):
 
     @classmethod
     def of(cls, negatives: NDArray[Any], positives: NDArray[Any]) -> RocCurve | None:
-        """The curve of the weights of both classes at each score, which rises, if both occur."""
+        """Return the curve of weights by class at ascending scores; None if a class is absent."""
         if not (negatives.any() and positives.any()):
             return None
         return cls(_shares(negatives), _shares(positives))
@@ -52,19 +52,19 @@ class RocCurve(NamedTuple):
 
 
 class RocCurves:
-    """The curves of the groups of a state, and of all groups but one."""
+    """ROC curves of each group, and of all other groups together."""
 
     def __init__(self, cells: Cells) -> None:
         self._cells = cells
 
     def of_group(self, g: int) -> RocCurve | None:
-        """The curve of one group."""
+        """Return the curve of one group."""
         mine = slice(self._cells.starts[g], self._cells.starts[g + 1])
         negatives, positives = self._cells.amounts
         return RocCurve.of(negatives[mine], positives[mine])
 
     def of_others(self, g: int) -> RocCurve | None:
-        """The curve of the rows of all other groups together."""
+        """Return the curve of the rows of all other groups together."""
         tie, n_scores = self._ties
         others = np.ones(tie.size, np.bool_)
         others[self._cells.starts[g] : self._cells.starts[g + 1]] = False
@@ -77,7 +77,7 @@ class RocCurves:
 
     @functools.cached_property
     def _ties(self) -> tuple[NDArray[np.int64], int]:
-        """Place of each cell's score among the distinct scores, and the number of these."""
+        """Index of each cell's score among the distinct scores, and the number of these scores."""
         tie, starts = number_cells(self._cells.scores)
         return tie, int(starts[-1])
 
@@ -89,15 +89,15 @@ def _shares(weights: NDArray[Any]) -> Floats:
 
 
 def mean_curve(curves: Sequence[RocCurve], weights: Sequence[float]) -> RocCurve:
-    """The weighted mean of the heights of curves at each false positive rate.
+    """Return the weighted mean of curves at each false positive rate.
 
-    Its area is the weighted mean of their areas, since between all corners the curves are
-    straight. Where a curve rises vertically, the mean does so by its share.
+    The area under the mean curve is the weighted mean of the areas, because all curves are linear
+    between corners. A vertical segment of a curve appears in the mean, multiplied by its weight.
     """
     if len(curves) == 1:
         return curves[0]
     fpr = np.unique(np.concatenate([curve.fpr for curve in curves]))
-    # Heights just before and just after each rate; before 0 and after 1 there are none.
+    # Heights just left and just right of each rate; 0 left of rate 0, and 1 right of rate 1
     before, after = np.zeros(fpr.size), np.ones(fpr.size)
     before[1:] = np.average([_at(c, fpr[1:], "left") for c in curves], 0, weights)
     after[:-1] = np.average([_at(c, fpr[:-1], "right") for c in curves], 0, weights)
@@ -105,20 +105,20 @@ def mean_curve(curves: Sequence[RocCurve], weights: Sequence[float]) -> RocCurve
 
 
 def area_between(one: RocCurve, other: RocCurve) -> float:
-    """ABROCA [1]_, exactly: between all corners both curves are straight."""
+    """Return the exact ABROCA [1]_; both curves are linear between the corners of both."""
     corners = np.union1d(one.fpr, other.fpr)
     begin, end = corners[:-1], corners[1:]
     first = _at(one, begin, "right") - _at(other, begin, "right")
     last = _at(one, end, "left") - _at(other, end, "left")
     heights = np.abs(first) + np.abs(last)
-    # Where the curves cross there are two triangles instead of a trapezoid.
+    # If the curves cross, the area is two triangles instead of a trapezoid.
     crossed = (first**2 + last**2) / np.where(heights > 0, heights, 1.0)
     area = np.where(first * last < 0, crossed, heights)
     return float(((end - begin) * area).sum() / 2.0)
 
 
 def _at(curve: RocCurve, fpr: Floats, side: Literal["left", "right"]) -> Floats:
-    """Height of the curve just to the left or to the right of each rate."""
+    """Return the height of the curve just left or right of each rate."""
     upper = np.searchsorted(curve.fpr, fpr, side)
     lower = upper - 1
     begin, low = curve.fpr[lower], curve.tpr[lower]
@@ -133,15 +133,16 @@ def null_areas(
     n_resamples: int,
     random: np.random.RandomState,
 ) -> Floats:
-    """Areas that chance makes between two samples of the same curve.
+    """Draw areas under the null hypothesis that both samples have the same curve.
 
-    A positive's placement is the share of its own group's negatives that score above it; if
-    both groups have the same curve, placements are distributed alike [2]_. So positives draw
-    theirs from those of both groups, evenly within a tie, and negatives theirs evenly from 0 to
-    1. Rows that fall into a tie of their group are tied again.
+    This is a bootstrap of placement values. The placement of a positive is here the share of its
+    group's negatives that score above it. If both groups have the same curve, their placements have
+    the same distribution [2]_. The placements of positives are drawn from the pooled placements of
+    both groups, uniformly within a tie block; those of negatives are uniform on [0, 1]. Rows that
+    fall into a tie block of their group are tied again.
 
-    Of more than `_MOST_ROWS` rows, their numbers between the corners of both curves and of a grid
-    are drawn instead, so that the time does not depend on the number of rows.
+    With more than `_MOST_ROWS` rows, the numbers of rows between the corners of both curves and a
+    grid are drawn instead, so that the time does not depend on the number of rows.
     """
     if sum(n_negatives) + sum(n_positives) > _MOST_ROWS:
         return _null_areas_by_numbers(curves, n_negatives, n_positives, n_resamples, random)
@@ -171,10 +172,10 @@ def _null_areas_by_numbers(
     n_resamples: int,
     random: np.random.RandomState,
 ) -> Floats:
-    """The same from multinomial numbers of rows at and between places from 0 to 1."""
+    """Draw areas as `null_areas` does, from multinomial counts at and between grid points."""
     grid = np.linspace(0.0, 1.0, _GRID + 1)
     edges = np.unique(np.concatenate([grid, *(curve.fpr for curve in curves)]))
-    # At each edge, and between it and the next one: positives may be at an edge, negatives are not.
+    # Counts at each edge and between edges; placements of negatives are never at an edge.
     of_negatives = np.zeros(2 * edges.size - 1)
     of_negatives[1::2] = np.diff(edges)
     of_positives = np.zeros(2 * edges.size - 1)
@@ -206,27 +207,27 @@ def _null_areas_by_numbers(
 
 
 def _at_edges(curve: RocCurve, edges: Floats, side: Literal["left", "right"]) -> Floats:
-    """Heights at edges, which include the corners; 0 before the curve begins and 1 at its end."""
+    """Return heights at edges, which include the corners; 0 left of the curve, 1 right of it."""
     inner = edges[1:] if side == "left" else edges[:-1]
     heights = _at(curve, inner, side)
     return np.append(0.0, heights) if side == "left" else np.append(heights, 1.0)
 
 
 def _ties_of(curve: RocCurve) -> tuple[Floats, Floats]:
-    """Where the straight pieces that are ties of both classes begin and end."""
+    """Return where the tie blocks with rows of both classes begin and end."""
     is_tie = (np.diff(curve.fpr) > 0) & (np.diff(curve.tpr) > 0)
     return curve.fpr[:-1][is_tie], curve.fpr[1:][is_tie]
 
 
 def _curve_of(negatives: Floats, positives: Floats, ties: tuple[Floats, Floats]) -> RocCurve:
-    """The curve of rows at these places from 0 to 1, those within a tie being at one place."""
+    """Return the curve of rows at places from 0 to 1; rows in a tie block share a place."""
     begin, end = ties
     places = np.concatenate([negatives, positives])
     if begin.size:
         tie = np.maximum(np.searchsorted(begin, places, "right") - 1, 0)
         places = np.where((begin[tie] <= places) & (places < end[tie]), begin[tie], places)
     distinct, row = np.unique(places, return_inverse=True)
-    # From the last place to the first, as scores rise
+    # Ascending scores correspond to descending places.
     row = distinct.size - 1 - row
     n_negatives, n_positives = (
         np.bincount(of_class, minlength=distinct.size)

@@ -1,9 +1,9 @@
-"""Variances of group AUCs and of the pooled AUC, from placements.
+"""Variances of group AUCs and of the pooled AUC, from placement values.
 
-The *placement* of a positive is the share of the negatives that it outranks, a tie counted
-one half; that of a negative is the share of the positives that outrank it. The mean placement
-of either class is the AUC, and the variance of the AUC follows from those of the placements
-[1]_. In variances of weighted rows the squared weight of a row stands where its count would.
+The *placement* of a positive is the share of the negatives that it outranks; a tie counts one
+half. The placement of a negative is the share of the positives that outrank it. The mean placement
+of either class is the AUC, and the variance of the AUC follows from the variances of the placements
+[1]_. For weighted rows, squared weights replace counts in the variances.
 
 References
 ----------
@@ -32,19 +32,19 @@ Floats = NDArray[np.float64]
 
 _CELLS_AT_ONCE = 1 << 16
 
-# A class of a group with fewer effective rows has no variance: one row has nearly all weight.
+# No variance is estimated below this effective sample size: one row has nearly all weight.
 LEAST_EFFECTIVE = 1.5
 
 
 class ClassRows(NamedTuple):
-    """The rows of one class by group.
+    """Numbers and weights of the rows of one class by group.
 
     Attributes
     ----------
     n : ndarray of int64, shape (n_groups,)
         Number of rows.
     weight, squares : ndarray of float64, shape (n_groups,)
-        Sums of the weights and of their squares; both are `n` without weights.
+        Sum of the weights and sum of the squared weights; both equal `n` without weights.
     """
 
     n: NDArray[np.int64]
@@ -52,27 +52,28 @@ class ClassRows(NamedTuple):
     squares: Floats
 
     def others(self) -> ClassRows:
-        """The rows of the class in all other groups."""
+        """Return the rows of the class in all other groups."""
         n, weight, squares = self
         return ClassRows(n.sum() - n, weight.sum() - weight, squares.sum() - squares)
 
     @property
     def pairs(self) -> Floats:
-        """Weight of the ordered pairs of two different rows; 0 where there is one row."""
+        """Weight of the ordered pairs of two different rows; 0 for a single row."""
         return np.where(self.n > 1, self.weight**2 - self.squares, 0.0)
 
     @property
     def effective(self) -> Floats:
-        """Number of rows of equal weight that would say as much (Kish); 0 without rows."""
+        """Effective sample size (Kish); 0 without rows."""
         return ratio(self.weight**2, self.squares, 0.0)
 
 
 class OwnMoments(NamedTuple):
-    """Sums over the rows of a group, of placements among the rows of the same group.
+    """Sums over the rows of each group of placements within the group.
 
-    ``once`` and ``squared`` are of the placements of a class, less the group's AUC; each row has
-    its squared weight. ``comparisons`` are of the comparisons (1, one half or 0) of a positive
-    with a negative, and of their squares, with the product of the squared weights.
+    ``once`` and ``squared`` are the sums of the placements of a class minus the group's AUC, and of
+    their squares, with squared weights. ``comparisons`` and ``comparisons_squared`` are the sums of
+    the comparisons (1, one half or 0) of a positive with a negative, and of their squares, with
+    products of squared weights.
     """
 
     positives_once: Floats
@@ -84,14 +85,18 @@ class OwnMoments(NamedTuple):
 
 
 class PooledMoments(NamedTuple):
-    """Sums over the rows of one class by group, each row with its squared weight.
+    """Sums by group over the rows of one class, with squared weights.
+
+    A pooled placement is a placement among the rows of all groups. It is centered at its mean in
+    the group.
 
     Attributes
     ----------
     squared : ndarray of float64, shape (n_groups,)
-        Of the squared placement among the rows of all groups, less its mean in the group.
+        Sum of the squared centered pooled placements.
     product : ndarray of float64, shape (n_groups,)
-        Of that times the placement among the group's own rows, less the group's AUC.
+        Sum of the products of the centered pooled placement and the placement within the group
+        minus the group's AUC.
     """
 
     squared: Floats
@@ -99,20 +104,20 @@ class PooledMoments(NamedTuple):
 
 
 class Variances:
-    """Variances of the AUCs of a partial, each computed when it is first asked for.
+    """Variances of the AUCs of a partial, computed lazily.
 
     Attributes
     ----------
     auc : ndarray of float64, shape (n_groups,)
-        NaN where a group lacks a class.
+        AUC of each group; NaN if the group lacks a class.
     positives, negatives : ClassRows
     exponent : int
-        The weights are divided by two to this power: 0, or that of the mean weight if it is very
-        small or large. Variances of folds need the same one.
+        The weights are divided by two to this power. It is 0 unless the mean weight is very small
+        or large. The variances of all folds must have the same exponent.
     """
 
     def __init__(self, partial: AUCPartial, exponent: int | None = None) -> None:
-        # Fourth powers of very small or large weights cannot be represented. All results are
+        # Fourth powers of very small or large weights underflow or overflow. All results are
         # ratios, which do not depend on the scale of the weights.
         self.exponent = partial._weight_exponent if exponent is None else exponent
         self._partial = partial = partial._with_weights_over(self.exponent)
@@ -127,25 +132,25 @@ class Variances:
         self.positives = _class_rows(found.n_positives, found.positives, squares[1])
         pairs = self.negatives.weight * self.positives.weight
         self.defined = pairs > 0
-        # Weights that are all the same in a group change nothing.
+        # Weights that are equal within each group and class have no effect on variances.
         self.weighted = any(
             not np.allclose(rows.effective, rows.n, rtol=1e-9)
             for rows in (self.negatives, self.positives)
         )
         self.auc = np.minimum(ratio(found.u2.astype(np.float64) / 2.0, pairs), 1.0)
 
-    # Each group on its own -----------------------------------------------------------------
+    # Single groups ------------------------------------------------------------------------
 
     @functools.cached_property
     def fewest(self) -> Floats:
-        """Rows of the smaller class; of weighted rows, the effective number."""
+        """Number of rows of the smaller class; for weighted rows, the effective sample size."""
         return np.minimum(self.positives.effective, self.negatives.effective)
 
     @functools.cached_property
     def estimable(self) -> NDArray[np.bool_]:
-        """Whether a group has two rows of each class, without which there is no variance.
+        """Whether a group has two rows of each class, which a variance requires.
 
-        Of weighted rows at least 1.5 effective ones, beside two rows in number.
+        Weighted rows must also have an effective sample size of at least 1.5.
         """
         has_two = [
             (rows.n > 1) & (rows.effective >= LEAST_EFFECTIVE)
@@ -164,7 +169,7 @@ class Variances:
 
     @functools.cached_property
     def freedom(self) -> Floats:
-        """Degrees of freedom of DeLong's variance, by Satterthwaite's formula; at least 1."""
+        """Satterthwaite's degrees of freedom of DeLong's variance; at least 1."""
         own = self._own
         of_positives = ratio(own.positives_squared, self.positives.pairs, 0.0)
         of_negatives = ratio(own.negatives_squared, self.negatives.pairs, 0.0)
@@ -175,15 +180,15 @@ class Variances:
 
     @functools.cached_property
     def unbiased(self) -> Floats:
-        """Unbiased variance of each group's AUC, which may be below 0; NaN unless estimable.
+        """Unbiased variance of each group's AUC, which can be negative; NaN unless estimable.
 
-        It is the square of the AUC less an unbiased estimate of the square of its expectation:
-        the mean product of two comparisons that share no row.
+        It is the squared AUC minus an unbiased estimate of the squared expectation of the AUC. That
+        estimate is the mean product of two comparisons that share no row.
         """
         own, auc = self._own, self.auc
         negatives, positives = self.negatives.weight**2, self.positives.weight**2
         squares = self.positives.squares * self.negatives.squares
-        # Comparisons less the AUC: nothing changes but rounding, which is less.
+        # Center the comparisons at the AUC to reduce rounding error.
         comparisons = own.comparisons - auc * squares
         comparisons_squared = own.comparisons_squared - 2 * auc * own.comparisons + auc**2 * squares
         once = negatives * own.positives_once + positives * own.negatives_once - comparisons
@@ -194,17 +199,17 @@ class Variances:
 
     @functools.cached_property
     def drawn_auc(self) -> Floats:
-        """AUC with half a concordant and half a discordant pair added: neither 0 nor 1."""
+        """AUC with half a concordant and half a discordant pair added; strictly within (0, 1)."""
         pairs = self.positives.effective * self.negatives.effective
         return (pairs * self.auc + 0.5) / (pairs + 1.0)
 
     @functools.cached_property
     def safe(self) -> Floats:
-        """DeLong's variance, or a bound where that is 0 or cannot be estimated.
+        """DeLong's variance, or an upper bound if it is 0 or cannot be estimated.
 
-        No AUC has a larger variance than A (1 - A) / min(m, n), with m positives and n
-        negatives [3]_; the A put in is `drawn_auc`. DeLong's variance of rows with unequal
-        weights may be too small: the unbiased one is taken where it is larger.
+        The variance of an AUC A of m positives and n negatives is at most A (1 - A) / min(m, n)
+        [3]_; the bound uses `drawn_auc` as A. DeLong's variance can be too small if rows have
+        unequal weights; the unbiased variance then replaces it if that is larger.
         """
         found = np.fmax(self.delong, self.unbiased) if self.weighted else self.delong.copy()
         without = self.defined & ~(found > 0)
@@ -214,18 +219,19 @@ class Variances:
 
     @functools.cached_property
     def shared(self) -> Floats:
-        """Variance of each group's AUC from variances of placements pooled over groups.
+        """Variance of each group's AUC from the variances of placements pooled over groups.
 
-        The placements of a class are taken to vary alike in all groups. A group's own variance is
-        biased low where its AUC is high by sampling error, so that weights by own variances favour
-        such groups. Unbiased like `unbiased`; at least 0; NaN if no group is estimable.
+        This assumes that the placements of a class have equal variances in all groups. A group's
+        own variance is biased low if its AUC is high by sampling error, so inverse-variance weights
+        would favor such groups. The estimate is unbiased like `unbiased`, except that it is at
+        least 0; NaN if no group is estimable.
         """
         kept = self.estimable
         positives, negatives = self.positives.effective, self.negatives.effective
         if not kept.any():
             return np.full(kept.shape, np.nan)
         m, n, own = positives[kept], negatives[kept], self._own
-        # What DeLong's variance of a single pair has beyond the unbiased one
+        # Excess of DeLong's variance over the unbiased variance, for a single pair
         excess = (self.delong - self.unbiased)[kept] * m * n
         of_positives = own.positives_squared[kept] / self.positives.pairs[kept] * m - excess / n
         of_negatives = own.negatives_squared[kept] / self.negatives.pairs[kept] * n - excess / m
@@ -233,19 +239,19 @@ class Variances:
         variance += ratio(np.average(of_negatives, weights=n - 1.0), negatives)
         pairs = positives * negatives
         variance += ratio(np.average(excess, weights=m * n / (m + n)), pairs)
-        # Below this it is rounding error.
+        # Smaller values are rounding error.
         return np.where(variance * pairs < 1e-14, 0.0, variance)
 
     @functools.cached_property
     def model_coefficients(self) -> tuple[Floats, Floats]:
-        """Coefficients of Newcombe's variance: 1 / (m n), and that times (m + n) / 2 - 1."""
+        """Coefficients of Newcombe's variance: 1 / (m n), and ((m + n) / 2 - 1) / (m n)."""
         positives, negatives = self.positives.effective, self.negatives.effective
         once = ratio(1.0, positives * negatives, 0.0)
         return once, once * ((positives + negatives) / 2.0 - 1.0)
 
     @functools.cached_property
     def placements_of_positives(self) -> tuple[Floats, Floats]:
-        """Placement of the positives of each cell among their group's negatives; their weight."""
+        """Placements within the group of the positives of each cell, and their weights."""
         group, (negatives, positives) = self._cells.groups, self._cells.amounts
         found = ranks_in_groups(self._cells.starts, negatives)
         found *= self._half_over(self.negatives)[group]
@@ -257,17 +263,17 @@ class Variances:
 
     @functools.cached_property
     def pooled(self) -> Variances:
-        """The same of all rows together, as one group."""
+        """Variances of all rows together, as one group."""
         return Variances(self._partial._pool())
 
     why_not_clustered = "needs two groups with rows of each class"
 
     @functools.cached_property
     def cluster_freedom(self) -> float:
-        """Degrees of freedom of the clustered variance: groups of equal size, less one.
+        """Degrees of freedom of the clustered variance: effective number of groups minus one.
 
-        Groups of unequal size count as the number of equal ones of which one group is as large a
-        share.
+        The effective number of groups is 1 / sum(share**2); it equals the number of groups if all
+        have the same size.
         """
         share = self.positives.weight / self.positives.weight.sum()
         share = (share + self.negatives.weight / self.negatives.weight.sum()) / 2.0
@@ -275,11 +281,11 @@ class Variances:
 
     @property
     def pooled_fixed(self) -> float:
-        """Variance of the pooled AUC over new rows of the same groups in the same numbers."""
+        """Variance of the pooled AUC for fixed groups with fixed numbers of rows."""
         return self.of_difference(None)
 
     def of_difference(self, share: Floats | None) -> float:
-        """Variance of the pooled AUC less an average of group AUCs, over new rows.
+        """Variance of the pooled AUC minus an average of group AUCs, for fixed groups.
 
         Parameters
         ----------
@@ -296,7 +302,7 @@ class Variances:
             ),
         )
         for rows, moments, own_squared in sides:
-            # Placements less their mean in the group lose one row's worth of variance.
+            # Correct for centering the placements at their mean in the group.
             lost = ratio(rows.weight**2, rows.pairs, 1.0)
             of_pooled = moments.squared / rows.weight.sum() ** 2
             if share is not None:
@@ -305,14 +311,14 @@ class Variances:
                 of_pooled += scale**2 * own_squared
             total += float((lost * of_pooled).sum())
         if share is not None:
-            # Groups whose own variance cannot be estimated
+            # Bounds for groups whose own variance cannot be estimated
             bounded = ~self.estimable & self.defined & (share > 0)
             total += float((share**2 * self.safe)[bounded].sum())
         return max(total, 0.0)
 
     @functools.cached_property
     def pooled_clustered(self) -> float:
-        """Variance of the pooled AUC over new groups [2]_; NaN with fewer than two."""
+        """Variance of the pooled AUC for random groups [2]_; NaN with fewer than two groups."""
         auc = float(self.pooled.auc[0])
         residuals, counts = [], []
         u2 = u2_over_all(self._cells).astype(np.float64)
@@ -329,7 +335,7 @@ class Variances:
 
     @property
     def _columns(self) -> tuple[NDArray[Any], ...]:
-        """Weights and squared weights by cell: negatives, positives, and again."""
+        """Weights of negatives and of positives by cell, then the squared weights of both."""
         negatives, positives, weights = self._cells[2:]
         return (negatives, positives) * 2 if weights is None else tuple(weights)
 
@@ -341,7 +347,7 @@ class Variances:
             ranks_in_groups(starts, column) for column in (negatives, positives, of_squares[0])
         )
         sums = np.zeros((6, self.auc.size))
-        # So few cells at once that all that is computed of them stays in the cache
+        # Blocks of cells that are small enough for the cache
         for begin in range(0, groups.size, _CELLS_AT_ONCE):
             cells = slice(begin, begin + _CELLS_AT_ONCE)
             group = groups[cells]
@@ -354,7 +360,7 @@ class Variances:
             negative_squares, positive_squares = (
                 column[cells].astype(np.float64) for column in of_squares
             )
-            # squared weight of the negatives below, of those tied one half, then one quarter
+            # Squared weight of the negatives below, plus one half (one quarter) of those tied
             halves = squares_below[cells] / 2.0
             quarters = halves - negative_squares / 4.0
             amounts = (
@@ -371,7 +377,7 @@ class Variances:
 
     @functools.cached_property
     def _pooled_moments(self) -> tuple[PooledMoments, PooledMoments]:
-        """Of positives and of negatives."""
+        """Sums of pooled placements, for positives and for negatives."""
         ranks = ranks_among_all(self._cells)
         middle = (ranks.under + ranks.up_to).astype(np.float64)
         total = ranks.total.astype(np.float64)
@@ -387,7 +393,7 @@ class Variances:
             squares: NDArray[Any],
         ) -> PooledMoments:
             mean = np.add.reduceat(pooled * weights, starts[:-1]) / np.maximum(rows.weight, 1e-300)
-            # With one row its own mean would leave nothing: the mean of all then.
+            # A single row has no deviation from its own mean; use the overall mean.
             overall = float(np.dot(mean, rows.weight) / rows.weight.sum())
             pooled -= np.where(rows.n > 1, mean, overall)[group]
             own -= self._finite_auc[group]
@@ -414,17 +420,19 @@ class Variances:
 
 
 class FoldVariances(Variances):
-    """The same where only rows of the same fold are compared, and pairs add up over folds.
+    """Variances of AUCs within folds: only rows of the same fold are compared.
 
-    A group's AUC is then the average of its AUCs in the folds, weighted by pairs, and its variance
-    the sum of those of the folds times the square of their share, given the folds' models.
+    The AUC of a group is the average of its AUCs in the folds, weighted by pairs. Its variance,
+    given the models of the folds, is the sum of the folds' variances times the squared shares of
+    pairs.
 
     Parameters
     ----------
     folds : list of Variances
     places : list of ndarray of intp
-        For each fold the number, among all groups, of each of its groups.
+        For each fold, the index of each of its groups among all groups.
     n_groups : int
+        Number of all groups.
     """
 
     def __init__(
@@ -457,7 +465,7 @@ class FoldVariances(Variances):
         return total
 
     def _averaged(self, name: str, power: int) -> Floats:
-        """Sum over folds of something times the group's share of pairs to this power."""
+        """Sum over folds of an attribute times a power of the group's share of pairs."""
         return self._added(
             [
                 np.where(share > 0, getattr(fold, name), 0.0) * share**power
@@ -467,12 +475,12 @@ class FoldVariances(Variances):
 
     @functools.cached_property
     def fewest(self) -> Floats:
-        """Independent pairs: the rows of the smaller class of each fold, added up."""
+        """Number of independent pairs: sum over folds of the rows of the smaller class."""
         return self._added([fold.fewest for fold in self._folds])
 
     @functools.cached_property
     def estimable(self) -> NDArray[np.bool_]:
-        """Whether every fold that has pairs of the group has two rows of each class."""
+        """Whether the group is estimable in every fold with pairs of the group."""
         lacking = [
             (share > 0) & ~fold.estimable
             for fold, share in zip(self._folds, self._shares, strict=True)
@@ -483,7 +491,7 @@ class FoldVariances(Variances):
 
     @functools.cached_property
     def freedom(self) -> Floats:
-        """Of the variances added up, by Satterthwaite's formula; at least 1."""
+        """Satterthwaite's degrees of freedom of the sum of variances; at least 1."""
         squares = [
             np.where(share > 0, fold.safe, 0.0) ** 2 * share**4 / fold.freedom
             for fold, share in zip(self._folds, self._shares, strict=True)
@@ -492,24 +500,24 @@ class FoldVariances(Variances):
 
     @functools.cached_property
     def delong(self) -> Floats:
-        """DeLong's variances added up; NaN unless estimable."""
+        """Sum over folds of DeLong's variances; NaN unless estimable."""
         return np.where(self.estimable, self._averaged("delong", 2), np.nan)
 
     @functools.cached_property
     def unbiased(self) -> Floats:
-        """Unbiased variances added up; NaN unless estimable."""
+        """Sum over folds of the unbiased variances; NaN unless estimable."""
         return np.where(self.estimable, self._averaged("unbiased", 2), np.nan)
 
     @functools.cached_property
     def safe(self) -> Floats:
-        """Variances added up, those bounded that are 0 or cannot be estimated."""
+        """Sum over folds of the variances, with bounds for those that are 0 or not estimable."""
         return self._averaged("safe", 2)
 
     @functools.cached_property
     def shared(self) -> Floats:
-        """Variances from pooled variances of placements, added up over folds.
+        """Sum over folds of the variances from pooled variances of placements.
 
-        The group's own variance is taken in folds where no group is estimable.
+        In folds without an estimable group, the group's own variance is used.
         """
         of_folds = [np.where(np.isnan(f.shared), f.safe, f.shared) for f in self._folds]
         shares = [share**2 for share in self._shares]
@@ -522,7 +530,7 @@ class FoldVariances(Variances):
 
     @functools.cached_property
     def model_coefficients(self) -> tuple[Floats, Floats]:
-        """Coefficients of Newcombe's variance, those of the folds added up."""
+        """Coefficients of Newcombe's variance, summed over folds."""
         once, often = (
             self._added(
                 [
@@ -536,14 +544,14 @@ class FoldVariances(Variances):
 
     @functools.cached_property
     def pooled(self) -> FoldVariances:
-        """The same of all groups together, still within folds."""
+        """Variances of all groups together, within folds."""
         return FoldVariances(
             [fold.pooled for fold in self._folds], [np.zeros(1, np.intp)] * len(self._folds), 1
         )
 
     @property
     def pooled_fixed(self) -> float:
-        """Variance of the AUC of all pairs of the same fold, over new rows of the groups."""
+        """Variance of the pooled AUC within folds, for fixed groups."""
         shares = np.concatenate(self.pooled._shares)
         return float(np.dot(shares**2, [fold.pooled_fixed for fold in self._folds]))
 
@@ -551,20 +559,20 @@ class FoldVariances(Variances):
 
     @property
     def pooled_clustered(self) -> float:
-        """NaN: a group's rows are spread over folds whose pairs are not compared."""
+        """NaN: rows of one group in different folds are not compared."""
         return float("nan")
 
 
 def clustered_variance(residuals: list[Floats], counts: list[NDArray[np.int64]]) -> float:
-    """Variance over new groups of a mean placement [2]_; NaN with fewer than two groups.
+    """Variance of a mean placement for random groups [2]_; NaN with fewer than two groups.
 
     Parameters
     ----------
     residuals : list of two ndarray of float64, shape (n_groups,)
-        For positives and for negatives, each group's sum of placements less the mean of all,
-        over the weight of all rows of the class.
+        For positives and for negatives: each group's sum of placements minus the overall mean,
+        divided by the weight of all rows of the class.
     counts : list of two ndarray of int64, shape (n_groups,)
-        Rows of the class in each group.
+        Number of rows of the class in each group.
     """
     total = 0.0
     for residual, count in zip(residuals, counts, strict=True):
@@ -582,7 +590,7 @@ def _class_rows(n: NDArray[Any], weight: NDArray[Any], squares: NDArray[Any]) ->
 
 
 def sum_of_others(values: Floats) -> Floats:
-    """Sum over all groups (last axis) except each one, without subtracting from the total."""
+    """Sum over all other groups (last axis), computed without subtraction from the total."""
     before, after = np.zeros_like(values), np.zeros_like(values)
     np.cumsum(values[..., :-1], axis=-1, out=before[..., 1:])
     np.cumsum(values[..., :0:-1], axis=-1, out=after[..., -2::-1])
@@ -590,6 +598,6 @@ def sum_of_others(values: Floats) -> Floats:
 
 
 def ratio(part: Any, whole: Floats, otherwise: float = float("nan")) -> Floats:
-    """Part over whole, or `otherwise` where the whole is 0."""
+    """Return part / whole, or `otherwise` where the whole is 0."""
     found: Floats = np.divide(part, whole, out=np.full(whole.shape, otherwise), where=whole > 0)
     return found
