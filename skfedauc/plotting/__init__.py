@@ -1,8 +1,8 @@
-"""Displays: pictures of a report and of a search, in scikit-learn's manner.
+"""Displays: plots of a report and of a search, with the interface of scikit-learn's displays.
 
-Each is made by a class method, ``from_report``, ``from_predictions``, ``from_estimator`` or
-``from_search``, which draws at once; ``plot`` draws again, on other axes. matplotlib is an optional
-dependency: ``pip install "skfedauc[plot]"``.
+The class methods ``from_report``, ``from_predictions``, ``from_estimator`` and ``from_search`` make
+and draw a display. ``plot`` draws it again, on other axes. Matplotlib is an optional dependency:
+``pip install "skfedauc[plot]"``.
 """
 
 from skfedauc.plotting.candidates import CandidatesDisplay

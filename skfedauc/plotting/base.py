@@ -1,4 +1,4 @@
-"""The displays of a report, made from predictions or an estimator as well."""
+"""Base class of the displays of a report."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from skfedauc.report import GroupAUC
 
 
 class ReportDisplay:
-    """A display that reads a `GroupAUC`; each has its own constructors and `plot`."""
+    """Base class of displays of a `GroupAUC`; subclasses define constructors and `plot`."""
 
     n_missing: int
 
     @property
     def _left_out(self) -> str:
-        """What is said of rows without a group label; empty if there are none."""
+        """Note on the rows without a group label; empty if there are none."""
         return left_out(self.n_missing).removeprefix(", ")
 
     @classmethod
@@ -46,11 +46,11 @@ class ReportDisplay:
 
 
 def labels_of(report: GroupAUC) -> tuple[Any, ...]:
-    """Labels of the groups; "all" where the rows came without."""
+    """Return the labels of the groups; "all" if the rows have no groups."""
     groups = report.partial.groups
     return ("all",) if groups is None else groups
 
 
 def auc_of(report: GroupAUC) -> NDArray[np.float64]:
-    """AUC of each group, NaN where undefined."""
+    """Return the AUC of each group, NaN if undefined."""
     return report.by_group["auc"].to_numpy(np.float64)

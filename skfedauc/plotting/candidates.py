@@ -1,4 +1,4 @@
-"""`CandidatesDisplay`: score against gap of the candidates of a search."""
+"""`CandidatesDisplay`: scores and gaps of the candidates of a search."""
 
 from __future__ import annotations
 
@@ -35,51 +35,53 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.text import Annotation
 
-# Labels of candidates: how many besides the chosen one's, most characters, and the most of the
-# width that they are given.
+# Labels of candidates: largest number besides the chosen one, most characters, and largest share of
+# the width of the axes.
 _MOST_LABELS, _MOST_CHARACTERS, _MOST_WIDTH = 10, 40, 0.4
 
 
 class CandidatesDisplay:
-    """Score against gap of the candidates of a search.
+    """Scatter plot of the score against the gap of the candidates of a search.
 
-    Make it with `from_search`. Better candidates are further up and further left. Those that no
-    other beats in both, the Pareto front, are joined by a line, and some are labelled with their
-    parameters, as there is room. Parameters that all candidates share are left out.
+    Make it with `from_search`. Better candidates are further up and further left. A line joins the
+    Pareto front: the candidates for which no other candidate has both a better score and a smaller
+    gap. Candidates of the front are labeled with their parameters if there is room. Labels omit
+    parameters that are equal for all candidates.
 
     Parameters
     ----------
     scores, gaps : array-like of shape (n_candidates,)
-        Mean over folds; NaN for candidates that failed, which are counted, not drawn.
+        Means over folds; NaN for failed candidates, which are counted but not drawn.
     params : sequence of dict, default=None
         Parameters of each candidate, for the labels.
     front : array-like of int, default=()
-        Numbers of the candidates of the Pareto front, from the best score to the smallest gap.
+        Indices of the candidates of the Pareto front, from the best score to the smallest gap.
     chosen : int, default=None
-        Number of the chosen candidate.
+        Index of the chosen candidate.
     at_most : float, default=None
-        Limit of the gap. Candidates beyond it are drawn as empty circles.
+        Limit of the gap. Candidates with a larger gap are drawn as empty circles.
     score_name, gap_name : str, default="score" and "gap"
-        For the labels of the axes.
+        Names of score and gap, for the labels of the axes.
 
     Attributes
     ----------
     within_, beyond_ : matplotlib PathCollection
-        Candidates within the limit of the gap, or all, and those beyond it.
+        Candidates within the limit of the gap (all candidates without a limit), and candidates
+        beyond it.
     front_line_ : matplotlib Line2D or None
     chosen_marker_ : matplotlib Line2D or None
     limit_ : matplotlib Line2D or None
     labels_ : dict of int to matplotlib Annotation
-        Labels by number of the candidate.
+        Labels by index of the candidate.
     note_ : str
-        What the plot says of candidates that it does not show; empty if it shows all.
+        Note in the plot on candidates that are not shown; empty if all are shown.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
     See Also
     --------
-    pareto_front : The front as a table.
-    select_within_gap : The best score within a limit of the gap.
+    pareto_front : The Pareto front as a table.
+    select_within_gap : Refit rule for the best score within a limit of the gap.
 
     Examples
     --------
@@ -154,16 +156,16 @@ class CandidatesDisplay:
         Parameters
         ----------
         search : fitted GridSearchCV or RandomizedSearchCV
-            With the score and the gap among its metrics.
+            Search with the score and the gap among its metrics.
         score : str
             Name of the score, a key of ``scoring``.
         gap : {"difference", "cross_difference", "tau"}, default="difference"
-            Name of the gap; ``scoring`` has to hold it with ``"neg_"`` in front.
+            Name of the gap; ``scoring`` must contain the gap with the prefix ``"neg_"``.
         at_most : float, default=None
-            Limit of the gap to draw. None takes that of a search whose ``refit`` is a
-            `select_within_gap` of this gap.
+            Limit of the gap to draw. None uses the limit of ``search.refit`` if this is a
+            `select_within_gap` for the same gap.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
 
         Returns
         -------
@@ -203,7 +205,7 @@ class CandidatesDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
 
         Returns
         -------
@@ -269,7 +271,7 @@ class CandidatesDisplay:
 
     @functools.cached_property
     def _names(self) -> dict[str, str]:
-        """The parameters that not all candidates share, and the ends of their names."""
+        """Parameters that differ between candidates, with the ends of their names."""
         written = [{name: str(value) for name, value in one.items()} for one in self.params or ()]
         names = [
             name
@@ -283,7 +285,7 @@ class CandidatesDisplay:
         }
 
     def _text(self, candidate: int) -> str:
-        """Parameters of a candidate that not all share."""
+        """Return the parameters of a candidate that differ between candidates, as text."""
         if self.params is None:
             return ""
         mine = self.params[candidate]
@@ -291,10 +293,10 @@ class CandidatesDisplay:
         return text_of(", ".join(parts), _MOST_CHARACTERS)
 
     def _draw_labels(self, entries: list[tuple[Any, str]]) -> None:
-        """Label the front, and draw the legend, with room for both.
+        """Label the front and draw the legend, with room for both.
 
-        No candidate is above a candidate of the front and to its left, so a label there covers
-        none.
+        No candidate is above and to the left of a candidate of the front, so a label there covers
+        no candidate.
         """
         ax = self.ax_
         lay_out(ax)
@@ -306,7 +308,7 @@ class CandidatesDisplay:
         }
         boxes = [label.get_window_extent() for label in self.labels_.values()]
         dpi = ax.figure.dpi
-        # Twice the distance of a label from its candidate, in points, is added.
+        # Add twice the distance between a label and its candidate, in points.
         room = max((box.width / dpi + 18 / 72 for box in boxes), default=0.0) / width
         inches_above = max((box.height / dpi + 14 / 72 for box in boxes), default=0.0)
 
@@ -326,7 +328,7 @@ class CandidatesDisplay:
         self._remove_overlaps()
 
     def _in_order_of_need(self) -> list[int]:
-        """Some of the front: the chosen candidate if it is there, both ends, then others."""
+        """Return candidates of the front by priority: the chosen one, both ends, then others."""
         front = self.front.tolist()
         first = [candidate for candidate in front if candidate == self.chosen]
         spread = np.linspace(0, len(front) - 1, min(len(front), _MOST_LABELS)).round()
@@ -334,7 +336,7 @@ class CandidatesDisplay:
         return list(dict.fromkeys([*first, *others[:1], *others[-1:], *others]))
 
     def _label(self, candidate: int, most: float) -> Annotation:
-        """A label of at most so many inches."""
+        """Draw the label of a candidate, at most `most` inches wide."""
         text = self._text(candidate)
         label = self.ax_.annotate(
             text,
@@ -344,7 +346,7 @@ class CandidatesDisplay:
             ha="right",
             va="bottom",
             fontsize=SMALL,
-            # It may cross the line of the limit.
+            # The background keeps the label readable across the line of the limit.
             bbox={"facecolor": self.ax_.get_facecolor(), "edgecolor": "none", "pad": 0.5},
         )
         as_written(label)
@@ -354,7 +356,7 @@ class CandidatesDisplay:
         return label
 
     def _remove_overlaps(self) -> None:
-        """Keep the labels that have room."""
+        """Remove labels that overlap labels of higher priority."""
         from matplotlib.transforms import Bbox
 
         taken: list[Bbox] = []
@@ -375,7 +377,7 @@ def _value(value: Any) -> str:
 
 
 def _limits(values: Any, other: float | None = None) -> tuple[float, float]:
-    """Ends of an axis on which these numbers are drawn."""
+    """Return limits of an axis for these numbers, with a margin."""
     drawn = values[~np.isnan(values)]
     if other is not None:
         drawn = np.append(drawn, other)

@@ -1,4 +1,4 @@
-"""`CrossAUCDisplay`: each group's positives against each group's negatives."""
+"""`CrossAUCDisplay`: heat map of the cross AUCs of all pairs of groups."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
     from matplotlib.text import Text
 
-# Most groups, so that a cell is a point or two wide.
+# Most groups, so that a cell is at least a point or two wide.
 _MOST_GROUPS = 250
-# Differences from the centre less than this are not blown up to strong colours.
+# The color scale covers at least this difference from its center.
 _LEAST_RANGE = 0.05
-# Inches that a number needs, and a character of a tick label.
+# Inches for a number in a cell, and for a character of a tick label.
 _VALUE, _CHARACTER = 0.36, 0.075
 _MOST_CHARACTERS = 18
 
@@ -43,43 +43,43 @@ _MOST_CHARACTERS = 18
 class CrossAUCDisplay(ReportDisplay):
     """Heat map of the AUC of each group's positives against each group's negatives.
 
-    Make it with `from_report`, `from_predictions` or `from_estimator`. Rows are the positives'
-    group, columns the negatives'; the group AUCs are on the diagonal. Red cells are below the
-    pooled AUC, blue ones above. Cells without pairs are hatched.
+    Make it with `from_report`, `from_predictions` or `from_estimator`. Rows are the group of the
+    positives, columns the group of the negatives. The group AUCs are on the diagonal. Cells below
+    the pooled AUC are red, cells above it are blue. Cells without pairs are hatched.
 
-    Groups are in the order of how high they score: of how much better their positives do against
-    all negatives, and how much worse all positives do against their negatives, than the pooled
-    AUC. Where groups' scores are shifted against each other the plot is then red above the
-    diagonal and blue below; where all groups have the same scores it has none.
+    Groups are sorted from low to high scores. The sort key averages two differences: the cross AUCs
+    of the group's positives minus the pooled AUC, and the pooled AUC minus the cross AUCs of the
+    group's negatives. If the scores of groups are shifted against each other, the plot is red above
+    the diagonal and blue below it. If all groups have the same scores, the plot has no color.
 
     Parameters
     ----------
     cross_matrix : array-like of shape (n_groups, n_groups)
-        Rows are the positives' group; NaN where there is no pair.
+        Cross AUCs. Rows are the group of the positives; NaN without pairs.
     groups : sequence of length n_groups, default=None
-        Labels; None takes numbers.
+        Labels; None uses numbers.
     pooled_auc : float, default=None
-        The AUC in the middle of the colours; None takes 0.5.
+        AUC at the center of the color scale; None uses 0.5.
     n_missing : int, default=0
-        Rows that are not counted, since they have no group label; the note says how many.
+        Number of rows left out for lack of a group label; the note shows it.
 
     Attributes
     ----------
     im_ : matplotlib AxesImage
-        The matrix of the groups shown, in their order.
+        Cross AUCs of the groups shown, in the order of the plot.
     text_ : ndarray of matplotlib Text or None, shape (n_shown, n_shown)
-        The numbers in the cells; None where there is no room for them.
+        Numbers in the cells; None if there is no room for them.
     colorbar_ : matplotlib Colorbar or None
     shown_ : ndarray of int
-        Numbers of the groups shown, from above downwards.
+        Indices of the groups shown, from top to bottom.
     note_ : str
-        What the plot says of what it does not show; empty if it shows all.
+        Note in the plot on groups and rows that are not shown; empty if all are shown.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
     See Also
     --------
-    GroupAUC.cross_matrix : The numbers.
+    GroupAUC.cross_matrix : The cross AUCs as a table.
 
     References
     ----------
@@ -138,16 +138,16 @@ class CrossAUCDisplay(ReportDisplay):
         Parameters
         ----------
         report : GroupAUC
-            What to draw.
+            Report to draw.
         sort : bool, default=True
-            Order groups by how high they score; False keeps the order of labels.
+            Whether to sort groups from low to high scores; False keeps the order of labels.
         max_groups : int, default=250
-            Most groups to draw, at least 2. Of more, so many evenly spread over the order are
-            drawn, and the plot says so.
+            Largest number of groups to draw, at least 2. If there are more groups, a selection
+            evenly spread over the order is drawn, and the plot says so.
         colorbar : bool, default=True
-            Whether to add a bar of the colours.
+            Whether to add a color bar.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
 
         Returns
         -------
@@ -191,7 +191,7 @@ class CrossAUCDisplay(ReportDisplay):
         y_true : array-like of shape (n_rows,)
             Labels of two classes.
         y_score : array-like of shape (n_rows,)
-            Finite scores; the higher, the more positive.
+            Finite scores; higher scores mean the positive class.
         groups : array-like of shape (n_rows,) or (n_rows, n_columns)
             Group label of each row; with several columns each combination is a group.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -199,18 +199,18 @@ class CrossAUCDisplay(ReportDisplay):
         pos_label : int, float, bool or str, default=None
             The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
-            What averages do with groups that lack a class; see `GroupAUC`.
+            How averages treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
-            What to do with rows without a group label; see `AUCPartial.from_predictions`.
+            How to treat rows without a group label; see `AUCPartial.from_predictions`.
         sort : bool, default=True
-            Order groups by how high they score; False keeps the order of labels.
+            Whether to sort groups from low to high scores; False keeps the order of labels.
         max_groups : int, default=250
-            Most groups to draw, at least 2. Of more, so many evenly spread over the order are
-            drawn, and the plot says so.
+            Largest number of groups to draw, at least 2. If there are more groups, a selection
+            evenly spread over the order is drawn, and the plot says so.
         colorbar : bool, default=True
-            Whether to add a bar of the colours.
+            Whether to add a color bar.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
 
         Returns
         -------
@@ -252,7 +252,7 @@ class CrossAUCDisplay(ReportDisplay):
         colorbar: bool = True,
         ax: Axes | None = None,
     ) -> CrossAUCDisplay:
-        """Draw the cross matrix of what a fitted estimator predicts.
+        """Draw the cross matrix of a fitted estimator.
 
         Parameters
         ----------
@@ -271,20 +271,20 @@ class CrossAUCDisplay(ReportDisplay):
             The positive label; ``estimator.classes_[1]`` if left out.
         response_method : str or tuple of str, default=("decision_function", \
 "predict_proba")
-            Methods of the estimator that give scores, the first that it has being used.
+            Methods of the estimator that return scores; the first available one is used.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
-            What averages do with groups that lack a class; see `GroupAUC`.
+            How averages treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
-            What to do with rows without a group label; see `AUCPartial.from_predictions`.
+            How to treat rows without a group label; see `AUCPartial.from_predictions`.
         sort : bool, default=True
-            Order groups by how high they score; False keeps the order of labels.
+            Whether to sort groups from low to high scores; False keeps the order of labels.
         max_groups : int, default=250
-            Most groups to draw, at least 2. Of more, so many evenly spread over the order are
-            drawn, and the plot says so.
+            Largest number of groups to draw, at least 2. If there are more groups, a selection
+            evenly spread over the order is drawn, and the plot says so.
         colorbar : bool, default=True
-            Whether to add a bar of the colours.
+            Whether to add a color bar.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
 
         Returns
         -------
@@ -323,14 +323,14 @@ class CrossAUCDisplay(ReportDisplay):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
         sort : bool, default=True
-            Order groups by how high they score; False keeps the order of labels.
+            Whether to sort groups from low to high scores; False keeps the order of labels.
         max_groups : int, default=250
-            Most groups to draw, at least 2. Of more, so many evenly spread over the order are
-            drawn, and the plot says so.
+            Largest number of groups to draw, at least 2. If there are more groups, a selection
+            evenly spread over the order is drawn, and the plot says so.
         colorbar : bool, default=True
-            Whether to add a bar of the colours.
+            Whether to add a color bar.
 
         Returns
         -------
@@ -356,10 +356,10 @@ class CrossAUCDisplay(ReportDisplay):
             vmin=center - reach,
             vmax=center + reach,
             interpolation="nearest",
-            # Square cells would leave labels no room under constrained layout.
+            # With square cells, constrained layout leaves no room for labels.
             aspect="auto",
         )
-        # Cells without a number are transparent.
+        # NaN cells are transparent and show the hatched background.
         ax.patch.set(facecolor="0.93", edgecolor="0.7", hatch="////")
         notes = []
         if n_groups > order.size:
@@ -388,7 +388,7 @@ class CrossAUCDisplay(ReportDisplay):
         return 0.5 if self.pooled_auc is None else self.pooled_auc
 
     def _order(self) -> NDArray[np.intp]:
-        """Groups from the lowest to the highest scoring."""
+        """Return the groups from low to high scores."""
         beyond = self.cross_matrix - self._center
         both = np.concatenate([beyond, -beyond.T], axis=1)
         known = ~np.isnan(both)
@@ -400,7 +400,7 @@ class CrossAUCDisplay(ReportDisplay):
         self.ax_.set_xlabel("\n".join(["Negatives of", *(f"({note})" for note in notes)]))
 
     def _draw_labels(self) -> int:
-        """Label as many groups as have room, evenly spread; at most one in how many."""
+        """Label groups as room permits; return the step between labeled groups."""
         ax, n_shown = self.ax_, self.shown_.size
         texts = [text_of(self.groups[g], _MOST_CHARACTERS) for g in self.shown_]
         lay_out(ax)
@@ -415,14 +415,14 @@ class CrossAUCDisplay(ReportDisplay):
         return max(steps)
 
     def _cell(self) -> tuple[float, float]:
-        """Inches that a cell is wide and high."""
+        """Return width and height of a cell in inches."""
         width, height = size_of(self.ax_)
         return width / self.shown_.size, height / self.shown_.size
 
     def _label_colorbar(self, bar: Colorbar, reach: float) -> None:
         lay_out(self.ax_)
         white = "0.5" if self.pooled_auc is None else f"pooled AUC, {self.pooled_auc:.3f}"
-        # Colours are alike on both sides of the middle; what no AUC can be is left out.
+        # The scale is symmetric about its center; omit values outside [0, 1].
         bar.ax.set_ylim(max(self._center - reach, 0.0), min(self._center + reach, 1.0))
         write_fitting(
             bar.ax.yaxis.label,

@@ -1,4 +1,4 @@
-"""ROC curves and score histograms of the groups, from the cells of a partial."""
+"""ROC curves and score histograms of the groups, from the counts of a partial."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from skfedauc.partials import AUCPartial
 
 Floats = NDArray[np.float64]
 
-# Curves of more corners are drawn on a grid of so many steps each way: finer than a pixel or two.
+# Curves with more corners are thinned on a grid with GRID steps each way: finer than two pixels.
 MOST_CORNERS = 1000
 GRID = 500
-# Scores beyond these shares of the rows may be far off; they are then put into the last bins.
+# Share of rows in either tail whose scores go to the outermost bins if they are outliers.
 _TAIL = 0.001
 
 
 def weights_of_classes(cells: Cells) -> tuple[Floats, Floats]:
-    """Weight of the negatives and of the positives in each cell."""
+    """Return the weight of the negatives and of the positives in each cell."""
     if cells.weights is not None:
         return cells.weights[0], cells.weights[1]
     return cells.negatives.astype(np.float64), cells.positives.astype(np.float64)
 
 
 def roc_curves(states: Sequence[AUCPartial], groups: Sequence[Any]) -> list[tuple[Floats, Floats]]:
-    """False and true positive rates at the corners of each group's ROC curve.
+    """Return false and true positive rates at the corners of each group's ROC curve.
 
-    Of several states, such as folds, the curve of a group is the mean of its curves there,
-    weighted by pairs: its area is the AUC of the pairs within states. Both arrays are empty where
-    no state has both classes of a group. A tie is a straight line, so that the area by trapezoids
-    is the AUC; with more than `MOST_CORNERS` corners it is the AUC to about 1e-3 at worst, since no
-    point is moved by more than ``1 / GRID``.
+    With several states, such as folds, the curve of a group is the mean of its curves in the
+    states, weighted by pairs. Its area is the AUC of the pairs within states. Both arrays are empty
+    if no state has both classes of a group. A tie block is a straight line, so the area by the
+    trapezoidal rule is the AUC. With more than `MOST_CORNERS` corners the area differs from the AUC
+    by at most about 1e-3, since no point is moved by more than ``1 / GRID``.
 
     Parameters
     ----------
     states : sequence of AUCPartial
     groups : sequence of labels
-        Those of all states; of states without groups, one label.
+        Labels of the groups of all states; a single label for states without groups.
     """
     found: dict[Any, list[tuple[RocCurve, float]]] = {label: [] for label in groups}
     for state in states:
@@ -57,7 +57,7 @@ def roc_curves(states: Sequence[AUCPartial], groups: Sequence[Any]) -> list[tupl
 
 
 def _corners(fpr: Floats, tpr: Floats) -> tuple[Floats, Floats]:
-    """The curve without the points within a vertical or a horizontal line."""
+    """Return the curve without the points inside vertical and horizontal segments."""
     right, up = np.diff(fpr) > 0, np.diff(tpr) > 0
     straight = (right[1:] == right[:-1]) & (up[1:] == up[:-1]) & (right[1:] != up[1:])
     kept = np.concatenate([[True], ~straight, [True]])
@@ -65,7 +65,7 @@ def _corners(fpr: Floats, tpr: Floats) -> tuple[Floats, Floats]:
 
 
 def _thinned(fpr: Floats, tpr: Floats) -> tuple[Floats, Floats]:
-    """The first and the last point of the curve in each square of a grid, if it has many."""
+    """Thin a curve with many corners to its first and last point in each square of a grid."""
     if fpr.size <= MOST_CORNERS:
         return fpr, tpr
     column, row = np.floor(fpr * GRID), np.floor(tpr * GRID)
@@ -74,19 +74,21 @@ def _thinned(fpr: Floats, tpr: Floats) -> tuple[Floats, Floats]:
     return fpr[kept], tpr[kept]
 
 
-# Scores beyond are not drawn: Matplotlib adds coordinates up.
+# Larger scores are not drawn: sums of coordinates would overflow in Matplotlib.
 _LARGEST = 1e300
 
 
 class Histograms(NamedTuple):
-    """Weight of each class by group and bin of scores.
+    """Score histograms by class and group.
 
     Attributes
     ----------
     edges : ndarray of shape (n_bins + 1,)
+        Edges of the bins.
     negatives, positives : ndarray of shape (n_groups, n_bins)
+        Weight of each class by group and bin.
     share_beyond : float
-        Share of the weight that lies beyond the edges; it is in the first and the last bin.
+        Share of the weight with scores beyond the edges, which the outermost bins include.
     """
 
     edges: Floats
@@ -96,7 +98,7 @@ class Histograms(NamedTuple):
 
 
 def score_histograms(cells: Cells, n_bins: int) -> Histograms:
-    """Histograms of all groups with the same bins."""
+    """Return the score histograms of all groups, with common bins."""
     negatives, positives = weights_of_classes(cells)
     scores, weights = cells.scores, negatives + positives
     low, high = _limits(scores, weights)
@@ -106,7 +108,7 @@ def score_histograms(cells: Cells, n_bins: int) -> Histograms:
             "their ranks or logarithms."
         )
     if low == high:
-        half = max(0.5, abs(low) / 2**20)  # a half would be lost beside a large score
+        half = max(0.5, abs(low) / 2**20)  # 0.5 would be lost to rounding next to a large score
         low, high = low - half, high + half
     edges = np.linspace(low, high, n_bins + 1)
     bin_ = np.clip(np.searchsorted(edges, scores, side="right") - 1, 0, n_bins - 1)
@@ -123,12 +125,12 @@ def score_histograms(cells: Cells, n_bins: int) -> Histograms:
 
 
 def _limits(scores: Floats, weights: Floats) -> tuple[float, float]:
-    """Lowest and highest score, or quantiles near them where few scores are far off."""
+    """Return the lowest and the highest score, or tail quantiles if there are outliers."""
     low, high = float(scores.min()), float(scores.max())
     order = np.argsort(scores)
     below = np.cumsum(weights[order])
     at = np.searchsorted(below, np.array([_TAIL, 1 - _TAIL]) * below[-1])
     inner_low, inner_high = scores[order[np.minimum(at, scores.size - 1)]].tolist()
-    # Halves, since the difference of two floats may be beyond the largest one.
+    # Halves, because the difference of two floats can overflow.
     far = high / 2 - low / 2 > inner_high - inner_low
     return (inner_low, inner_high) if far and inner_low < inner_high else (low, high)

@@ -1,4 +1,4 @@
-"""What the displays share: axes, labels as plain text, legends and notes that cover no data."""
+"""Drawing helpers of the displays: axes, plain-text labels, legends and notes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.text import Text
 
-# Colours that colour-blind readers tell apart, and that are seen on white. Source: Okabe, M.
+# Colors that color-blind readers can distinguish, and that are visible on white. Source: Okabe, M.
 # and Ito, K. (2008). Color universal design. https://jfly.uni-koeln.de/color/
 BLACK, GREY, PALE = "#000000", "#767676", "#bdbdbd"
 BLUE, VERMILLION, GREEN = "#0072b2", "#d55e00", "#009e73"
 PURPLE, ORANGE, SKY = "#cc79a7", "#e69f00", "#56b4e9"
-# A style of its own for each colour, so that none is told by its colour alone.
+# One line style per color, so that no line is identified by its color alone.
 STYLES: list[tuple[str, Any]] = [
     (BLUE, "-"),
     (VERMILLION, "--"),
@@ -32,15 +32,15 @@ STYLES: list[tuple[str, Any]] = [
     (SKY, (0, (8, 3))),
 ]
 SMALL = "small"
-# Inches that a line of small text takes, with some space around it.
+# Height in inches of a line of small text, with some space around it
 LINE = 0.19
-# Inches across, and about those that labels, title and margins of a figure take of its height.
+# Width of a figure in inches, and approximate height of its labels, title and margins
 WIDTH, MARGINS = 8.0, 1.0
 MOST_CHARACTERS = 24
 
 
 def check_matplotlib(caller: str) -> None:
-    """Raise an ImportError that names the remedy where matplotlib is missing."""
+    """Raise an ImportError with installation instructions if matplotlib is missing."""
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
@@ -51,7 +51,7 @@ def check_matplotlib(caller: str) -> None:
 
 
 def axes_or_new(ax: Axes | None, height: float, width: float = WIDTH) -> Axes:
-    """The axes given, or those of a new figure of this size in inches."""
+    """Return `ax`, or the axes of a new figure of this size in inches."""
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt
@@ -61,15 +61,15 @@ def axes_or_new(ax: Axes | None, height: float, width: float = WIDTH) -> Axes:
 
 
 def size_of(ax: Axes) -> tuple[float, float]:
-    """Width and height of the axes in inches."""
+    """Return width and height of the axes in inches."""
     box = ax.get_window_extent()
     dpi = ax.figure.dpi
     return box.width / dpi, box.height / dpi
 
 
 def lay_out(ax: Axes) -> bool:
-    """Give the axes the place that they will have; False if nothing lays out their figure."""
-    figure = ax.figure.figure  # that of a subfigure, or the figure itself
+    """Run the layout engine of the figure; return False if it has none."""
+    figure = ax.figure.figure  # the parent of a subfigure, or the figure itself
     engine = figure.get_layout_engine() if figure is not None else None
     if engine is None:
         return False
@@ -81,7 +81,7 @@ def lay_out(ax: Axes) -> bool:
 
 
 def text_of(label: Any, most: int = MOST_CHARACTERS) -> str:
-    """A label in one line, with an ellipsis in the middle of a long one."""
+    """Return a label as one line of text; a long label gets an ellipsis in the middle."""
     parts = label if isinstance(label, tuple) else (label,)
     text = " \N{MIDDLE DOT} ".join(map(_text_of_part, parts))
     if len(text) <= most:
@@ -98,20 +98,20 @@ def _text_of_part(part: Any) -> str:
 
 
 def as_written(text: Text) -> Text:
-    """Show a text as it is written, even if it looks like a formula."""
+    """Show a text literally, even if it looks like a formula."""
     text.set_parse_math(False)
     text.set_usetex(False)
     return text
 
 
 def length_of(text: Text) -> float:
-    """Inches that a text is long, upright or not."""
+    """Return the length of a text in inches, horizontal or vertical."""
     box = text.get_window_extent()
     return float(max(box.width, box.height) / text.figure.dpi) if text.figure else 0.0
 
 
 def write_fitting(text: Text, versions: Sequence[str], inches: float) -> None:
-    """Set the first version that is no longer than this, or else the last."""
+    """Set the first version that fits in this length, or else the last version."""
     as_written(text)
     for version in versions:
         text.set_text(version)
@@ -120,7 +120,7 @@ def write_fitting(text: Text, versions: Sequence[str], inches: float) -> None:
 
 
 def set_ticks(axis: Axis, positions: Sequence[float], texts: Sequence[str], **kwargs: Any) -> None:
-    """Ticks with small labels, as they are written."""
+    """Set ticks with small, literal labels."""
     for text in axis.set_ticks(list(positions), labels=list(texts), fontsize=SMALL, **kwargs):
         as_written(text.label1)
         as_written(text.label2)
@@ -130,7 +130,7 @@ def set_ticks(axis: Axis, positions: Sequence[float], texts: Sequence[str], **kw
 
 
 class Choice(NamedTuple):
-    """Numbers of the groups with an AUC, in rising order of it, in three parts."""
+    """Indices of the groups with an AUC, in ascending order of AUC, in three parts."""
 
     lowest: NDArray[np.intp]
     left_out: NDArray[np.intp]
@@ -138,18 +138,18 @@ class Choice(NamedTuple):
 
     @property
     def shown(self) -> NDArray[np.intp]:
-        """Those that are drawn."""
+        """Groups that are drawn."""
         return np.concatenate([self.lowest, self.highest])
 
     def note(self, auc: NDArray[np.float64]) -> str:
-        """What is said of those left out."""
+        """Return the note on the groups left out; empty if there are none."""
         if not self.left_out.size:
             return ""
         low, high = auc[self.left_out[[0, -1]]].tolist()
         return f"{self._counted} with an AUC of {low:.3f} to {high:.3f} not shown"
 
     def draw_note(self, ax: Axes, auc: NDArray[np.float64], place: int) -> None:
-        """Say it in the axes, at this place of their vertical axis."""
+        """Write the note in the axes, at this position of the vertical axis."""
         if not self.left_out.size:
             return
         lay_out(ax)
@@ -173,7 +173,7 @@ class Choice(NamedTuple):
 
 
 def choose(auc: NDArray[np.float64], most: int) -> Choice:
-    """The groups of lowest and of highest AUC, so many in all."""
+    """Choose the groups with the lowest and the highest AUCs, at most `most` in total."""
     order = np.argsort(auc, kind="stable")[: int((~np.isnan(auc)).sum())]
     if order.size <= most:
         return Choice(order, order[:0], order[:0])
@@ -186,8 +186,8 @@ def choose(auc: NDArray[np.float64], most: int) -> Choice:
 
 
 def legend_of(ax: Axes, handles: Sequence[Any], texts: Sequence[str], **kwargs: Any) -> Any:
-    """A legend of these artists, whatever their texts begin with."""
-    # An underscore in front would leave an entry out, so texts are put in afterwards.
+    """Draw a legend of these artists, also for texts that begin with an underscore."""
+    # Matplotlib omits entries that begin with an underscore, so texts are set afterwards.
     numbers = [str(number) for number in range(len(texts))]
     legend = ax.legend(list(handles), numbers, fontsize=SMALL, **kwargs)
     for entry, text in zip(legend.get_texts(), texts, strict=True):
@@ -203,10 +203,10 @@ def legend_and_note(
     limits: tuple[float, float],
     inches_above: float = 0.0,
 ) -> None:
-    """A legend above the data and a note below, within the axes; `limits` are the data's.
+    """Draw a legend above the data and a note below, within the axes.
 
-    They take inches, not units of the data, so the axis is stretched to make room; also for
-    `inches_above` between the data and the legend.
+    `limits` are the limits of the data. Legend and note have sizes in inches, not in data units, so
+    the axis is extended to make room for them, and for `inches_above` between data and legend.
     """
     lay_out(ax)
     width, height = size_of(ax)

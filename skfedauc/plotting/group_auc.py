@@ -1,4 +1,4 @@
-"""`GroupAUCDisplay`: group AUCs with intervals, next to the pooled AUC and averages."""
+"""`GroupAUCDisplay`: forest plot of group AUCs, with the pooled AUC and averages."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
 
-# Statistics that are AUCs, so that a line among AUCs shows them; each with its look.
+# Statistics on the scale of an AUC, which can be drawn as lines, with color and line style
 _LINES: dict[str, tuple[str, Any]] = {
     "pooled": (BLACK, "-"),
     "macro": (VERMILLION, (0, (5, 2))),
@@ -50,17 +50,17 @@ _LINES: dict[str, tuple[str, Any]] = {
     "cross": (GREY, "-"),
     "worst": (GREY, (0, (1, 1))),
 }
-# Most groups in a picture unless asked for, and names of undefined ones that are listed.
+# Default of the most groups in a plot, and most labels of groups without an AUC that are listed
 _MOST_GROUPS, _MOST_NAMES = 30, 3
-# Areas in square points: the smallest, and what the largest group has in addition.
+# Areas of markers in square points: the smallest, and the additional area of the largest group
 _LEAST_AREA, _MORE_AREA = 14.0, 70.0
 
 
 class GroupAUCDisplay(ReportDisplay):
-    """Forest plot: the AUC of each group with its interval, the pooled AUC and averages.
+    """Forest plot of group AUCs with intervals, and lines for the pooled AUC and averages.
 
-    Make it with `from_report`, `from_predictions` or `from_estimator`. Groups are in order of
-    their AUC. Where there are too many, the lowest and the highest are drawn, and the plot
+    Make it with `from_report`, `from_predictions` or `from_estimator`. Groups are sorted by AUC. If
+    there are too many groups, those with the lowest and the highest AUCs are drawn, and the plot
     says how many are left out.
 
     Parameters
@@ -68,41 +68,41 @@ class GroupAUCDisplay(ReportDisplay):
     groups : sequence of length n_groups
         Labels.
     auc, ci_low, ci_high : array-like of shape (n_groups,)
-        AUC and limits of its interval, NaN where there is none. A group without an AUC is told
-        of, not drawn.
+        AUC and limits of its interval, NaN if undefined. A group without an AUC is named in the
+        note, not drawn.
     level : float, default=0.95
-        Share of the intervals that are to hold the true value, for the label.
+        Confidence level of the intervals, for the label.
     n_rows : array-like of shape (n_groups,), default=None
-        Rows of each group, which the areas of the markers grow with.
+        Number of rows of each group; the area of a marker increases with it.
     statistics : mapping of str to float, default=None
-        Name and value of each line: "pooled", "macro", "samples", "positives", "negatives",
-        "pairs", "cross" and "worst". None draws no line.
+        Name and value of each line. Names are "pooled", "macro", "samples", "positives",
+        "negatives", "pairs", "cross" and "worst". None draws no line.
     n_missing : int, default=0
-        Rows that are not counted, since they have no group label; the note says how many.
+        Number of rows left out for lack of a group label; the note shows it.
 
     Attributes
     ----------
     markers_ : matplotlib PathCollection
         AUCs of the groups shown, from the lowest to the highest.
     intervals_ : matplotlib LineCollection
-        Their intervals.
+        Intervals of the groups shown.
     lines_ : dict of str to matplotlib Line2D
-        By name of the statistic.
+        Lines by name of the statistic.
     shown_ : ndarray of int
-        Numbers of the groups shown, from the lowest to the highest AUC.
+        Indices of the groups shown, from the lowest to the highest AUC.
     note_ : str
-        What the plot says of groups that it does not show; empty if it shows all.
+        Note in the plot on groups and rows that are not shown; empty if all are shown.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
     See Also
     --------
-    GroupAUC.confidence_intervals : The numbers.
-    GroupAUC.compare_groups : Tests whether groups differ, which intervals do not.
+    GroupAUC.confidence_intervals : The intervals as a table.
+    GroupAUC.compare_groups : Tests of differences between groups.
 
     Notes
     -----
-    Make figures of your own with ``layout="constrained"``, so that long labels have room.
+    If you pass `ax`, make its figure with ``layout="constrained"``, so that long labels have room.
 
     Examples
     --------
@@ -166,18 +166,18 @@ class GroupAUCDisplay(ReportDisplay):
         Parameters
         ----------
         report : GroupAUC
-            What to draw.
+            Report to draw.
         level : float, default=0.95
-            Share of the intervals that are to hold the true value.
+            Confidence level of the intervals.
         method : {"logit", "delong", "exact"}, default="logit"
-            How intervals are made; see `GroupAUC.confidence_intervals`.
+            Method of the intervals; see `GroupAUC.confidence_intervals`.
         statistics : sequence of str, default=("pooled", "macro", "pairs")
             Statistics to draw as lines: "pooled", "macro", "samples", "positives",
             "negatives", "pairs", "cross", "worst".
         max_groups : int, default=None
-            Most groups to draw. None draws as many as have room, up to 30.
+            Largest number of groups to draw. None draws as many as have room, up to 30.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
 
         Returns
         -------
@@ -231,7 +231,7 @@ class GroupAUCDisplay(ReportDisplay):
         y_true : array-like of shape (n_rows,)
             Labels of two classes.
         y_score : array-like of shape (n_rows,)
-            Finite scores; the higher, the more positive.
+            Finite scores; higher scores mean the positive class.
         groups : array-like of shape (n_rows,) or (n_rows, n_columns)
             Group label of each row; with several columns each combination is a group.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -239,20 +239,20 @@ class GroupAUCDisplay(ReportDisplay):
         pos_label : int, float, bool or str, default=None
             The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
-            What averages do with groups that lack a class; see `GroupAUC`.
+            How averages treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
-            What to do with rows without a group label; see `AUCPartial.from_predictions`.
+            How to treat rows without a group label; see `AUCPartial.from_predictions`.
         level : float, default=0.95
-            Share of the intervals that are to hold the true value.
+            Confidence level of the intervals.
         method : {"logit", "delong", "exact"}, default="logit"
-            How intervals are made; see `GroupAUC.confidence_intervals`.
+            Method of the intervals; see `GroupAUC.confidence_intervals`.
         statistics : sequence of str, default=("pooled", "macro", "pairs")
             Statistics to draw as lines: "pooled", "macro", "samples", "positives",
             "negatives", "pairs", "cross", "worst".
         max_groups : int, default=None
-            Most groups to draw. None draws as many as have room, up to 30.
+            Largest number of groups to draw. None draws as many as have room, up to 30.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
 
         Returns
         -------
@@ -297,7 +297,7 @@ class GroupAUCDisplay(ReportDisplay):
         max_groups: int | None = None,
         ax: Axes | None = None,
     ) -> GroupAUCDisplay:
-        """Draw the group AUCs of what a fitted estimator predicts.
+        """Draw the group AUCs of a fitted estimator.
 
         Parameters
         ----------
@@ -316,22 +316,22 @@ class GroupAUCDisplay(ReportDisplay):
             The positive label; ``estimator.classes_[1]`` if left out.
         response_method : str or tuple of str, default=("decision_function", \
 "predict_proba")
-            Methods of the estimator that give scores, the first that it has being used.
+            Methods of the estimator that return scores; the first available one is used.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
-            What averages do with groups that lack a class; see `GroupAUC`.
+            How averages treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
-            What to do with rows without a group label; see `AUCPartial.from_predictions`.
+            How to treat rows without a group label; see `AUCPartial.from_predictions`.
         level : float, default=0.95
-            Share of the intervals that are to hold the true value.
+            Confidence level of the intervals.
         method : {"logit", "delong", "exact"}, default="logit"
-            How intervals are made; see `GroupAUC.confidence_intervals`.
+            Method of the intervals; see `GroupAUC.confidence_intervals`.
         statistics : sequence of str, default=("pooled", "macro", "pairs")
             Statistics to draw as lines: "pooled", "macro", "samples", "positives",
             "negatives", "pairs", "cross", "worst".
         max_groups : int, default=None
-            Most groups to draw. None draws as many as have room, up to 30.
+            Largest number of groups to draw. None draws as many as have room, up to 30.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
 
         Returns
         -------
@@ -365,9 +365,10 @@ class GroupAUCDisplay(ReportDisplay):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
         max_groups : int, default=None
-            Most groups to draw, at least 2. None draws as many as have room, up to 30.
+            Largest number of groups to draw, at least 2. None draws as many as have room, up to
+            30.
 
         Returns
         -------
@@ -379,14 +380,14 @@ class GroupAUCDisplay(ReportDisplay):
         if max_groups is not None:
             most = validation.check_whole_number(max_groups, "max_groups", 2)
         elif ax is not None:
-            # Some of the room is the legend's and the note's.
+            # Legend and note need some of the room.
             most = min(most, max(int(size_of(ax)[1] / LINE) - 5, 2))
         chosen = choose(self.auc, most)
         n_drawn = chosen.shown.size + bool(chosen.left_out.size)
         ax = axes_or_new(ax, MARGINS + 0.6 + 1.1 * LINE * max(n_drawn, 4))
         self.ax_, self.figure_ = ax, ax.figure
 
-        # Groups are on lines 0, 1, ... from below; one line in the middle tells of the others.
+        # Groups are at positions 0, 1, ... from below; one in the middle is for the note.
         place = np.arange(chosen.shown.size)
         place[chosen.lowest.size :] += bool(chosen.left_out.size)
         self.shown_ = chosen.shown
@@ -413,7 +414,7 @@ class GroupAUCDisplay(ReportDisplay):
         return self
 
     def _areas(self) -> Any:
-        """Areas of the markers in square points."""
+        """Return the areas of the markers in square points."""
         if self.n_rows is None:
             return _LEAST_AREA + _MORE_AREA / 4
         rows = self.n_rows[self.shown_]
@@ -430,7 +431,7 @@ class GroupAUCDisplay(ReportDisplay):
                 [-0.7, max(n_drawn, 1) - 0.3],
                 color=colour,
                 linestyle=style,
-                # Of lines at the same place the broken one is seen on the solid one.
+                # A wider broken line remains visible on a solid line at the same position.
                 linewidth=1.2 if style == "-" else 2.0,
                 zorder=1.5,
             )
@@ -443,7 +444,7 @@ class GroupAUCDisplay(ReportDisplay):
         write_fitting(self.ax_.xaxis.label, [short + sizes, short], size_of(self.ax_)[0])
 
     def _set_limits(self, *limits: Any) -> None:
-        """Room for all that is drawn, and not much beyond what an AUC can be."""
+        """Set the limits of the AUC axis to the drawn values, with a small margin."""
         drawn = np.concatenate([*limits, self.auc[self.shown_], list(self.statistics.values())])
         drawn = drawn[~np.isnan(drawn)]
         low, high = (drawn.min(), drawn.max()) if drawn.size else (0.0, 1.0)
@@ -451,7 +452,7 @@ class GroupAUCDisplay(ReportDisplay):
         self.ax_.set_xlim(low - margin, high + margin)
 
     def _undefined(self) -> str:
-        """What is said of groups without an AUC."""
+        """Return the note on groups without an AUC; empty if there are none."""
         undefined = np.flatnonzero(np.isnan(self.auc))
         if not undefined.size:
             return ""

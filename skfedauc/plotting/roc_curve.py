@@ -1,4 +1,4 @@
-"""`GroupRocCurveDisplay`: the ROC curve of each group and of all rows together."""
+"""`GroupRocCurveDisplay`: ROC curves of each group and of all rows together."""
 
 from __future__ import annotations
 
@@ -32,59 +32,61 @@ if TYPE_CHECKING:
 
 Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
 
-# Other groups whose curves are drawn behind, evenly spread over the order of their AUCs.
+# Most other groups whose curves are drawn in gray, evenly spread over the order of their AUCs.
 _MOST_BEHIND = 30
 
 
 class GroupRocCurveDisplay(ReportDisplay):
-    """ROC curves of the groups, and of all rows together.
+    """ROC curves of each group and of all rows together.
 
-    Make it with `from_report`, `from_predictions` or `from_estimator`. Up to 6 groups have a
-    colour and a style of their own. Of more, those with the lowest and the highest AUC have, and
-    up to 30 of the others are drawn in grey behind, evenly spread over the order of their AUCs;
-    the legend says how many.
+    Make it with `from_report`, `from_predictions` or `from_estimator`. Up to 6 groups have their
+    own color and line style. If there are more groups, these are the groups with the lowest and the
+    highest AUCs. Up to 30 of the other groups, evenly spread over the order of their AUCs, are
+    drawn in gray in the background, and the legend says how many.
 
     Parameters
     ----------
     groups : sequence of length n_groups
         Labels.
     fpr, tpr : sequences of n_groups arrays
-        False and true positive rates of each group, from 0 to 1; empty where it lacks a class.
+        False and true positive rates of each group, from 0 to 1; empty if the group lacks a class.
     auc : array-like of shape (n_groups,)
-        AUC of each group, NaN where it lacks a class.
+        AUC of each group; NaN if the group lacks a class.
     pooled_fpr, pooled_tpr : array-like, default=None
-        Rates of all rows together.
+        False and true positive rates of all rows together.
     pooled_auc : float, default=None
         AUC of all rows together.
     n_missing : int, default=0
-        Rows that are not counted, since they have no group label; the note says how many.
+        Number of rows left out for lack of a group label; the note shows it.
 
     Attributes
     ----------
     lines_ : dict of int to matplotlib Line2D
-        Curves of the groups in the legend, by number of the group.
+        Curves of the groups in the legend, by index of the group.
     behind_ : dict of int to matplotlib Line2D
-        Curves drawn in grey, by number of the group.
+        Curves drawn in gray, by index of the group.
     pooled_line_ : matplotlib Line2D or None
+        Curve of all rows together.
     chance_level_ : matplotlib Line2D
+        Diagonal: the ROC curve of random scores.
     note_ : str
-        What the plot says of groups without a colour of their own or a curve.
+        Note in the plot on groups without their own color or without a curve.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
     See Also
     --------
-    sklearn.metrics.RocCurveDisplay : A single curve, or one for each fold.
+    sklearn.metrics.RocCurveDisplay : ROC curve of all rows, or one curve per fold.
 
     Notes
     -----
-    Ties are straight lines, so the area under each curve is the group's AUC. Curves of a report
-    within folds are the means of the folds' curves at each false positive rate, weighted by pairs,
-    so that their area is the AUC within folds. Curves of more than
-    1,000 corners are drawn on a grid of 500 steps each way; the AUCs in the legend are exact.
+    Tie blocks are straight lines, so the area under each curve is the group's AUC. If the report is
+    within folds, each curve is the mean of the folds' curves at each false positive rate, weighted
+    by pairs, and its area is the AUC within folds. Curves with more than 1,000 corners are drawn on
+    a grid with 500 steps each way. The AUCs in the legend are exact.
 
-    Make figures of your own with ``layout="constrained"``: where the legend would cover a curve
-    it is then put to the right of the axes, unless they are small.
+    If you pass `ax`, make its figure with ``layout="constrained"``. A legend that would cover a
+    curve is then placed to the right of the axes, unless the axes are small.
 
     Examples
     --------
@@ -139,11 +141,11 @@ class GroupRocCurveDisplay(ReportDisplay):
         Parameters
         ----------
         report : GroupAUC
-            What to draw.
+            Report to draw.
         max_groups : int, default=6
-            Most groups with a colour of their own, from 2 to 6.
+            Largest number of groups with a color of their own, from 2 to 6.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
 
         Returns
         -------
@@ -194,7 +196,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         y_true : array-like of shape (n_rows,)
             Labels of two classes.
         y_score : array-like of shape (n_rows,)
-            Finite scores; the higher, the more positive.
+            Finite scores; higher scores mean the positive class.
         groups : array-like of shape (n_rows,) or (n_rows, n_columns)
             Group label of each row; with several columns each combination is a group.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -202,13 +204,13 @@ class GroupRocCurveDisplay(ReportDisplay):
         pos_label : int, float, bool or str, default=None
             The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
-            What averages do with groups that lack a class; see `GroupAUC`.
+            How averages treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
-            What to do with rows without a group label; see `AUCPartial.from_predictions`.
+            How to treat rows without a group label; see `AUCPartial.from_predictions`.
         max_groups : int, default=6
-            Most groups with a colour of their own, from 2 to 6.
+            Largest number of groups with a color of their own, from 2 to 6.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
 
         Returns
         -------
@@ -248,7 +250,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         max_groups: int = len(STYLES),
         ax: Axes | None = None,
     ) -> GroupRocCurveDisplay:
-        """Draw the ROC curves of what a fitted estimator predicts.
+        """Draw the ROC curves of a fitted estimator.
 
         Parameters
         ----------
@@ -267,15 +269,15 @@ class GroupRocCurveDisplay(ReportDisplay):
             The positive label; ``estimator.classes_[1]`` if left out.
         response_method : str or tuple of str, default=("decision_function", \
 "predict_proba")
-            Methods of the estimator that give scores, the first that it has being used.
+            Methods of the estimator that return scores; the first available one is used.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
-            What averages do with groups that lack a class; see `GroupAUC`.
+            How averages treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
-            What to do with rows without a group label; see `AUCPartial.from_predictions`.
+            How to treat rows without a group label; see `AUCPartial.from_predictions`.
         max_groups : int, default=6
-            Most groups with a colour of their own, from 2 to 6.
+            Largest number of groups with a color of their own, from 2 to 6.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
 
         Returns
         -------
@@ -309,9 +311,9 @@ class GroupRocCurveDisplay(ReportDisplay):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
         max_groups : int, default=6
-            Most groups with a colour of their own, from 2 to 6.
+            Largest number of groups with a color of their own, from 2 to 6.
 
         Returns
         -------
@@ -322,11 +324,11 @@ class GroupRocCurveDisplay(ReportDisplay):
         most = validation.check_whole_number(max_groups, "max_groups", 2)
         if most > len(STYLES):
             raise ValueError(
-                f"max_groups must be at most {len(STYLES)}, the number of colours that are "
-                f"told apart; got {max_groups!r}. Other groups are drawn in grey."
+                f"max_groups must be at most {len(STYLES)}, the number of distinct colors; got "
+                f"{max_groups!r}. Other groups are drawn in gray."
             )
         chosen = choose(self.auc, most)
-        # No equal aspect, which under constrained layout leaves no room for a legend beside.
+        # With an equal aspect, constrained layout leaves no room for a legend beside the axes.
         ax = axes_or_new(ax, 5.4, 6.4)
         self.ax_, self.figure_ = ax, ax.figure
         (self.chance_level_,) = ax.plot([0, 1], [0, 1], color=PALE, linestyle=":", linewidth=1)
@@ -345,7 +347,7 @@ class GroupRocCurveDisplay(ReportDisplay):
                 self.pooled_fpr, self.pooled_tpr, color=BLACK, linewidth=2.0
             )
         self.lines_ = {}
-        # From the highest to the lowest, as the curves are
+        # From the highest to the lowest AUC, which is the order of the curves from top to bottom
         for g, (colour, style) in zip(chosen.shown[::-1].tolist(), STYLES, strict=False):
             self.lines_[g] = self._draw(
                 self.fpr[g], self.tpr[g], color=colour, linestyle=style, linewidth=1.6
@@ -364,7 +366,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         return line
 
     def _draw_legend(self, chosen: Choice) -> None:
-        """Draw it in the axes if no curve is there, else beside."""
+        """Draw the legend in the axes if it covers no curve, otherwise beside the axes."""
         from matplotlib.lines import Line2D
 
         entries: list[tuple[Line2D, str]] = []
@@ -401,7 +403,8 @@ class GroupRocCurveDisplay(ReportDisplay):
         is_laid_out = lay_out(ax)
         legend = legend_of(ax, handles, texts, loc="lower right")
         box = legend.get_window_extent().transformed(ax.transAxes.inverted())
-        # Curves rise, so one that is above the corner of the legend is above all of it.
+        # Curves are non-decreasing: a curve above the upper left corner of the legend is above all
+        # of the legend.
         curves = [line for line, _ in entries] + list(self.behind_.values()) + [self.chance_level_]
         is_covering = any(_height_at(line, box.x0) < box.y1 for line in curves)
         if is_covering and is_laid_out and box.width < 0.6:
@@ -410,7 +413,7 @@ class GroupRocCurveDisplay(ReportDisplay):
 
 
 def _height_at(line: Line2D, fpr: float) -> float:
-    """The true positive rate just left of this false positive rate; 1 where there is no curve."""
+    """Return the true positive rate of a curve at a false positive rate; 1 without a curve."""
     x, y = (np.asarray(values, np.float64) for values in line.get_data())
     if not x.size:
         return 1.0

@@ -1,4 +1,4 @@
-"""`GroupScoreDisplay`: how the negatives and the positives of each group score."""
+"""`GroupScoreDisplay`: score histograms of each group, by class."""
 
 from __future__ import annotations
 
@@ -31,22 +31,23 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.patches import StepPatch
 
-# Most groups unless asked for, and inches that a group's two histograms take at least.
+# Default of the most groups, and minimum height in inches of a group's two histograms
 _MOST_GROUPS, _ROW = 12, 0.42
-# Height of the highest bin of a group, where groups are 1 apart.
+# Height of the highest bin of a group; the distance between groups is 1.
 _PEAK = 0.45
 ALL_GROUPS = "all groups"
 
 
 class GroupScoreDisplay(ReportDisplay):
-    """Score distributions of the negatives and of the positives of each group.
+    """Score histograms of the negatives and the positives of each group.
 
-    Make it with `from_report`, `from_predictions` or `from_estimator`. Each group has a line: on
-    it stands the histogram of the positives' scores, from it hangs that of the negatives. All
-    have the same bins. The heights are shares of the class, so that both histograms of a group
-    have the same area; each group has its own scale. All groups together are on top, then groups
-    come in falling order of their AUC. Where there are too many, those with the lowest and the
-    highest are drawn, and the plot says how many are left out.
+    Make it with `from_report`, `from_predictions` or `from_estimator`. Each group has a base line.
+    The histogram of the positives' scores is above the line, and the histogram of the negatives'
+    scores is below it, upside down. All histograms have the same bins. The heights are shares of
+    the class, so both histograms of a group have the same area; each group has its own scale. All
+    groups together are at the top, followed by the groups in descending order of AUC. If there are
+    too many groups, those with the lowest and the highest AUCs are drawn, and the plot says how
+    many are left out.
 
     Parameters
     ----------
@@ -57,37 +58,37 @@ class GroupScoreDisplay(ReportDisplay):
     negatives, positives : array-like of shape (n_groups, n_bins)
         Weight of each class by group and bin.
     auc : array-like of shape (n_groups,)
-        AUC of each group, NaN where it lacks a class.
+        AUC of each group; NaN if the group lacks a class.
     pooled_auc : float, default=nan
         AUC of all groups together.
     share_beyond : float, default=0.0
-        Share of the rows' weight whose scores are beyond the edges, counted in the first and the
-        last bin.
+        Share of the weight of rows with scores beyond the edges; the first and the last bin
+        include them.
     n_missing : int, default=0
-        Rows that are not counted, since they have no group label; the note says how many.
+        Number of rows left out for lack of a group label; the note shows it.
 
     Attributes
     ----------
     negatives_, positives_ : dict of matplotlib StepPatch
-        Histograms by number of the group; all groups together by the key "all groups".
+        Histograms by index of the group; the key of all groups together is "all groups".
     shown_ : ndarray of int
-        Numbers of the groups shown, from below upwards.
+        Indices of the groups shown, from bottom to top.
     note_ : str
-        What the plot says of what it does not show; empty if it shows all.
+        Note in the plot on groups and rows that are not shown; empty if all are shown.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
     See Also
     --------
-    GroupAUC.agreement : Tests whether all groups have the same score distributions.
+    GroupAUC.agreement : Tests of equal score distributions in all groups.
 
     Notes
     -----
-    If the negatives have the same score distribution in all groups, the average by positives
-    equals the pooled AUC; if the positives do, the average by negatives does; if both, all
-    averages do.
+    If the negatives have the same score distribution in all groups, the average weighted by
+    positives equals the pooled AUC. If the positives do, the average weighted by negatives equals
+    the pooled AUC. If both do, all averages equal the pooled AUC.
 
-    Make figures of your own with ``layout="constrained"``, so that long labels have room.
+    If you pass `ax`, make its figure with ``layout="constrained"``, so that long labels have room.
 
     Examples
     --------
@@ -145,15 +146,15 @@ class GroupScoreDisplay(ReportDisplay):
         Parameters
         ----------
         report : GroupAUC
-            What to draw.
+            Report to draw.
         bins : int, default=40
-            Number of bins from the lowest to the highest score. If few scores are so far off that
-            999 of 1,000 rows would share half of the bins, these are counted in the outermost
-            bins, and the plot says so.
+            Number of bins from the lowest to the highest score. If outliers are so far off that
+            999 of 1,000 rows would share half of the bins, the outermost bins include the
+            outliers, and the plot says so.
         max_groups : int, default=None
-            Most groups to draw. None draws as many as have room, up to 12.
+            Largest number of groups to draw. None draws as many as have room, up to 12.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
 
         Returns
         -------
@@ -209,7 +210,7 @@ class GroupScoreDisplay(ReportDisplay):
         y_true : array-like of shape (n_rows,)
             Labels of two classes.
         y_score : array-like of shape (n_rows,)
-            Finite scores; the higher, the more positive.
+            Finite scores; higher scores mean the positive class.
         groups : array-like of shape (n_rows,) or (n_rows, n_columns)
             Group label of each row; with several columns each combination is a group.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -217,17 +218,17 @@ class GroupScoreDisplay(ReportDisplay):
         pos_label : int, float, bool or str, default=None
             The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
-            What averages do with groups that lack a class; see `GroupAUC`.
+            How averages treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
-            What to do with rows without a group label; see `AUCPartial.from_predictions`.
+            How to treat rows without a group label; see `AUCPartial.from_predictions`.
         bins : int, default=40
-            Number of bins from the lowest to the highest score. If few scores are so far off that
-            999 of 1,000 rows would share half of the bins, these are counted in the outermost
-            bins, and the plot says so.
+            Number of bins from the lowest to the highest score. If outliers are so far off that
+            999 of 1,000 rows would share half of the bins, the outermost bins include the
+            outliers, and the plot says so.
         max_groups : int, default=None
-            Most groups to draw. None draws as many as have room, up to 12.
+            Largest number of groups to draw. None draws as many as have room, up to 12.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
 
         Returns
         -------
@@ -238,7 +239,7 @@ class GroupScoreDisplay(ReportDisplay):
         ImportError
             If matplotlib is not installed.
         ValueError, TypeError
-            If an argument is not as described; the message tells what to pass instead.
+            If an argument is not as described. The message says what to pass instead.
         """
         report = cls._of_predictions(
             y_true,
@@ -268,7 +269,7 @@ class GroupScoreDisplay(ReportDisplay):
         max_groups: int | None = None,
         ax: Axes | None = None,
     ) -> GroupScoreDisplay:
-        """Draw the score distributions of what a fitted estimator predicts.
+        """Draw the score distributions of a fitted estimator.
 
         Parameters
         ----------
@@ -287,19 +288,19 @@ class GroupScoreDisplay(ReportDisplay):
             The positive label; ``estimator.classes_[1]`` if left out.
         response_method : str or tuple of str, default=("decision_function", \
 "predict_proba")
-            Methods of the estimator that give scores, the first that it has being used.
+            Methods of the estimator that return scores; the first available one is used.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
-            What averages do with groups that lack a class; see `GroupAUC`.
+            How averages treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
-            What to do with rows without a group label; see `AUCPartial.from_predictions`.
+            How to treat rows without a group label; see `AUCPartial.from_predictions`.
         bins : int, default=40
-            Number of bins from the lowest to the highest score. If few scores are so far off that
-            999 of 1,000 rows would share half of the bins, these are counted in the outermost
-            bins, and the plot says so.
+            Number of bins from the lowest to the highest score. If outliers are so far off that
+            999 of 1,000 rows would share half of the bins, the outermost bins include the
+            outliers, and the plot says so.
         max_groups : int, default=None
-            Most groups to draw. None draws as many as have room, up to 12.
+            Largest number of groups to draw. None draws as many as have room, up to 12.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
 
         Returns
         -------
@@ -310,7 +311,7 @@ class GroupScoreDisplay(ReportDisplay):
         ImportError
             If matplotlib is not installed.
         ValueError, TypeError
-            If an argument is not as described; the message tells what to pass instead.
+            If an argument is not as described. The message says what to pass instead.
         """
         report = cls._of_estimator(
             estimator,
@@ -331,9 +332,10 @@ class GroupScoreDisplay(ReportDisplay):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
         max_groups : int, default=None
-            Most groups to draw, at least 2. None draws as many as have room, up to 12.
+            Largest number of groups to draw, at least 2. None draws as many as have room, up to
+            12.
 
         Returns
         -------
@@ -345,14 +347,14 @@ class GroupScoreDisplay(ReportDisplay):
         if max_groups is not None:
             most = validation.check_whole_number(max_groups, "max_groups", 2)
         elif ax is not None:
-            # Some of the room is that of all groups together, of the legend and of the note.
+            # The histograms of all groups together, legend and note need some of the room.
             most = min(most, max(int(size_of(ax)[1] / _ROW) - 3, 2))
         undefined = np.flatnonzero(np.isnan(self.auc))
         if len(self.groups) > most:
             undefined = undefined[:0]
         chosen = choose(self.auc, most)
         self.shown_ = np.concatenate([undefined, chosen.shown])
-        # Lines 0, 1, ... from below; one in the middle tells of groups that are left out.
+        # Positions 0, 1, ... from below; one in the middle is for the note on groups left out.
         place = np.arange(self.shown_.size)
         n_below = undefined.size + chosen.lowest.size
         place[n_below:] += bool(chosen.left_out.size)
@@ -407,7 +409,7 @@ class GroupScoreDisplay(ReportDisplay):
         negatives: NDArray[np.float64],
         positives: NDArray[np.float64],
     ) -> None:
-        """Two histograms at a line, of the same area and as high as there is room."""
+        """Draw a group's two histograms, of the same area, scaled to the distance of groups."""
         shares = [
             weight / total if (total := weight.sum()) > 0 else weight
             for weight in (negatives, positives)
