@@ -575,7 +575,7 @@ class Uncertainty:
             columns=heterogeneity.Spread._fields,
         )
 
-    # Which average may stand for the pooled AUC --------------------------------------------
+    # Equivalence of averages and the pooled AUC --------------------------------------------
 
     def agreement(self, delta: float = 0.005) -> Agreement:
         """Test which averages of group AUCs are equivalent to the pooled AUC.
@@ -728,20 +728,20 @@ def _verdict(
 ) -> str:
     parts = []
     for answer, words in (
-        ("yes", f"may stand for it (within {delta:g})"),
-        ("no", "may not stand for it"),
-        ("cannot tell", "may or may not: there are too few rows to tell"),
+        ("yes", f"equivalent to it (within {delta:g})"),
+        ("no", "not equivalent to it"),
+        ("cannot tell", "undecided: there are too few rows to tell"),
     ):
         names = averages.index[averages["stands_for_pooled"] == answer].tolist()
         if names:
-            parts.append(f"{_listed(names)} {words}")
+            parts.append(f"{_listed(names)} {'is' if len(names) == 1 else 'are'} {words}")
     told = f"The pooled AUC is {pooled:.4f}. Of the averages, {'; '.join(parts)}."
     pvalues = scores["pvalue"]
     if pvalues.isna().any() and weighted:
-        return f"{told} Whether groups score differently is not tested with sample weights."
+        return f"{told} Equality of score distributions is not tested with sample weights."
     differing = pvalues.index[pvalues < _DIFFERENT].tolist()
     if not differing:
-        return f"{told} No difference between the groups' scores is seen."
+        return f"{told} No difference between the groups' scores is detected."
     return f"{told} The scores of {_listed(differing)} differ between groups."
 
 
