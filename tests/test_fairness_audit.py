@@ -833,7 +833,7 @@ def test_decisions_merge_as_scores_do():
     with pytest.raises(TypeError, match=r"decisions must be an AUCPartial .* got ndarray"):
         FairnessAudit(report, decisions=drawn)
     for threshold in (0.5, None):
-        with pytest.raises(ValueError, match="pass them or a threshold, not both"):
+        with pytest.raises(ValueError, match="pass either decisions or a threshold, not both"):
             audit_of(y, score, group, None, y_pred=drawn, threshold=threshold)
 
 

@@ -515,7 +515,7 @@ def refused(*, error=ValueError, match, **options):
         ),
         refused(
             mitigator=CorrelationRemover(),
-            match=r"classifier that it comes before, estimator=LogisticRegression\(\)",
+            match=r"a classifier for its output, estimator=LogisticRegression\(\)",
         ),
         refused(
             estimator=LogisticRegression(),
@@ -584,9 +584,9 @@ def refused(*, error=ValueError, match, **options):
         refused(
             mitigator=grid(),
             change=lambda X, y: (X.assign(sex="f"), y),
-            match=r"GridSearch needs two groups or more, .* one label only, 'f'",
+            match=r"GridSearch needs two groups or more, .* a single label, 'f'",
         ),
-        refused(change=lambda X, y: (X, y * 0), match=r"y has one class only, 0;"),
+        refused(change=lambda X, y: (X, y * 0), match=r"y has a single class, 0;"),
         refused(
             change=lambda X, y: (X, np.arange(60) % 3),
             match=r"Only binary classification is supported.*y has 3 classes, 0, 1, 2",

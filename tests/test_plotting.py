@@ -472,7 +472,7 @@ def test_of_too_many_groups_some_are_shown():
     assert display.shown_[0] == 0
     assert display.shown_[-1] == 29
     assert display.note_ == "7 of 30 groups shown, evenly spread over their order"
-    with pytest.raises(ValueError, match="cross_matrix must be groups by groups"):
+    with pytest.raises(ValueError, match=r"must have the shape \(n_groups, n_groups\)"):
         CrossAUCDisplay(matrix[:3])
 
 
@@ -744,7 +744,7 @@ def test_what_is_no_report_is_an_error(display):
         (
             lambda: GroupAUCDisplay.from_report(report_of(2), statistics=["difference"]),
             ValueError,
-            "what is an AUC, 'pooled', .* got 'difference'",
+            "statistics must be AUCs, 'pooled', .* got 'difference'",
         ),
         (
             lambda: GroupAUCDisplay.from_report(report_of(2), statistics="pooled"),

@@ -149,7 +149,7 @@ class FairnessAudit:
         self.threshold = _check_threshold(threshold)
         if decisions is not None:
             if threshold != "auto":
-                raise ValueError("decisions are made already: pass them or a threshold, not both.")
+                raise ValueError("pass either decisions or a threshold, not both.")
             decisions = deciding.check_decisions(decisions, report.partial)
         elif threshold == "auto" and _are_probabilities(report.partial):
             self.threshold = 0.5

@@ -355,7 +355,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
 
     @property
     def _classifier(self) -> Any:
-        """The classifier that is mitigated."""
+        """Classifier inside the mitigator, or `estimator` if the mitigator has none."""
         return getattr(self.mitigator, "estimator", self.estimator)
 
     def _new_strategy(self) -> mitigators.Strategy:
@@ -377,13 +377,13 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             return strategy(self.mitigator)
         if self.estimator is None:
             raise ValueError(
-                f"{name} changes features and does not classify: pass the classifier that it "
-                "comes before, estimator=LogisticRegression()."
+                f"{name} transforms features and does not classify: pass a classifier for its "
+                "output, estimator=LogisticRegression()."
             )
         if not self.drop:
             raise ValueError(
-                f"{name} always leaves the sensitive columns out, so drop=False cannot be; leave "
-                "out drop."
+                f"{name} always leaves the sensitive columns out, so drop=False is not possible; "
+                "omit drop."
             )
         named = list(self.mitigator.sensitive_feature_ids)
         if named and named != sensitive.check_columns(self.sensitive_features):
@@ -430,11 +430,11 @@ def _target(y: Any) -> mitigators.Target:
         raise ValueError(
             "Only binary classification is supported. The type of the target is multiclass: y "
             f"has {classes.size} classes, {', '.join(map(repr, classes[:4].tolist()))}"
-            f"{', ...' if classes.size > 4 else ''}. Pass y == label to tell one from the rest."
+            f"{', ...' if classes.size > 4 else ''}. Pass y == label for one class versus rest."
         )
     if classes.size < 2:
         raise ValueError(
-            f"y has one class only, {classes.tolist()[0]!r}; a classifier needs rows of two "
+            f"y has a single class, {classes.tolist()[0]!r}; a classifier needs rows of two "
             "classes."
         )
     return mitigators.Target(classes, codes.astype(np.int64))

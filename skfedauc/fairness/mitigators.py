@@ -111,7 +111,7 @@ class GridReduction(Strategy):
         labels = labels_of(sensitive)
         if KnownGroups(labels).size < self._fewest_groups:
             raise ValueError(
-                f"{name} needs two groups or more, but sensitive_features has one label only, "
+                f"{name} needs two groups or more, but sensitive_features has a single label, "
                 f"{labels[:1].tolist()[0]!r}; in a search, stratify the folds by group."
             )
         self.mitigator.fit(X, target.codes, sensitive_features=labels)

@@ -139,7 +139,7 @@ class KnownGroups:
             names = ", ".join(map(repr, groups[unknown].tolist()[:5]))
             raise ValueError(
                 f"{_NAME} has {int(np.asarray(unknown)[codes].sum())} of {codes.size} rows in "
-                f"groups that were not there in fit ({names}), so there is no {lack} for "
+                f"groups that were absent in fit ({names}), so there is no {lack} for "
                 f"them; the groups of fit are {', '.join(map(repr, self._groups[:10]))}"
                 f"{', ...' if len(self._groups) > 10 else ''}."
             )

@@ -47,7 +47,7 @@ class RocCurve(NamedTuple):
 
     @property
     def area(self) -> float:
-        """The AUC."""
+        """Area under the curve, which is the AUC."""
         return float(np.trapezoid(self.tpr, self.fpr))
 
 

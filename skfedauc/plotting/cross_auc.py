@@ -117,7 +117,7 @@ class CrossAUCDisplay(ReportDisplay):
         self.cross_matrix = np.asarray(cross_matrix, np.float64)
         shape = self.cross_matrix.shape
         if self.cross_matrix.ndim != 2 or shape[0] != shape[1] or not shape[0]:
-            raise ValueError(f"cross_matrix must be groups by groups; got the shape {shape}.")
+            raise ValueError(f"cross_matrix must have the shape (n_groups, n_groups); got {shape}.")
         self.groups = range(shape[0]) if groups is None else groups
         self.pooled_auc = pooled_auc
         self.n_missing = validation.check_whole_number(n_missing, "n_missing", 0)

@@ -468,5 +468,5 @@ def _check_lines(statistics: Any) -> None:
     for name in statistics:
         if name not in _LINES:
             raise ValueError(
-                f"statistics may hold what is an AUC, {', '.join(map(repr, _LINES))}; got {name!r}."
+                f"statistics must be AUCs, {', '.join(map(repr, _LINES))}; got {name!r}."
             )
