@@ -418,7 +418,7 @@ ROWS = ([0, 0, 1, 1], [0.1, 0.5, 0.3, 0.6])
             ValueError,
             r"auc must be a number from 0\.5 to below 1; .* 1 - auc",
         ),
-        ({"auc": 1.0}, ValueError, r"auc must be .*; got 1\.0\. The variance of an AUC without"),
+        ({"auc": 1.0}, ValueError, r"auc must be .*; got 1\.0\. The variance of a perfect AUC"),
         ({"auc": 1.2}, ValueError, r"auc must be a number between 0 and 1; got 1\.2\.$"),
         ({"auc": None}, ValueError, r"got None\. It may be None only if distribution=\(y_t"),
         ({"auc": "0.8"}, ValueError, r"auc must be a number .*; got '0\.8'"),

@@ -434,7 +434,7 @@ def _target(y: Any) -> mitigators.Target:
         )
     if classes.size < 2:
         raise ValueError(
-            f"y has a single class, {classes.tolist()[0]!r}; a classifier needs rows of two "
+            f"y has only one class, {classes.tolist()[0]!r}; a classifier needs rows of two "
             "classes."
         )
     return mitigators.Target(classes, codes.astype(np.int64))
