@@ -108,16 +108,21 @@ template <class Record, class Count, class Float>
 Cells<Count> count_rows(Workers& workers, const Rows<Float>& rows, std::size_t n_groups) {
     constexpr bool weighted = std::is_same<Record, Weighted>::value;
     const std::size_t n = rows.scores.size;
+    // The cells of a piece take the places of its rows, of which there are as many or more; their
+    // scores the very memory, if a record is as large: pages that are touched first take time.
+    Cells<Count> cells(n_groups, n, weighted);
+    constexpr bool in_place = sizeof(Record) == sizeof(double);
+    Buffer<Record> records(in_place ? 0 : n);
+    const Span<Record> room = in_place ? Span<Record>{reinterpret_cast<Record*>(cells.scores.span().data), n}
+                                       : records.span();
     Sorted<Record, 2> sorted(
-        workers, n, n_groups, [&](std::size_t i) { return rows.group(i); },
+        workers, room, n_groups, [&](std::size_t i) { return rows.group(i); },
         [&](std::size_t i) { return std::size_t(rows.positive[i]); },
         [&](std::size_t i) {
             Record record;
             set_record(record, key_of(rows.scores[i]), rows, i);
             return record;
         });
-    // The cells of a piece take the places of its rows, of which there are as many or more.
-    Cells<Count> cells(n_groups, n, weighted);
     Gaps gaps(sorted.n_pieces());
     sorted.sort(workers, [&](std::size_t piece, const auto& runs) {
         const Span<double> scores = cells.scores.span(), weights = cells.weights.span();
@@ -130,7 +135,8 @@ Cells<Count> count_rows(Workers& workers, const Rows<Float>& rows, std::size_t n
                 end += is_new;
                 n_negatives = Count(is_new ? 0 : n_negatives) + negative;
                 n_positives = Count(is_new ? 0 : n_positives) + positive;
-                scores[end - 1] = score_of(key);
+                const double score = score_of(key);
+                std::memcpy(&scores[end - 1], &score, sizeof score);  // the memory of records
                 of_negatives[end - 1] = n_negatives;
                 of_positives[end - 1] = n_positives;
                 if constexpr (weighted) {

@@ -23,14 +23,25 @@ template <class Count>
 void count_pairs(const CellsView<Count>& cells, Span<std::int64_t> n_negatives,
                  Span<std::int64_t> n_positives, Span<std::uint64_t> low, Span<std::uint64_t> high) {
     for (std::size_t group = 0; group < n_negatives.size; ++group) {
-        std::uint64_t below = 0, positives = 0;
-        Wide u2;
-        for (auto i = std::size_t(cells.starts[group]); i < std::size_t(cells.starts[group + 1]); ++i) {
-            u2.add_product(2 * below + cells.negatives[i], cells.positives[i]);
-            below += cells.negatives[i];
+        const auto begin = std::size_t(cells.starts[group]), end = std::size_t(cells.starts[group + 1]);
+        std::uint64_t negatives = 0, positives = 0, below = 0;
+        for (std::size_t i = begin; i < end; ++i) {
+            negatives += cells.negatives[i];
             positives += cells.positives[i];
         }
-        n_negatives[group] = std::int64_t(below);
+        Wide u2;
+        if (negatives == 0 || positives <= (std::uint64_t(1) << 62) / negatives) {
+            for (std::size_t i = begin; i < end; ++i) {  // 64 bits hold the sum
+                u2.low += (2 * below + cells.negatives[i]) * cells.positives[i];
+                below += cells.negatives[i];
+            }
+        } else {
+            for (std::size_t i = begin; i < end; ++i) {
+                u2.add_product(2 * below + cells.negatives[i], cells.positives[i]);
+                below += cells.negatives[i];
+            }
+        }
+        n_negatives[group] = std::int64_t(negatives);
         n_positives[group] = std::int64_t(positives);
         low[group] = u2.low;
         high[group] = u2.high;
@@ -56,7 +67,8 @@ inline void cross_pairs(Workers& workers, Span<const std::int64_t> starts, Span<
     struct Cell { std::size_t group; double negatives, positives; bool is_new; };
     const std::size_t n_groups = starts.size - 1;
     std::vector<std::size_t> score_starts;
-    const auto sorted = sort_items(workers, scores, {nullptr, 0}, 1, score_starts);
+    Buffer<Numbered> items(scores.size);
+    const auto sorted = sort_items(workers, scores, {nullptr, 0}, 1, items.span(), score_starts);
     Buffer<Cell> cells(scores.size);
     std::size_t n_cells = 0;
     for (std::size_t piece = 0; piece < sorted.n_pieces(); ++piece) {

@@ -22,10 +22,12 @@ constexpr std::size_t LARGE = std::size_t(1) << 18;
 template <class Record, std::size_t n_classes>
 class Sorted {
    public:
+    // `room` is for as many records as there are.
     template <class GroupOf, class ClassOf, class RecordOf>
-    Sorted(Workers& workers, std::size_t n, std::size_t n_groups, GroupOf group_of, ClassOf class_of,
+    Sorted(Workers& workers, Span<Record> room, std::size_t n_groups, GroupOf group_of, ClassOf class_of,
            RecordOf record_of)
-        : records_(n) {
+        : records_(room) {
+        const std::size_t n = room.size;
         if (n_groups == 1 && n > LARGE) {
             cut(workers, 0, n, class_of, record_of);
             first_pieces_ = {0, bounds_.size() / n_classes};
@@ -43,7 +45,7 @@ class Sorted {
 
     std::size_t n_pieces() const { return (bounds_.size() - 1) / n_classes; }
     std::size_t place(std::size_t piece) const { return bounds_[piece * n_classes]; }
-    Span<Record> piece(std::size_t number) const { return records_.span().part(place(number), place(number + 1)); }
+    Span<Record> piece(std::size_t number) const { return records_.part(place(number), place(number + 1)); }
     // The pieces of group g are first_piece(g) to first_piece(g + 1).
     std::size_t first_piece(std::size_t group) const { return first_pieces_.empty() ? group : first_pieces_[group]; }
 
@@ -122,7 +124,7 @@ class Sorted {
     void cut_again(Workers& workers, std::size_t begin, std::size_t middle, std::size_t end) {
         const std::size_t n = end - begin, n_first = middle - begin;
         Buffer<Record> copy(n);
-        std::copy_n(records_.span().part(begin, end).data, n, copy.span().data);
+        std::copy_n(records_.part(begin, end).data, n, copy.span().data);
         cut(
             workers, begin, n, [&](std::size_t i) { return std::size_t(n_classes > 1 && i >= n_first); },
             [&](std::size_t i) { return copy[i]; });
@@ -164,6 +166,6 @@ class Sorted {
         return {*std::min_element(lowest.begin(), lowest.end()), *std::max_element(highest.begin(), highest.end())};
     }
 
-    Buffer<Record> records_;
+    Span<Record> records_;
     std::vector<std::size_t> bounds_, first_pieces_;
 };

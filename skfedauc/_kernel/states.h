@@ -4,10 +4,10 @@
 
 // Items sorted by group and score, with their numbers, and where the items of each cell begin.
 inline Sorted<Numbered, 1> sort_items(Workers& workers, Span<const double> scores,
-                                      Span<const std::int64_t> groups, std::size_t n_groups,
+                                      Span<const std::int64_t> groups, std::size_t n_groups, Span<Numbered> room,
                                       std::vector<std::size_t>& starts) {
     Sorted<Numbered, 1> sorted(
-        workers, scores.size, n_groups,
+        workers, room, n_groups,
         [&](std::size_t i) { return groups.size ? std::size_t(groups[i]) : 0; },
         [](std::size_t) { return std::size_t(0); },
         [&](std::size_t i) { return Numbered{key_of(scores[i]), i}; });
@@ -25,7 +25,8 @@ inline Sorted<Numbered, 1> sort_items(Workers& workers, Span<const double> score
 inline void number_cells(Workers& workers, Span<const double> scores, Span<const std::int64_t> groups,
                          Span<std::int64_t> numbers, Span<std::int64_t> group_starts) {
     std::vector<std::size_t> starts;
-    const auto sorted = sort_items(workers, scores, groups, group_starts.size - 1, starts);
+    Buffer<Numbered> items(scores.size);
+    const auto sorted = sort_items(workers, scores, groups, group_starts.size - 1, items.span(), starts);
     for (std::size_t group = 0; group < group_starts.size; ++group)
         group_starts[group] = std::int64_t(starts[sorted.first_piece(group)]);
     sorted.for_pieces(workers, [&](std::size_t piece, std::size_t) {
@@ -86,8 +87,9 @@ template <bool weighted, class Count>
 Cells<Count> add_cells(Workers& workers, const CellsView<Count>& old, Span<const std::int64_t> groups,
                        std::size_t n_groups) {
     const std::size_t n = old.scores.size;
+    Buffer<Counted<Count, weighted>> records(n);
     Sorted<Counted<Count, weighted>, 1> sorted(
-        workers, n, n_groups, [&](std::size_t i) { return groups.size ? std::size_t(groups[i]) : 0; },
+        workers, records.span(), n_groups, [&](std::size_t i) { return groups.size ? std::size_t(groups[i]) : 0; },
         [](std::size_t) { return std::size_t(0); },
         [&](std::size_t i) { return Counted<Count, weighted>(old, i); });
     Cells<Count> cells(n_groups, n, weighted);
