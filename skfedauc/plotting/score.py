@@ -149,7 +149,7 @@ class GroupScoreDisplay(ReportDisplay):
             Report to draw.
         bins : int, default=40
             Number of bins from the lowest to the highest score. If outliers are so far off that
-            999 of 1,000 rows would share half of the bins, the outermost bins include the
+            998 of 1,000 rows would share half of the bins, the outermost bins include the
             outliers, and the plot says so.
         max_groups : int, default=None
             Largest number of groups to draw. None draws as many as have room, up to 12.
@@ -223,7 +223,7 @@ class GroupScoreDisplay(ReportDisplay):
             How to treat rows without a group label; see `AUCPartial.from_predictions`.
         bins : int, default=40
             Number of bins from the lowest to the highest score. If outliers are so far off that
-            999 of 1,000 rows would share half of the bins, the outermost bins include the
+            998 of 1,000 rows would share half of the bins, the outermost bins include the
             outliers, and the plot says so.
         max_groups : int, default=None
             Largest number of groups to draw. None draws as many as have room, up to 12.
@@ -295,7 +295,7 @@ class GroupScoreDisplay(ReportDisplay):
             How to treat rows without a group label; see `AUCPartial.from_predictions`.
         bins : int, default=40
             Number of bins from the lowest to the highest score. If outliers are so far off that
-            999 of 1,000 rows would share half of the bins, the outermost bins include the
+            998 of 1,000 rows would share half of the bins, the outermost bins include the
             outliers, and the plot says so.
         max_groups : int, default=None
             Largest number of groups to draw. None draws as many as have room, up to 12.
