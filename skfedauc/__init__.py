@@ -1,7 +1,7 @@
 """AUC over groups for scikit-learn: devices, hospitals, shops, folds, people.
 
-Names are loaded when first used: counting rows on a device needs numpy alone, and pandas
-for labels that are not integers or booleans, but not scikit-learn.
+Modules are imported when a name is first used. Counting rows on a device therefore needs only
+numpy (and pandas, if labels are neither integers nor booleans), not scikit-learn.
 """
 
 from importlib import import_module
@@ -92,7 +92,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__version__":  # its import takes longer than all others here
+    if name == "__version__":  # importlib.metadata is slow to import
         from importlib.metadata import version
 
         return version("skfedauc")

@@ -1,4 +1,4 @@
-"""Functions as `sklearn.metrics` has them: of labels, scores and groups."""
+"""Metric functions of labels, scores and groups, in the style of `sklearn.metrics`."""
 
 from __future__ import annotations
 
@@ -62,61 +62,61 @@ def group_roc_auc_score(
     undefined: Undefined = "skip",
     missing: validation.Missing = "raise",
 ) -> float | pd.Series:
-    """Area under the ROC curve over groups of rows.
+    """Compute a statistic of the area under the ROC curve (AUC) over groups of rows.
 
     Parameters
     ----------
     y_true : array-like of shape (n_rows,)
         Labels of two classes.
     y_score : array-like of shape (n_rows,)
-        Finite scores; the higher, the more positive.
+        Finite scores; a higher score means more likely positive.
     groups : array-like of shape (n_rows,) or (n_rows, n_columns)
         Group label of each row: booleans, integers, strings, dates or categories. With
-        several columns each combination is a group, labelled by a tuple.
+        several columns each combination is a group, labeled by a tuple.
     statistic : str or None, default="macro"
-        What to compute from the group AUCs ``A_g`` and the rest of the rows:
+        Statistic to compute. ``A_g`` is the AUC of group g.
 
         - ``"pooled"``: the AUC of all rows together;
-        - averages of the ``A_g``: ``"macro"`` (all groups alike), ``"samples"``,
-          ``"positives"``, ``"negatives"`` (by their weight), ``"pairs"`` (by the product of
-          the last two);
+        - averages of the ``A_g``: ``"macro"`` (equal weights), ``"samples"``, ``"positives"``,
+          ``"negatives"`` (weighted by the group's rows, positives or negatives), ``"pairs"``
+          (weighted by the product of positives and negatives);
         - ``"worst"``: the smallest ``A_g``;
         - gaps: ``"difference"`` (largest minus smallest), ``"ratio"`` (smallest over
           largest), ``"cross_difference"`` (largest difference between the two cross AUCs
           of a pair of groups), ``"tau"`` (standard deviation of the true AUCs);
-        - ``"cross"``: the AUC over pairs of rows from two groups;
-        - ``"bias_score"``: the pooled AUC and generalised means of the bias AUCs, see
-          `GroupAUC.bias_score`;
+        - ``"cross"``: the AUC over pairs of rows from different groups;
+        - ``"bias_score"``: a weighted mean of the pooled AUC and of generalized means of the bias
+          AUCs, see `GroupAUC.bias_score`;
         - None: the AUC of each group.
     sample_weight : array-like of shape (n_rows,), default=None
         Weights of 0 or more.
     pos_label : int, float, bool or str, default=None
         The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
-        What to do with groups that lack a class: leave them out with a warning or without
-        one, raise a ValueError, or let a number stand in for their AUC.
+        How to treat groups that lack a class: leave them out with a warning ("skip"), leave them
+        out silently ("ignore"), raise a ValueError ("raise"), or use a number as their AUC.
     missing : {"raise", "drop", "group"}, default="raise"
-        What to do with rows without a group label; see `AUCPartial.from_predictions`.
+        How to treat rows without a group label; see `AUCPartial.from_predictions`.
 
     Returns
     -------
     float or pandas.Series
-        The statistic; NaN with a warning where it is undefined. With ``statistic=None``, a
-        Series indexed by group label.
+        The statistic; NaN with a warning if it is undefined. With ``statistic=None``, a Series
+        of group AUCs indexed by group label.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described; the message tells what to pass instead.
+        If an argument is not as described; the message says what to pass instead.
 
     See Also
     --------
     GroupAUC : All statistics from one pass over the rows.
-    make_group_auc_scorer : The same as a scorer for searches.
+    make_group_auc_scorer : A scorer of one statistic, for searches and cross-validation.
 
     Notes
     -----
-    Sorting dominates: time grows as ``n_rows * log(n_rows)`` for any number of groups.
+    Sorting dominates the time, which grows as ``n_rows * log(n_rows)`` for any number of groups.
 
     References
     ----------
@@ -163,23 +163,24 @@ def group_roc_auc_score(
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class PairedComparison:
-    """Two models on the same rows; made by `compare_roc_auc`.
+    """Comparison of two models on the same rows, returned by `compare_roc_auc`.
 
     Attributes
     ----------
     statistic, pvalue : float
-        Of the difference of the pooled AUCs, two-sided.
+        Test statistic and two-sided p value of the difference of the pooled AUCs.
     table : pandas.DataFrame
         For the pooled AUC and, with groups, each average: `auc_a`, `auc_b` and their
-        `difference` (a less b), its limits `ci_low` and `ci_high`, `statistic`, `pvalue`, and
-        the `estimand` in words. NaN where there is no variation to judge a difference by.
+        `difference` (a minus b), its confidence limits `ci_low` and `ci_high`, `statistic`,
+        `pvalue`, and the `estimand` in words. NaN if the standard error of the difference is 0.
     by_group : pandas.DataFrame or None
-        The same of each group, with `pvalue_adjusted` for the number of groups and the
-        `adjustment`, Holm's, or Benjamini and Hochberg's for more than 50 groups; limits are
-        those of each group alone. NaN with fewer than two rows of a class.
+        These columns for each group, except `estimand`. In addition, `pvalue_adjusted` for the
+        number of groups and the `adjustment`: Holm's, or Benjamini and Hochberg's for more than 50
+        groups. Confidence limits are not adjusted. NaN for groups with fewer than two rows of a
+        class.
     n_missing : int
-        Rows that ``missing="drop"`` left out: those without a group label. They are in none of
-        the tables, not even in the pooled AUCs.
+        Number of rows without a group label that ``missing="drop"`` left out. They are in none of
+        the tables and not in the pooled AUCs.
     """
 
     statistic: float
@@ -219,7 +220,7 @@ def compare_roc_auc(
     y_true : array-like of shape (n_rows,)
         Labels of two classes.
     score_a, score_b : array-like of shape (n_rows,)
-        Finite scores of the two models; the higher, the more positive.
+        Finite scores of the two models; a higher score means more likely positive.
     groups : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
         Group label of each row.
     sample_weight : array-like of shape (n_rows,), default=None
@@ -227,37 +228,42 @@ def compare_roc_auc(
     pos_label : int, float, bool or str, default=None
         The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
     over : {"rows", "groups"} or None, default=None
-        What varies: new rows of these groups, or new groups as well, of which these are a
-        sample. None takes "rows" up to 20 groups. With ``over="groups"`` and groups of rows that
-        belong together, such as persons, the pooled comparison is the clustered one [2]_.
+        Source of the sampling error: new rows of the same, fixed groups ("rows"), or new, random
+        groups ("groups"). None means "rows" for up to 20 groups and "groups" for more. With
+        ``over="groups"`` and groups that are clusters of rows, such as persons, the pooled
+        comparison is the one for clustered data [2]_.
     level : float, default=0.95
-        Of the intervals.
+        Confidence level of the intervals.
     missing : {"raise", "drop", "group"}, default="raise"
-        What to do with rows without a group label; see `AUCPartial.from_predictions`.
+        How to treat rows without a group label; see `AUCPartial.from_predictions`.
 
     Returns
     -------
     PairedComparison
-        With `statistic` and `pvalue` of the pooled AUCs, tables, and the number of rows left out.
+        `statistic` and `pvalue` of the pooled AUCs, two tables, and the number of rows left out.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described; the message tells what to pass instead.
+        If an argument is not as described; the message says what to pass instead.
 
     See Also
     --------
-    luck_report : The candidates of a search that cannot be told from the best.
+    luck_report : The candidates of a search whose score does not differ detectably from the best.
     auc_luck : The critical difference of two equally good models.
-    auc_difference_pvalue : The p value of two AUCs without their rows.
+    auc_difference_pvalue : The p value of the difference of two AUCs, without their rows.
 
     Notes
     -----
-    The variance of a difference is that of the differences of each row's placements [1]_. Over new
-    groups the pooled difference is compared with Student's t, with fewer degrees of freedom the
-    fewer and the more unequal the groups are, and an average with the simulated distribution of a
-    weighted mean over its estimated standard error. Identical scores have a p value of 1. Where the
-    models agree on nearly all rows the test is conservative.
+    The variance of a difference is computed from each row's difference of placement values [1]_.
+
+    With ``over="groups"`` the pooled difference is compared with Student's t distribution, whose
+    degrees of freedom decrease if groups are few or unequal in size. The difference of an average
+    is compared with the simulated distribution of a weighted mean divided by its estimated standard
+    error.
+
+    Identical scores have a p value of 1. The test is conservative if the models agree on nearly all
+    rows.
 
     References
     ----------
@@ -320,7 +326,7 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
     if groups is None:
         return _comparison(lines, new_groups, None, rows.n_missing)
     difference = found.auc[0] - found.auc[1]
-    # Where a group has a single row of a class its variance is bounded by that of both AUCs.
+    # With a single row of a class, bound the variance by the variances of the two AUCs.
     bound = 2.0 * (report._variances.safe + other_report._variances.safe)
     of_group = np.where(np.isnan(found.variance), bound, found.variance)
     for name in AVERAGES:
@@ -346,19 +352,19 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
 
 
 def _near_one(weights: Floats) -> Floats:
-    """Divide weights by a power of two: results do not depend on their scale, but may overflow."""
+    """Divide weights by a power of two to avoid overflow; results do not depend on the scale."""
     scaled: Floats = np.ldexp(weights, -np.frexp(weights.mean())[1])
     return scaled
 
 
 def _paired(auc: Floats, variance: float, level: float, null: StudentT | OverGroups) -> list[float]:
-    """One line of a table: both AUCs, their difference, its limits, statistic and p value."""
+    """Table row: both AUCs, their difference, its confidence limits, statistic and p value."""
     a, b = auc.tolist()
     difference, error = a - b, np.sqrt(variance)
     if a == b and error == 0:
         statistic, pvalue = 0.0, 1.0
     elif not error > 0:
-        # Without variation there is no scale on which to judge a difference.
+        # With a standard error of 0 the statistic is undefined.
         return [a, b, difference, np.nan, np.nan, np.nan, np.nan]
     else:
         statistic = difference / error

@@ -1,4 +1,4 @@
-"""The state: counts by group and score, built from rows, from counts or batch by batch."""
+"""Mergeable score counts by group, built from rows, from counts or from batches."""
 
 from skfedauc.partials.auc_partial import AUCPartial, left_out
 

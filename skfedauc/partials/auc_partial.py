@@ -1,4 +1,4 @@
-"""`AUCPartial`: the one state, which adds up and is all that every AUC needs."""
+"""`AUCPartial`: mergeable score counts by group, from which every AUC is computed."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ from skfedauc.partials.integrity import check_state, check_weight_sums, checksum
 if TYPE_CHECKING:
     import pandas as pd
 
-# Counts are multiplied and added in 64-bit integers, with room to tell when they overflow.
+# Limit on the rows of a class, so that products and sums of counts fit in 64-bit integers.
 _MOST_ROWS = 1 << 40
-# From so many rows on it is worth a warning that they are not counted by the compiled kernel.
+# From this many rows on, warn if the compiled kernel is not available.
 _MANY_ROWS = 10_000_000
 
 
 class Origin(NamedTuple):
-    """What a partial knows of its rows beside their counts.
+    """Metadata of the rows of a partial, in addition to their counts.
 
     Attributes
     ----------
     n_missing : int
-        Rows left out since they have no group label.
+        Number of rows left out because they have no group label.
     group_names : tuple of str
-        Names of the columns that the groups come from; empty where they are not known, or
-        differ between merged partials.
+        Names of the columns that the groups come from. Empty if the names are unknown, or differ
+        between merged partials.
     classes : Classes
-        Labels of the classes that rows had; empty where they are not known, as for counts.
+        Class labels of the rows. Empty if they are unknown, as for partials made from counts.
     """
 
     n_missing: int = 0
@@ -53,14 +53,14 @@ class Origin(NamedTuple):
 
     @classmethod
     def merged(cls, origins: list[Origin]) -> Origin:
-        """What is known of the rows of several partials together.
+        """Merge the metadata of several partials.
 
         Raises
         ------
         ValueError
-            If their labels of classes do not go together.
+            If their class labels are incompatible.
         """
-        # No names absorb all others, so that the order of merging makes no difference.
+        # Different names merge to no names, so that the order of merging does not matter.
         names = {origin.group_names for origin in origins}
         return cls(
             sum(origin.n_missing for origin in origins),
@@ -72,14 +72,16 @@ class Origin(NamedTuple):
 class AUCPartial:
     """Score counts by group, from which every AUC over groups follows exactly.
 
-    A partial holds, for each group, how many negatives and positives have each distinct
-    score. Partials of disjoint rows add up, in any order and however the rows were
-    split; without sample weights everything is an integer, so the result is the same to
-    the last bit. It is not anonymous: where scores are distinct, as floats mostly are, a partial
-    gives back the group, the score and the class of every row. It holds no features, no
-    identifiers and no order of rows. Beside the counts it carries `n_missing`, `group_names`,
-    and the labels of the classes with `pos_label`, so that partials counted with different ones
-    are not merged; ``==`` compares the counts only.
+    A partial holds, for each group, the number of negatives and of positives at each distinct
+    score. Partials of disjoint rows can be added in any order, for any split of the rows. Without
+    sample weights all counts are integers, so the result is identical to the last bit.
+
+    A partial is not anonymous: if scores are distinct, as floats mostly are, it reveals the group,
+    the score and the class of every row. It holds no features, no identifiers and no row order.
+
+    In addition to the counts a partial carries `n_missing`, `group_names` and the class labels with
+    `pos_label`. Partials with different positive labels cannot be merged. ``==`` compares only the
+    counts.
 
     Build it with `from_predictions` or `from_counts`; read it with `GroupAUC`.
 
@@ -88,26 +90,26 @@ class AUCPartial:
     groups : tuple or None
         Sorted labels of the groups; None if the rows came without groups.
     n_positives, n_negatives : ndarray of int64, shape (n_groups,)
-        Rows of each class by group, in the order of `groups` (one number where there are
-        no groups). Rows of weight 0 are not counted.
+        Number of rows of each class by group, in the order of `groups` (a single number if there
+        are no groups). Rows of weight 0 are not counted.
     n_missing : int
-        Rows that were left out since they have no group label (``missing="drop"``).
+        Number of rows left out because they have no group label (``missing="drop"``).
     group_names : tuple of str
-        Names of the columns that the groups come from, such as that of a Series; empty where
-        they have none.
+        Names of the columns that the groups come from, such as the name of a Series. Empty if the
+        columns have no names.
 
     See Also
     --------
-    GroupAUC : Every AUC, gap and table of a partial.
+    GroupAUC : Every AUC, gap and table computed from a partial.
 
     Notes
     -----
-    It takes 16 bytes per distinct score and group, or 48 with weights, since it then carries
-    the sums of the weights and of their squares as well,
-    and some 50 bytes per group with its label and counts.
+    A partial takes 16 bytes per distinct score and group, and about 50 bytes per group for its label
+    and counts. With weights it takes 48 bytes per distinct score and group, because it also carries
+    the sums of the weights and of the squared weights.
 
-    That the area adds up over any split of the rows, when counts are kept by score and
-    not the areas themselves, follows from the area being a count of pairs [1]_.
+    The AUC is a count of pairs [1]_, so it can be computed exactly from counts by score, however the
+    rows were split. It cannot be computed from the AUCs of the parts.
 
     References
     ----------
@@ -173,33 +175,33 @@ class AUCPartial:
         Parameters
         ----------
         y_true : array-like of shape (n_rows,)
-            Labels of two classes, of which the rows may hold one only.
+            Labels of two classes. The rows may all belong to one class.
         y_score : array-like of shape (n_rows,)
-            Finite scores; the higher, the more positive. They are kept as float64. Decimals,
-            fractions and integers of any size are refused if different ones might become equal,
-            in this call or in another whose counts are merged: decimals of up to 15 digits and
-            integers up to 2**53 never are.
+            Finite scores; a higher score means more likely positive. Scores are stored as float64.
+            Decimals, fractions and large integers are refused if two different numbers might
+            become equal as float64, in this call or in another call whose counts are merged.
+            Decimals of up to 15 digits and integers up to 2**53 are always accepted.
         groups : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
             Group label of each row: booleans, integers, strings, dates, periods, intervals
-            (of `pandas.cut`), members of an `enum.Enum`, or categories of these. Whole numbers
-            that came as floats are integers. With several columns each combination is a
-            group, labelled by a tuple.
+            (of `pandas.cut`), members of an `enum.Enum`, or categories of these. Floats that are
+            whole numbers are converted to integers. With several columns each combination is a
+            group, labeled by a tuple.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more. Rows of weight 0 are left out.
         pos_label : int, float, bool or str, default=None
-            The label that counts as positive. May be left out where the labels are among
-            {0, 1}, {-1, 1} or booleans. Rows of one class may have another label only; a
-            misspelt `pos_label` is then found when they are merged with others, and warned of
-            if it differs from the label in case or spaces.
+            The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
+            If all rows have one other label, they count as negatives. A misspelled `pos_label` is
+            then detected when the partial is merged with others; a warning is issued at once if
+            `pos_label` differs from the label only in case or spaces.
         missing : {"raise", "drop", "group"}, default="raise"
-            What to do with rows without a group label (None, NaN, NaT or NA in one of the
-            columns): raise a ValueError; leave them out, counted in `n_missing`; or label
-            them ``"(missing)"`` in the columns that lack a label, whatever the kind of the
-            other labels.
+            How to treat rows without a group label (None, NaN, NaT or NA in one of the columns).
+            "raise" raises a ValueError. "drop" leaves these rows out and counts them in
+            `n_missing`. "group" uses the label ``"(missing)"`` in the columns that lack a label,
+            whatever the type of the other labels.
         n_jobs : int, default=None
-            Threads to use; None means 1 unless in a `joblib.parallel_config` context, -1 all
-            processors. The result does not depend on it. They help from some hundred thousand
-            rows on.
+            Number of threads. None means 1 unless in a `joblib.parallel_config` context; -1 means
+            all processors. The result does not depend on it. Several threads are faster from a
+            few hundred thousand rows on.
 
         Returns
         -------
@@ -208,13 +210,13 @@ class AUCPartial:
         Raises
         ------
         ValueError, TypeError
-            If an argument is not as described; the message tells what to pass instead.
+            If an argument is not as described; the message says what to pass instead.
 
         Notes
         -----
-        On the way it takes at most about 45 bytes a row beyond the rows passed in, and 90 with
-        weights, the counts themselves included. This is for numpy arrays with integers for labels
-        and groups; text takes more while it is numbered.
+        Peak memory is at most about 45 bytes per row (90 with weights), including the counts but not
+        the input. This holds for numpy arrays with integer labels and groups; text labels take more
+        memory while they are encoded.
 
         Examples
         --------
@@ -253,11 +255,11 @@ class AUCPartial:
         squared_weight_positives: Any = None,
         **group_columns: Any,
     ) -> AUCPartial:
-        """Take counts that a database or another system has made.
+        """Make a partial from counts by group and score, such as the result of a database query.
 
-        They are what ``SELECT grp, score, SUM(1 - label), SUM(label) ... GROUP BY grp,
-        score`` returns. The same group and score may come repeatedly, in any order. The table
-        of `to_counts` is read by ``from_counts(**table)``.
+        The counts are the result of ``SELECT grp, score, SUM(1 - label), SUM(label) ... GROUP BY
+        grp, score``. Rows may come in any order, and a group and score may be repeated.
+        ``from_counts(**table)`` reads the table that `to_counts` returns.
 
         Parameters
         ----------
@@ -268,14 +270,14 @@ class AUCPartial:
         n_negatives, n_positives : array-like of int, shape (n_counts,)
             Numbers of rows, 0 or more.
         weight_negatives, weight_positives : array-like of shape (n_counts,), default=None
-            Sums of the rows' weights, ``SUM(w * (1 - label))`` and ``SUM(w * label)``. None
-            where each row weighs 1.
+            Sums of the sample weights, ``SUM(w * (1 - label))`` and ``SUM(w * label)``. None
+            means that each row has weight 1.
         squared_weight_negatives, squared_weight_positives : array-like of shape (n_counts,), \
 default=None
-            Sums of the squared weights, required with the sums of the weights.
+            Sums of the squared weights; required if the sums of the weights are given.
         **group_columns : array-like of shape (n_counts,)
-            In place of `group`, one column of labels by each name, which the groups are called
-            by in reports.
+            Columns of group labels by name, as an alternative to `group`. Reports show these
+            names.
 
         Returns
         -------
@@ -284,7 +286,7 @@ default=None
         Raises
         ------
         ValueError, TypeError
-            If an argument is not as described; the message tells what to pass instead.
+            If an argument is not as described; the message says what to pass instead.
 
         Examples
         --------
@@ -347,11 +349,11 @@ default=None
         verbose: int = 0,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> AUCPartial:
-        """Count rows that come in batches, of which few are in memory at a time.
+        """Count rows in batches, for data that does not fit in memory.
 
-        Batches are read one after the other, counted by joblib workers under whatever joblib
-        backend is chosen, and merged as they come. Memory holds the merged counts (up to
-        three times while merging) and the batches in flight, about twice `n_jobs`.
+        Batches are read one after the other, counted by joblib workers with the active joblib
+        backend, and merged as results arrive. Memory holds the merged counts (up to three copies
+        while merging) and about ``2 * n_jobs`` batches.
 
         Parameters
         ----------
@@ -370,36 +372,38 @@ default=None
         missing : {"raise", "drop", "group"}, default="raise"
             What to do with rows without a group label; see `from_predictions`.
         n_jobs : int, default=None
-            Workers; None means 1 unless in a `joblib.parallel_config` context, -1 all
-            processors. Processes pay where making a partial takes longer than sending the
-            batch; ``joblib.parallel_config("threading")`` sends nothing. Under
-            ``joblib.parallel_config("multiprocessing")`` joblib waits without end for a worker that
-            was killed; its default, "loky", does not.
+            Number of workers. None means 1 unless in a `joblib.parallel_config` context; -1 means
+            all processors. Worker processes are faster only if counting a batch takes longer than
+            sending it; ``joblib.parallel_config("threading")`` sends nothing. With
+            ``joblib.parallel_config("multiprocessing")`` joblib waits forever for a worker that was
+            killed; its default backend, "loky", does not.
         verbose : int, default=0
-            From 1 up, prints on stderr after each round of batches (``2 * n_jobs``, or one with
-            a single worker) how many are done and the time taken.
+            If 1 or more, print the number of batches counted and the elapsed time to stderr after
+            each round of batches. A round is ``2 * n_jobs`` batches, or one with a single worker.
         checkpoint : str or os.PathLike, default=None
-            File that keeps what was counted if a batch fails, a worker is killed or the process
-            ends. Called again with the same batches in the same order, the batches of the file
-            are read but not counted again. The file is removed when all are counted. It holds
-            what a partial does, as plain arrays; groups may have labels of all kinds except members
-            of an `enum.Enum`. Writing takes about a tenth of the time at most.
+            File that keeps the counts if a batch fails, a worker is killed or the process ends.
+            To resume, call again with the same batches in the same order: batches that the file
+            covers are read but not counted again. The file is removed once all batches are
+            counted. It holds the content of a partial as plain arrays; group labels may be of all
+            kinds except members of an `enum.Enum`. Writing takes at most about a tenth of the
+            time.
 
         Returns
         -------
         AUCPartial
-            The same as from all rows at once; with weights, except for rounding.
+            Equal to the partial of all rows counted at once; with weights, up to rounding.
 
         Raises
         ------
         ValueError, TypeError
-            If there is no batch, or a batch is not as described; tells which and why. If the
-            file of `checkpoint` is damaged, or of other batches or arguments.
+            If there is no batch, or a batch is not as described; the message names the batch and
+            the reason. If the checkpoint file is damaged, or was written for other batches or
+            arguments.
         RuntimeError
-            If reading a batch fails otherwise, or a worker is killed; tells which batches are
-            not counted.
+            If reading a batch fails for another reason, or a worker is killed; the message names
+            the batches that are not counted.
         OSError
-            If the file of `checkpoint` cannot be written.
+            If the checkpoint file cannot be written.
 
         Examples
         --------
@@ -410,7 +414,7 @@ default=None
         >>> AUCPartial.from_batches(days())
         AUCPartial(2 groups, 4 rows: 2 positives and 2 negatives, 4 distinct scores)
         """
-        # joblib is imported with it, which counting rows alone does not need.
+        # Imported here because it imports joblib, which counting rows does not need.
         from skfedauc.partials.batches import Columns, check_columns, merged_batches, scores_of
         from skfedauc.partials.checkpoint import Checkpoint
 
@@ -459,21 +463,20 @@ default=None
         Parameters
         ----------
         partials : iterable of AUCPartial
-            At least one; all with groups or all without. Equal labels are the same
-            group.
+            At least one partial; either all have groups or none has. Groups with equal labels are
+            merged.
 
         Returns
         -------
         AUCPartial
-            The partial of all their rows. The order does not matter; with weights, but for
-            rounding.
+            The partial of all rows. The order does not matter; with weights, up to rounding.
 
         Raises
         ------
         ValueError
-            If there are none, or some have groups and some have not; if they were counted with
-            different `pos_label`, or their rows have labels of more than two classes, or of two
-            of which none is `pos_label`.
+            If there are no partials, or only some of them have groups. If they were counted with
+            different `pos_label`. If their rows have more than two class labels, or two labels
+            neither of which is `pos_label`.
         TypeError
             If an item is not a partial, or labels are of different kinds.
 
@@ -527,19 +530,19 @@ default=None
         return AUCPartial.merge([self, other])
 
     def __radd__(self, other: Any) -> AUCPartial:
-        """Let the built-in ``sum`` begin with its 0."""
+        """Support the built-in ``sum``, which starts with 0."""
         if isinstance(other, int) and other == 0:
             return self
         return NotImplemented
 
     def regroup(self, to: Mapping[Any, Any] | Callable[[Any], Any]) -> AUCPartial:
-        """Rename groups, or put several into one.
+        """Rename groups, or combine several groups into one.
 
         Parameters
         ----------
         to : mapping or callable
-            Gives the new label for each old one. A partial without groups has the one
-            old label None.
+            Maps each old label to its new label. The old label of a partial without groups is
+            None.
 
         Returns
         -------
@@ -551,11 +554,11 @@ default=None
         ValueError
             If the mapping lacks a group.
         TypeError
-            If `to` is neither, or gives something that cannot be a label.
+            If `to` is neither a mapping nor callable, or returns an invalid label.
 
         Examples
         --------
-        From sex by age band to sex:
+        Combine the age bands of each sex:
 
         >>> from skfedauc import AUCPartial
         >>> both = AUCPartial.from_predictions(
@@ -564,7 +567,7 @@ default=None
         >>> both.regroup(lambda label: label[0]).groups
         ('f', 'm')
 
-        Naming what one device has sent:
+        Name the group of one device:
 
         >>> device = AUCPartial.from_predictions([0, 1], [0.2, 0.4])
         >>> device.regroup({None: "device 7"}).groups
@@ -573,19 +576,19 @@ default=None
         old = (None,) if self.groups is None else self.groups
         numbers, labels = validation.map_labels(old, to, "regroup")
         codes = numbers[self._cells.groups]
-        # Names of columns may not be those of the new labels.
+        # The new labels may not belong to the named columns.
         origin = self._origin._replace(group_names=())
         if codes.size == 0:
             return AUCPartial._of(self._cells, labels[:0], origin)
         return AUCPartial._added(self._cells, codes, labels, origin)
 
     def _only(self, groups: NDArray[np.intp]) -> AUCPartial:
-        """The groups of these numbers, which rise."""
+        """Select groups by their numbers, given in increasing order."""
         if self._labels is None:
             return self
         starts, scores, negatives, positives, weights = self._cells
         sizes = np.diff(starts)[groups]
-        # Where the cells of each group begin, less where they begin afterwards
+        # Offset of each group: its first cell before selection minus its first cell after selection
         new_starts = np.append(0, np.cumsum(sizes))
         cell = np.arange(new_starts[-1]) + np.repeat(starts[groups] - new_starts[:-1], sizes)
         cells = Cells(
@@ -599,7 +602,7 @@ default=None
         return AUCPartial._of(cells, labels, self._origin)
 
     def _dropping(self, groups: NDArray[np.bool_]) -> AUCPartial:
-        """Without the groups of rows that turned out to have no label."""
+        """Drop groups of rows that turned out to have no label, and count these rows as missing."""
         if not groups.any():
             return self
         n_dropped = int((self.n_positives + self.n_negatives)[groups].sum())
@@ -612,7 +615,7 @@ default=None
 
     @property
     def _weight_exponent(self) -> int:
-        """Exponent of two of the mean weight; 0 where that is between 1e-12 and 1e12."""
+        """Binary exponent of the mean weight; 0 if the mean is between 1e-12 and 1e12."""
         weights = self._cells.weights
         total = 0.0 if weights is None else float(weights[:2].sum())
         if total == 0.0:
@@ -621,7 +624,7 @@ default=None
         return 0 if 1e-12 <= mean <= 1e12 else int(np.frexp(mean)[1])
 
     def _with_weights_over(self, exponent: int) -> AUCPartial:
-        """The weights divided by a power of two, which does not round them."""
+        """Divide the weights by a power of two, which is exact."""
         weights = self._cells.weights
         if exponent == 0 or weights is None:
             return self
@@ -630,7 +633,7 @@ default=None
         return AUCPartial._of(cells, self._labels, self._origin)
 
     def _pool(self) -> AUCPartial:
-        """All groups as one, without a label."""
+        """Combine all groups into one without a label."""
         if self._labels is None:
             return self
         return AUCPartial._added(self._cells, None, None, self._origin._replace(group_names=()))
@@ -638,22 +641,23 @@ default=None
     # Reading -----------------------------------------------------------------------
 
     def to_counts(self) -> pd.DataFrame:
-        """The counts as a table, to be saved, looked at, or read by `from_counts`.
+        """Return the counts as a table, which `from_counts` can read.
 
         Returns
         -------
         pandas.DataFrame
-            One row per group and distinct score, sorted. Columns of the groups come first: by
-            the names in `group_names`; without names, `group`, or `group_1`, `group_2` and so on
-            where labels are tuples; none where rows came without groups. Then `score`,
-            `n_negatives` and `n_positives`; where rows have weights, their sums
-            `weight_negatives` and `weight_positives`, and the sums of their squares
-            `squared_weight_negatives` and `squared_weight_positives`.
+            One row per group and distinct score, sorted. Group columns come first. They are named
+            by `group_names`; without names, `group`, or `group_1`, `group_2` and so on if labels
+            are tuples. A partial without groups has no group column. The columns `score`,
+            `n_negatives` and `n_positives` follow. If rows have weights, the columns
+            `weight_negatives`, `weight_positives`, `squared_weight_negatives` and
+            `squared_weight_positives` hold the sums of the weights and of the squared weights.
 
         Notes
         -----
-        ``from_counts(**table)`` makes an equal partial, its `n_missing` aside. Labels stay what
-        they are: a file that cannot hold them, such as intervals in Parquet, takes them as text.
+        ``from_counts(**table)`` makes an equal partial, except for `n_missing`. Labels keep their
+        type: convert labels that a file format does not support, such as intervals in Parquet, to
+        text.
 
         Examples
         --------
@@ -677,7 +681,7 @@ default=None
         if self._labels is not None:
             columns = validation.columns_of_labels(self._labels)
             names = self.group_names
-            # Without groups nothing tells how many columns they come from.
+            # An empty partial has no labels to tell the number of columns.
             if not names or (len(names) != len(columns) and len(self)) or set(names) & set(counts):
                 names = _default_names(len(columns))
             of_cell = self._cells.groups
@@ -695,22 +699,22 @@ default=None
 
     @property
     def n_positives(self) -> NDArray[np.int64]:
-        """Rows of the positive class by group; an array of shape (n_groups,)."""
+        """Number of positives by group; an array of shape (n_groups,)."""
         return self._concordance.n_positives
 
     @property
     def n_negatives(self) -> NDArray[np.int64]:
-        """Rows of the negative class by group; an array of shape (n_groups,)."""
+        """Number of negatives by group; an array of shape (n_groups,)."""
         return self._concordance.n_negatives
 
     @property
     def n_missing(self) -> int:
-        """Rows that were left out since they have no group label."""
+        """Number of rows left out because they have no group label."""
         return self._origin.n_missing
 
     @property
     def group_names(self) -> tuple[str, ...]:
-        """Names of the columns that the groups come from; empty where they have none."""
+        """Names of the columns that the groups come from; empty if they have none."""
         return self._origin.group_names
 
     @functools.cached_property
@@ -722,7 +726,7 @@ default=None
 
     @property
     def _kind_of_labels(self) -> Any:
-        """Kind that labels must have in common to be merged; None where there are none yet."""
+        """Common kind of the labels, which merging requires; None if there are no labels."""
         return "no groups" if self._labels is None else validation.kind_of(self._labels)
 
     @property
@@ -731,7 +735,7 @@ default=None
         return self._cells.scores.size
 
     def __len__(self) -> int:
-        """Number of groups; 1 for rows that came without, 0 if there are no rows."""
+        """Number of groups; 1 for rows without groups, 0 if there are no rows."""
         return self._cells.starts.size - 1
 
     def __eq__(self, other: object) -> bool:
@@ -739,7 +743,7 @@ default=None
             return NotImplemented
         kinds = {p._kind_of_labels for p in (self, other)}
         if len(kinds) > 1:
-            return False  # True is no 1
+            return False  # the label True must not equal the label 1
         mine = (*self._cells, self._labels)
         yours = (*other._cells, other._labels)
         return all(
@@ -779,7 +783,7 @@ _WEIGHT_COLUMNS = (
 
 
 def _default_names(n_columns: int) -> tuple[str, ...]:
-    """Names of columns of groups that have none."""
+    """Default names of unnamed group columns."""
     if n_columns == 1:
         return ("group",)
     return tuple(f"group_{number}" for number in range(1, n_columns + 1))
@@ -788,7 +792,7 @@ def _default_names(n_columns: int) -> tuple[str, ...]:
 def _check_columns_of_counts(
     group: Any, given: Mapping[str, Any], sums: Mapping[str, Any], group_columns: Mapping[str, Any]
 ) -> None:
-    """Refuse columns that are not all there, or too many."""
+    """Refuse missing, superfluous and probably misspelled columns."""
     known = ["group", *given, *sums]
     for name in group_columns:
         near = difflib.get_close_matches(name, known[1:], n=1, cutoff=0.8)
@@ -816,7 +820,7 @@ def _check_columns_of_counts(
 def _refuse_whole_table(
     group: Any, given: Mapping[str, Any], group_columns: Mapping[str, Any]
 ) -> None:
-    """Refuse a table of counts as the only argument, which takes the place of the groups."""
+    """Refuse a whole table passed as `group`; its columns must be passed by name."""
     names = getattr(group, "column_names", getattr(group, "columns", group))
     is_table = isinstance(group, Mapping) or names is not group
     if is_table and not group_columns and all(column is None for column in given.values()):
@@ -832,7 +836,7 @@ def _refuse_whole_table(
 def _encode_group_columns(
     group: Any, group_columns: Mapping[str, Any]
 ) -> tuple[NDArray[np.intp], NDArray[Any], tuple[str, ...]]:
-    """Numbers and labels of groups, and the names of their columns, if they have some."""
+    """Group numbers, group labels and the names of the group columns."""
     if group is not None:
         codes, labels = validation.encode_groups(group, "group")
         names = validation.names_of(labels, group)
@@ -875,7 +879,7 @@ def _count_batch(
 
 
 def _weights_of(cells: Cells) -> NDArray[np.float64]:
-    """Weights and squared weights by class; rows without weights weigh 1."""
+    """Sums of weights and of squared weights by class; rows without weights have weight 1."""
     if cells.weights is not None:
         return cells.weights
     counts = np.stack([cells.negatives, cells.positives]).astype(np.float64)
@@ -883,7 +887,7 @@ def _weights_of(cells: Cells) -> NDArray[np.float64]:
 
 
 def left_out(n_missing: int) -> str:
-    """How many rows were left out for want of a label, to be added to a description."""
+    """Phrase with the number of rows left out because they have no group label."""
     if not n_missing:
         return ""
     return f", {validation.counted(n_missing, 'row')} without a group label left out"
@@ -895,12 +899,12 @@ def _restore(
     origin: tuple[Any, ...] = (),
     checksum: int | None = None,
 ) -> AUCPartial:
-    """Make a pickled partial again, with its arrays read-only as before.
+    """Restore a pickled partial with read-only arrays.
 
     Raises
     ------
     ValueError
-        If it is damaged: not as it was when it was pickled, or in a form that no rows make.
+        If the partial is damaged: it differs from the pickled one, or no rows can produce it.
     """
     cells, known = Cells(*cells), Origin(*origin)
     check_state(cells, labels, known, checksum)
