@@ -172,7 +172,7 @@ class PairedComparison:
     table : pandas.DataFrame
         For the pooled AUC and, with groups, each average: `auc_a`, `auc_b` and their
         `difference` (a minus b), its confidence limits `ci_low` and `ci_high`, `statistic`,
-        `pvalue`, and the `estimand` in words. NaN if the standard error of the difference is 0.
+        `pvalue`, and the `estimand` in words. NaN if the difference has no standard error above 0.
     by_group : pandas.DataFrame or None
         These columns for each group, except `estimand`. In addition, `pvalue_adjusted` for the
         number of groups and the `adjustment`: Holm's, or Benjamini and Hochberg's for more than 50

@@ -98,7 +98,7 @@ def test_pos_label(pos_label):
     [
         ("micro", "'micro' corresponds to 'pooled'"),
         ("weighted", "'weighted' corresponds to 'positives'"),
-        ("neg_difference", "Only scorers have 'neg_' in front: use 'difference'"),
+        ("neg_difference", "Only scorers have the prefix 'neg_': use 'difference'"),
         ("nonsense", "got 'nonsense'"),
         (["macro"], r"got \['macro'\]"),
     ],

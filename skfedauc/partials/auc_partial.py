@@ -104,12 +104,12 @@ class AUCPartial:
 
     Notes
     -----
-    A partial takes 16 bytes per distinct score and group, and about 50 bytes per group for its label
-    and counts. With weights it takes 48 bytes per distinct score and group, because it also carries
-    the sums of the weights and of the squared weights.
+    A partial takes 16 bytes per distinct score and group, and about 50 bytes per group for its
+    label and counts. With weights it takes 48 bytes per distinct score and group, because it also
+    carries the sums of the weights and of the squared weights.
 
-    The AUC is a count of pairs [1]_, so it can be computed exactly from counts by score, however the
-    rows were split. It cannot be computed from the AUCs of the parts.
+    The AUC is a count of pairs [1]_. It can therefore be computed exactly from counts by score, for
+    any split of the rows, but not from the AUCs of the parts.
 
     References
     ----------
@@ -214,9 +214,9 @@ class AUCPartial:
 
         Notes
         -----
-        Peak memory is at most about 45 bytes per row (90 with weights), including the counts but not
-        the input. This holds for numpy arrays with integer labels and groups; text labels take more
-        memory while they are encoded.
+        Peak memory is at most about 45 bytes per row (90 with weights), including the counts but
+        not the input. This holds for numpy arrays with integer labels and groups; text labels take
+        more memory while they are encoded.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Reports: every AUC of a partial, and the statistics by name."""
+"""Reports of the AUCs of a partial, and the table of named statistics."""
 
 from skfedauc.report.group_auc import Decomposition, GroupAUC
 from skfedauc.report.statistics import (

@@ -1,4 +1,4 @@
-"""How a report's groups rank against each other: bias AUCs, equality gaps, ABROCA."""
+"""Comparisons of groups with each other: bias AUCs, equality gaps and ABROCA."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 
 class BiasAUCs(NamedTuple):
-    """By group, NaN where undefined; see `GroupAUC.bias_by_group`."""
+    """Bias AUCs and equality gaps by group, NaN if undefined; see `GroupAUC.bias_by_group`."""
 
     bpsn: Floats
     bnsp: Floats
@@ -34,9 +34,9 @@ class BiasAUCs(NamedTuple):
 
 
 class Bias:
-    """The part of `GroupAUC` that compares a group's rows with those of other groups."""
+    """Mixin of `GroupAUC`: comparisons of a group's rows with the rows of other groups."""
 
-    if TYPE_CHECKING:  # what `GroupAUC` has
+    if TYPE_CHECKING:  # provided by `GroupAUC`
 
         @property
         def partial(self) -> AUCPartial: ...  # noqa: D102
@@ -54,10 +54,10 @@ class Bias:
 
     @functools.cached_property
     def _wins(self) -> tuple[Floats, Floats]:
-        """Twice the weight of the pairs that a group's rows win against others', and of all.
+        """Twice the weight of the pairs that a group's rows win against other groups, and of all.
 
-        Both of shape (2, 2, n_groups): by the class of the group's rows, 0 for negatives, and
-        by that of the others' rows.
+        Both arrays have shape (2, 2, n_groups). The first axis is the class of the group's rows (0
+        for negatives), the second axis the class of the other groups' rows.
         """
         found = self.partial._concordance
         own = np.stack([found.negatives, found.positives]).astype(np.float64)
@@ -69,36 +69,36 @@ class Bias:
         wins, pairs = self._wins
         share = np.full(wins.shape, np.nan)
         np.divide(wins, pairs, out=share, where=pairs > 0)
-        # Weights may round to slightly more.
+        # Rounding of weights may give slightly more than 1.
         np.clip(share, 0.0, 1.0, out=share)
         return BiasAUCs(1.0 - share[0, 1], share[1, 0], share[1, 1] - 0.5, share[0, 0] - 0.5)
 
     @property
     def bias_by_group(self) -> pd.DataFrame:
-        """Each group's rows compared with those of all other groups, its background.
+        """Bias AUCs and average equality gaps of each group.
 
-        A DataFrame indexed by group, NaN where a class is absent [1]_, [2]_:
+        They compare a group with its background, the rows of all other groups. A DataFrame indexed
+        by group, NaN if a class is absent, with the columns [1]_, [2]_:
 
-        ``auc``: the group AUC; low if the model tells the group's own rows apart badly.
+        ``auc``: the group AUC. It is low if the model separates the group's own classes badly.
 
-        ``bpsn_auc``: AUC of the background's positives against the group's negatives; low if
-        the group's negatives score too high, so that it has many false positives.
+        ``bpsn_auc``: AUC of the background's positives against the group's negatives. It is low if
+        the group's negatives have high scores, which leads to many false positives.
 
-        ``bnsp_auc``: AUC of the group's positives against the background's negatives; low if
-        its positives score too low, so that it has many false negatives.
+        ``bnsp_auc``: AUC of the group's positives against the background's negatives. It is low if
+        the group's positives have low scores, which leads to many false negatives.
 
-        ``xauc_disparity``: `bnsp_auc` less `bpsn_auc`, above 0 if the model favours the group.
+        ``xauc_disparity``: `bnsp_auc` minus `bpsn_auc`; above 0 if the model favors the group.
 
-        ``positive_aeg``, ``negative_aeg``: average equality gap of the positives and of the
-        negatives, the probability that a row of the group scores above one of the background's
-        rows of its class, less one half: from -0.5, always below, to 0.5, always above.
+        ``positive_aeg``, ``negative_aeg``: average equality gaps of the positives and of the
+        negatives. The gap is the probability that a row of the group scores above a background row
+        of the same class, minus one half. It ranges from -0.5 (always below) to 0.5 (always above).
 
         Notes
         -----
-        `bnsp_auc` and `bpsn_auc` are the two cross AUCs (xAUC [2]_) of the group and all others
-        together; those of every two groups are in `cross_matrix`, and the largest disparity is
-        `cross_difference`. The time is that of sorting the scores, whatever the number of
-        groups.
+        `bnsp_auc` and `bpsn_auc` are the two cross AUCs (xAUC [2]_) between the group and its
+        background. `cross_matrix` has the cross AUCs of every two groups, and `cross_difference` is
+        their largest disparity. Sorting the scores dominates the time, for any number of groups.
 
         References
         ----------
@@ -136,20 +136,21 @@ class Bias:
         )
 
     def bias_means(self, power: float = -5.0) -> pd.Series:
-        """Generalised mean over groups of each of the three bias AUCs.
+        """Return the generalized mean over groups of each of the three bias AUCs.
 
         Parameters
         ----------
         power : float, default=-5.0
-            1 gives the plain mean; the lower, the more the worst groups count.
+            Exponent of the generalized mean. 1 gives the arithmetic mean; a lower power gives more
+            weight to the worst groups.
 
         Returns
         -------
         pandas.Series
-            Of `auc`, `bpsn_auc` and `bnsp_auc`: ``mean(value ** power) ** (1 / power)`` over
-            the groups where it is defined [1]_, which count alike; the geometric mean for the
-            power 0. NaN where it is defined for none. A number for `undefined` stands in for
-            the `auc` of groups that lack a class.
+            Means of `auc`, `bpsn_auc` and `bnsp_auc`: ``mean(value ** power) ** (1 / power)`` over
+            the groups where the AUC is defined [1]_, with equal weights. For power 0, the geometric
+            mean. NaN if no group has a defined AUC. If `undefined` is a number, it is used as the
+            `auc` of groups that lack a class.
 
         Raises
         ------
@@ -180,19 +181,19 @@ class Bias:
         return pd.Series({name: _generalised_mean(v, power) for name, v in values.items()})
 
     def bias_score(self, power: float = -5.0, pooled_share: float = 0.25) -> float:
-        """Pooled AUC and the means of the bias AUCs, in one number.
+        """Return a weighted mean of the pooled AUC and the generalized means of the bias AUCs.
 
         Parameters
         ----------
         power : float, default=-5.0
-            That of `bias_means`.
+            Exponent of the generalized means; see `bias_means`.
         pooled_share : float, default=0.25
             Weight of the pooled AUC, from 0 to 1; the three means share the rest.
 
         Returns
         -------
         float
-            From 0 to 1, greater is better; NaN if one of the four is.
+            Score from 0 to 1, greater is better; NaN if one of the four terms is NaN.
 
         Raises
         ------
@@ -201,8 +202,8 @@ class Bias:
 
         Notes
         -----
-        With the defaults, the score of the competition "Jigsaw Unintended Bias in Toxicity
-        Classification" (2019), where the groups, which may overlap there, are the identities.
+        The defaults give the score of the competition "Jigsaw Unintended Bias in Toxicity
+        Classification" (2019). Its groups are identities, which may overlap there.
 
         Examples
         --------
@@ -226,40 +227,43 @@ class Bias:
     def abroca(
         self, reference: Any = "rest", *, n_resamples: int = 0, random_state: Any = None
     ) -> pd.DataFrame:
-        """Area between the ROC curve of each group and that of a reference.
+        """Return the area between the ROC curves of each group and of a reference (ABROCA).
 
         Parameters
         ----------
         reference : "rest" or a group's label, default="rest"
-            "rest" compares each group with the rows of all others together. A group's label
-            compares the others with it; where a group is called "rest", pass its label in a
-            list.
+            "rest" compares each group with the pooled rows of all other groups. A label compares
+            the other groups with the group of that label. If a group is named "rest", pass its
+            label in a list.
         n_resamples : int, default=0
-            How often to draw the area that sampling error makes if the two had the same
-            curve; 0 leaves `expected` and the p values out. 1,000 allow p values from 0.001.
+            Number of draws of the area under the null hypothesis that both curves are the same. 0
+            leaves out `expected` and the p values. The smallest possible p value with 1,000 draws
+            is about 0.001.
         random_state : int, RandomState instance or None, default=None
-            Seed of these draws.
+            Seed of the draws.
 
         Returns
         -------
         pandas.DataFrame
-            Indexed by group: `auc`, `reference_auc`, and `abroca` [1]_, the exact area between
-            the two curves: 0 if they are the same, and at least the difference of the AUCs, which
-            it equals if the curves do not cross. With `n_resamples`, also `expected`, the mean
-            area that chance makes, `pvalue`, `pvalue_adjusted` and the `adjustment`, Holm's, or
-            Benjamini and Hochberg's for more than 50 groups. NaN where a class is absent.
+            Indexed by group: `auc`, `reference_auc`, and `abroca` [1]_, the exact area between the
+            two curves. The area is 0 if the curves are the same. It is at least the absolute
+            difference of the AUCs, and equals that difference if the curves do not cross. With
+            `n_resamples`, also `expected`, the mean area under the null hypothesis, `pvalue`,
+            `pvalue_adjusted` and the `adjustment`: Holm's, or Benjamini and Hochberg's for more
+            than 50 groups. NaN if a class is absent.
 
         Raises
         ------
         ValueError
-            If there is no such group; if `n_resamples` is no whole number of 0 or more; or if
-            p values are asked for and rows have weights.
+            If there is no such group, if `n_resamples` is not a whole number of 0 or more, or if p
+            values are requested and rows have weights.
 
         Notes
         -----
-        The area is never negative, so that it is above 0 by chance: compare it with `expected`.
-        Each resample draws the positives' placements, the share of negatives above them, from
-        those of both [2]_. Every comparison with the rest passes over all distinct scores.
+        The area is never negative, so sampling error alone makes it positive: compare it with
+        `expected`. Each resample draws the placement values of the positives (the share of
+        negatives above them) from the pooled placement values of both curves [2]_. Each comparison
+        with the rest takes a pass over all distinct scores.
 
         References
         ----------
@@ -287,7 +291,7 @@ class Bias:
         if n_resamples and self.partial._cells.weights is not None:
             raise ValueError(
                 "n_resamples must be 0 where rows have weights: the p value of the area is "
-                "known for rows that count alike only."
+                "only known for rows without weights."
             )
         random = check_random_state(random_state)
         groups, reference_group = np.arange(len(self.partial)), None
@@ -311,7 +315,7 @@ class Bias:
     def _area_beside(
         self, g: int, reference: int | None, n_resamples: int, random: np.random.RandomState
     ) -> tuple[float, ...]:
-        """A row of the table: the group beside another, or beside all others."""
+        """Row of the table: a group compared with another group or with all others."""
         curve, curves = self._roc_curves.of_group(g), self._roc_curves
         other = curves.of_others(g) if reference is None else curves.of_group(reference)
         if other is None:
@@ -328,13 +332,13 @@ class Bias:
             for n in (self.partial.n_negatives, self.partial.n_positives)
         )
         by_chance = null_areas((curve, other), negatives, positives, n_resamples, random)
-        # Areas that differ by rounding are equal.
+        # Treat areas that differ by rounding only as equal.
         pvalue = (1 + (by_chance >= area - 1e-12).sum()) / (1 + n_resamples)
         return self._auc[g], reference_auc, area, by_chance.mean(), pvalue
 
 
 def _generalised_mean(values: Floats, power: float) -> float:
-    """Mean of the values that are not NaN."""
+    """Generalized mean of the values that are not NaN."""
     values = values[~np.isnan(values)]
     if values.size == 0:
         return float("nan")
@@ -342,6 +346,6 @@ def _generalised_mean(values: Floats, power: float) -> float:
         return 0.0
     if power == 0:
         return float(np.exp(np.log(values).mean()))
-    # Relative to the value that counts most, so that no power overflows.
+    # Divide by the value with the largest term, so that no power overflows.
     scale = (values.max() or 1.0) if power > 0 else values.min()
     return float(scale * np.mean((values / scale) ** power) ** (1.0 / power))

@@ -1,4 +1,4 @@
-"""`GroupAUC`: every AUC of a partial."""
+"""`GroupAUC`: report on the AUCs of a partial."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ from skfedauc.report.uncertainty import Uncertainty
 if TYPE_CHECKING:
     import pandas as pd
 
-# `statistics()` leaves out what needs a groups by groups matrix above this many groups.
+# Above this many groups `statistics()` omits statistics that need the cross matrix.
 MATRIX_GROUPS = 500
-# Below this share of weighted pairs across groups, their sum is not taken as a difference.
+# Below this share of weighted cross-group pairs, sum them directly: a difference loses precision.
 _FEW_CROSS = 1e-3
 
 
 class Decomposition(NamedTuple):
-    """What the pooled AUC is made of.
+    """Decomposition of the pooled AUC into pairs within groups and pairs across groups.
 
     ``pooled = share_within * within + (1 - share_within) * cross``.
 
     Attributes
     ----------
     within : float
-        AUC over the pairs whose positive and negative share a group.
+        AUC over the pairs whose positive and negative are in the same group.
     cross : float
-        AUC over the pairs from two groups.
+        AUC over the pairs whose positive and negative are in different groups.
     share_within : float
-        Share of the pairs that are within a group.
+        Share of the pairs that are within groups.
     """
 
     within: float
@@ -58,21 +58,19 @@ class Decomposition(NamedTuple):
 
 
 class GroupAUC(Uncertainty, Bias):
-    """Every AUC over groups, read from one partial.
+    """Report on AUCs over groups, computed from one partial.
 
     Parameters
     ----------
     partial : AUCPartial
-        The counts to read, such as the sum of many devices' partials.
+        Score counts by group, such as the sum of the partials of many devices.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
-        What averages and gaps do with groups that lack a class, whose AUC is undefined.
-        "skip" leaves them out with one `UndefinedMetricWarning` that counts them;
-        "ignore" does so silently; "raise" is a ValueError; a number stands in for their
-        AUC.
+        How averages and gaps treat groups that lack a class, whose AUC is undefined. "skip" leaves
+        them out with one `UndefinedMetricWarning` that counts them. "ignore" leaves them out
+        silently. "raise" raises a ValueError. A number is used as their AUC.
     group_names : str or list of str, default=None
-        What the groups are called in tables: one name, or one for each column where they come
-        from several. None takes the names of the partial, which are those of the columns that
-        its groups come from.
+        Names of the group columns in tables: one name for each column that the groups come from.
+        None means the `group_names` of the partial.
 
     Attributes
     ----------
@@ -82,24 +80,26 @@ class GroupAUC(Uncertainty, Bias):
     Raises
     ------
     TypeError
-        If `partial` is no AUCPartial, or `group_names` are no names.
+        If `partial` is not an AUCPartial, or `group_names` are not strings.
     ValueError
-        If `undefined` is none of the above, or there are more or fewer names than columns; and,
-        with ``undefined="raise"``, when an average or a gap is asked for that needs a group that
-        lacks a class, or any result that would be NaN.
+        If `undefined` is none of the above, or the number of names differs from the number of
+        columns. With ``undefined="raise"`` also on access to an average or a gap if a group lacks a
+        class, and on access to a result that would be NaN.
 
     See Also
     --------
-    group_roc_auc_score : One statistic as a function.
-    group_auc_scoring : The statistics as scorers.
+    group_roc_auc_score : Compute one statistic.
+    group_auc_scoring : Scorers of the statistics.
 
     Notes
     -----
-    With the positives' and negatives' weight ``W+_g`` and ``W-_g`` in group g, the pooled
-    AUC is the average of the AUCs of every pair of groups, weighted by
-    ``W+_g W-_h`` [1]_. Averaging the group AUCs by positives is the covariate-adjusted AUC
-    [2]_. It equals the pooled one if negatives have the same score distribution in all groups, the
-    average by negatives does if positives have.
+    The pooled AUC is the average of the cross AUCs of all pairs (g, h) of groups, weighted by
+    ``W+_g W-_h`` [1]_, where ``W+_g`` and ``W-_g`` are the weights of the positives and of the
+    negatives of group g.
+
+    The average of the group AUCs by positives is the covariate-adjusted AUC [2]_. It equals the
+    pooled AUC if the negatives have the same score distribution in all groups. The average by
+    negatives equals the pooled AUC if the positives have the same score distribution in all groups.
 
     References
     ----------
@@ -125,9 +125,9 @@ class GroupAUC(Uncertainty, Bias):
     b      0.5            2            1
     """
 
-    # What scorers add to messages about groups that lack a class: a sentence with a space before.
+    # Sentence, with a leading space, that scorers append to messages about undefined AUCs.
     _remedy = ""
-    # Whether one warning says it for all statistics, as for the scores of a fold.
+    # Whether to warn once for all statistics, as scorers do in each fold.
     _warns_once = False
 
     def __init__(
@@ -147,17 +147,17 @@ class GroupAUC(Uncertainty, Bias):
         names = partial.group_names if group_names is None else group_names
         self._group_names = validation.check_group_names(names, partial._labels)
 
-    # Whether results that are not defined are NaN without a warning
+    # Whether undefined results are NaN without a warning
     _is_quiet = False
 
     @property
     def partial(self) -> AUCPartial:
-        """The counts that are read."""
+        """The partial that the report is computed from."""
         return self._partial
 
     @property
     def undefined(self) -> Undefined:
-        """What averages and gaps do with groups that lack a class."""
+        """How averages and gaps treat groups that lack a class."""
         return self._undefined
 
     @classmethod
@@ -173,14 +173,14 @@ class GroupAUC(Uncertainty, Bias):
         missing: validation.Missing = "raise",
         n_jobs: int | None = None,
     ) -> GroupAUC:
-        """Report on predictions; the parameters are those of `AUCPartial`.
+        """Make a report from labels, scores and groups.
 
         Parameters
         ----------
         y_true : array-like of shape (n_rows,)
             Labels of two classes.
         y_score : array-like of shape (n_rows,)
-            Finite scores; the higher, the more positive.
+            Finite scores; a higher score means more likely positive.
         groups : array-like of shape (n_rows,) or (n_rows, n_columns)
             Group label of each row; with several columns each combination is a group.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -188,12 +188,12 @@ class GroupAUC(Uncertainty, Bias):
         pos_label : int, float, bool or str, default=None
             The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
-            What to do with groups that lack a class; see the class.
+            How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
-            What to do with rows without a group label; see `AUCPartial.from_predictions`.
+            How to treat rows without a group label; see `AUCPartial.from_predictions`.
         n_jobs : int, default=None
-            Threads to use; None means 1 unless in a `joblib.parallel_config` context, -1 all
-            processors.
+            Number of threads. None means 1 unless in a `joblib.parallel_config` context; -1 means
+            all processors.
 
         Returns
         -------
@@ -202,7 +202,7 @@ class GroupAUC(Uncertainty, Bias):
         Raises
         ------
         ValueError, TypeError
-            If an argument is not as described; the message tells what to pass instead.
+            If an argument is not as described; the message says what to pass instead.
 
         Examples
         --------
@@ -238,7 +238,7 @@ class GroupAUC(Uncertainty, Bias):
         missing: validation.Missing = "raise",
         n_jobs: int | None = None,
     ) -> GroupAUC:
-        """Report on a fitted estimator.
+        """Make a report from a fitted estimator and data.
 
         Parameters
         ----------
@@ -249,22 +249,22 @@ class GroupAUC(Uncertainty, Bias):
         y : array-like of shape (n_rows,)
             True labels.
         groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
-            Name or names of columns of X, or the labels themselves. A pandas Series is
-            looked up by label in the index of X, if X has one.
+            Name or names of columns of X, or the group labels themselves. A pandas Series is
+            aligned with the index of X by label, if X has an index.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
-            The positive label; ``estimator.classes_[1]`` if left out.
+            The positive label; None means ``estimator.classes_[1]``.
         response_method : str or tuple of str, default=("decision_function", \
 "predict_proba")
-            Methods of the estimator that give scores, the first that it has being used.
+            Methods of the estimator that return scores; the first that exists is used.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
-            What to do with groups that lack a class; see the class.
+            How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
-            What to do with rows without a group label; see `AUCPartial.from_predictions`.
+            How to treat rows without a group label; see `AUCPartial.from_predictions`.
         n_jobs : int, default=None
-            Threads to count with, once there are scores; None means 1 unless in a
-            `joblib.parallel_config` context, -1 all processors.
+            Number of threads for counting, not for prediction. None means 1 unless in a
+            `joblib.parallel_config` context; -1 means all processors.
 
         Returns
         -------
@@ -273,7 +273,7 @@ class GroupAUC(Uncertainty, Bias):
         Raises
         ------
         ValueError, TypeError
-            If an argument is not as described; the message tells what to pass instead.
+            If an argument is not as described; the message says what to pass instead.
 
         Examples
         --------
@@ -318,14 +318,15 @@ class GroupAUC(Uncertainty, Bias):
         return min(float(twice / (2 * pairs)), 1.0)
 
     def average(self, weights: str | Mapping[Any, float] | ArrayLike) -> float:
-        """Weighted average of the group AUCs.
+        """Return a weighted average of the group AUCs.
 
         Parameters
         ----------
         weights : {"macro", "samples", "positives", "negatives", "pairs"}, mapping or array
-            How much each group counts: all alike; by its weight of rows, of positives or
-            of negatives; by its number of pairs. Or a weight for each label, as a mapping
-            or a pandas Series; or an array of weights in the order of ``by_group``.
+            Weights of the groups: equal ("macro"), the group's weight of rows ("samples"), of
+            positives or of negatives, or the product of the last two ("pairs"). Alternatively, a
+            mapping or pandas Series with a weight for each label, or an array of weights in the
+            order of ``by_group``.
 
         Returns
         -------
@@ -351,12 +352,12 @@ class GroupAUC(Uncertainty, Bias):
         total = float(of_group[used].sum())
         if not total > 0:
             return self._not_defined("no group that counts has rows of both classes")
-        # No dot product: its rounding depends on the number of threads.
+        # Not a dot product, whose rounding depends on the number of threads.
         return min(float((of_group[used] * auc[used]).sum()) / total, 1.0)
 
     @property
     def worst(self) -> float:
-        """The smallest group AUC."""
+        """Smallest group AUC."""
         auc, used = self._usable
         if not used.any():
             return self._not_defined("no group has rows of both classes")
@@ -386,7 +387,7 @@ class GroupAUC(Uncertainty, Bias):
     def cross_difference(self) -> float:
         """Largest difference, over pairs of groups, between their two cross AUCs.
 
-        A ValueError if the matrix of groups by groups would not fit in memory.
+        Raises a ValueError if the cross matrix would not fit in memory.
         """
         both = self._defined
         self._report_undefined()
@@ -400,21 +401,21 @@ class GroupAUC(Uncertainty, Bias):
 
     @property
     def n_groups(self) -> int:
-        """Number of groups; one for rows that came without groups."""
+        """Number of groups; 1 for rows without groups."""
         return len(self.partial)
 
     @property
     def n_missing(self) -> int:
-        """Number of rows that were left out since they have no group label."""
+        """Number of rows left out because they have no group label."""
         return self.partial.n_missing
 
     @property
     def n_undefined(self) -> int:
-        """Number of groups that lack a class, so that their AUC is undefined."""
+        """Number of groups whose AUC is undefined because they lack a class."""
         return int((~self._defined).sum())
 
     def statistic(self, name: StatisticName) -> float:
-        """One of the named statistics.
+        """Return a statistic by name.
 
         Parameters
         ----------
@@ -426,12 +427,12 @@ class GroupAUC(Uncertainty, Bias):
         Returns
         -------
         float
-            NaN where it is undefined.
+            The statistic; NaN if it is undefined.
 
         Raises
         ------
         ValueError
-            If there is no statistic of that name; the message lists them.
+            If there is no statistic of that name; the message lists the names.
 
         Examples
         --------
@@ -443,20 +444,20 @@ class GroupAUC(Uncertainty, Bias):
         return STATISTICS[check_statistic(name)].compute(self)
 
     def _score(self, name: str) -> float:
-        """The statistic as scorers take it."""
+        """Return the value of a statistic that scorers use."""
         statistic = STATISTICS[name]
         return (statistic.score or statistic.compute)(self)
 
     # Tables --------------------------------------------------------------------------
 
     def statistics(self) -> pd.Series:
-        """Every named statistic.
+        """Return all named statistics.
 
         Returns
         -------
         pandas.Series
-            By name. Those that need a matrix of groups by groups, `cross_difference`, are
-            left out above 500 groups; ask for them by name.
+            Statistics by name. `cross_difference`, which needs the cross matrix, is left out above
+            500 groups; use ``statistic("cross_difference")`` instead.
 
         Examples
         --------
@@ -490,8 +491,8 @@ class GroupAUC(Uncertainty, Bias):
     def by_group(self) -> pd.DataFrame:
         """AUC and class counts of each group.
 
-        A DataFrame with the columns `auc` (NaN where undefined), `n_positives` and
-        `n_negatives`, indexed by group; a MultiIndex where labels are tuples.
+        A DataFrame with the columns `auc` (NaN if undefined), `n_positives` and `n_negatives`,
+        indexed by group. The index is a MultiIndex if labels are tuples.
         """
         import pandas as pd
 
@@ -505,29 +506,29 @@ class GroupAUC(Uncertainty, Bias):
         )
 
     def without_small_groups(self, min_per_class: int = 10) -> GroupAUC:
-        """The report on the groups that have enough rows of either class, the others left out.
+        """Return a report without the groups that have few rows of a class.
 
-        A tiny group may have any AUC by chance, so that `worst`, `difference` and what chance
-        would make of it are about the tiny groups, if there are some.
+        The AUC of a tiny group has a large sampling error. If there are tiny groups, they therefore
+        dominate `worst`, `difference` and `expected_difference`.
 
         Parameters
         ----------
         min_per_class : int, default=10
-            Groups with fewer positives or fewer negatives are left out, with all their rows.
+            Groups with fewer positives or fewer negatives than this are left out.
 
         Returns
         -------
         GroupAUC
-            With the same `undefined`.
+            Report on the remaining groups, with the parameter `undefined` of this report.
 
         Raises
         ------
         ValueError
-            If `min_per_class` is no whole number of 0 or more; or for reports over folds.
+            If `min_per_class` is not a whole number of 0 or more, or the report is over folds.
 
         See Also
         --------
-        AUCPartial.regroup : Puts small groups together.
+        AUCPartial.regroup : Combine small groups.
 
         Examples
         --------
@@ -550,7 +551,7 @@ class GroupAUC(Uncertainty, Bias):
         )
 
     def _has_per_class(self, least: int) -> NDArray[np.bool_]:
-        """Whether each group has so many rows of either class."""
+        """Whether each group has at least this many rows of each class."""
         fewest = np.minimum(self.partial.n_positives, self.partial.n_negatives)
         return np.asarray(fewest >= least)
 
@@ -578,7 +579,7 @@ class GroupAUC(Uncertainty, Bias):
         if not self._has_cross_pairs:
             cross = float("nan")
         elif self._twice.dtype.kind == "f" and pairs - pairs_within < _FEW_CROSS * pairs:
-            # So few pairs would be lost in the rounding of a difference.
+            # The difference of two sums would lose so few pairs to rounding.
             wins, pairs_across = self._wins
             cross = _ratio(wins[1, 0].sum(), pairs_across[1, 0].sum())
         else:
@@ -590,9 +591,9 @@ class GroupAUC(Uncertainty, Bias):
     def cross_matrix(self) -> pd.DataFrame:
         """AUC of each group's positives against each group's negatives.
 
-        A DataFrame of groups by groups; rows are the positives' group, columns the
-        negatives'; the group AUCs are on the diagonal. A ValueError if it would not fit
-        in memory.
+        A DataFrame of groups by groups. Rows are the group of the positives, columns the group of
+        the negatives, and the diagonal holds the group AUCs. Raises a ValueError if the matrix
+        would not fit in memory.
         """
         import pandas as pd
 
@@ -602,16 +603,16 @@ class GroupAUC(Uncertainty, Bias):
             columns=self._index("negatives"),
         )
 
-    # What the above is computed from ---------------------------------------------------
+    # Quantities behind the results above ---------------------------------------------------
 
     @property
     def _states(self) -> list[AUCPartial]:
-        """The states within which rows are compared: one, or that of each fold."""
+        """The partials within which rows are compared: one, or one for each fold."""
         return [self.partial]
 
     @property
     def _positives(self) -> NDArray[Any]:
-        """Weight of the positives of each group; counts where all rows weigh 1."""
+        """Weight of the positives of each group; their number if rows have no weights."""
         return self.partial._concordance.positives
 
     @property
@@ -636,22 +637,22 @@ class GroupAUC(Uncertainty, Bias):
     def _auc(self) -> NDArray[np.float64]:
         auc = np.full(self.n_groups, np.nan)
         used = self._defined
-        # The constant comes last: halving never rounds.
+        # Divide by 2 last, since halving is exact.
         auc[used] = (self._twice[used] / self._pairs[used]).astype(np.float64) / 2.0
-        # Weights may round to slightly more.
+        # Rounding of weights may give slightly more than 1.
         np.minimum(auc, 1.0, out=auc)
         return auc
 
     @functools.cached_property
     def _pooled_pairs(self) -> tuple[Any, Any]:
-        """Twice the concordant weight, and the weight of all pairs, without groups.
+        """Twice the weight of the concordant pairs, and the weight of all, of the pooled rows.
 
-        Exact for counts: Python's integers neither round nor overflow.
+        Counts are exact, because Python integers neither round nor overflow.
         """
         if self.n_groups == 0:
             return 0, 0
         of_all = self.partial._pool()._concordance
-        # Python's numbers: integers of any size, or floats
+        # Python integers of any size, or floats
         negatives, positives, twice = (
             array.tolist()[0] for array in (of_all.negatives, of_all.positives, of_all.u2)
         )
@@ -659,17 +660,17 @@ class GroupAUC(Uncertainty, Bias):
 
     @functools.cached_property
     def _within_pairs(self) -> tuple[Any, Any]:
-        """The same, of the pairs within groups only."""
+        """Twice the weight of the concordant pairs, and the weight of all pairs, within groups."""
         return _exact_sum(self._twice), _exact_dot(self._positives, self._negatives)
 
     @functools.cached_property
     def _has_cross_pairs(self) -> bool:
-        """Whether some positive and some negative are of different groups."""
+        """Whether a positive and a negative are in different groups."""
         positives, negatives = self.partial.n_positives > 0, self.partial.n_negatives > 0
         return bool((positives * (negatives.sum() - negatives)).any())
 
     def _cross_pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Twice the concordant weight, and the weight of all pairs, by pair of groups."""
+        """Twice the weight of the concordant pairs, and of all pairs, by pair of groups."""
         pairs = np.outer(self._positives, self._negatives.astype(np.float64))
         return cross_concordance(self.partial._cells), pairs
 
@@ -681,7 +682,7 @@ class GroupAUC(Uncertainty, Bias):
             raise ValueError(
                 f"the cross matrix of {self.n_groups:,} groups needs {needed / 2**30:,.3g} "
                 f"GiB, more than half of the {usable / 2**30:,.3g} GiB of memory of this machine "
-                "or container. Put groups together with partial.regroup(...), or use "
+                "or container. Combine groups with partial.regroup(...), or use "
                 "decomposition(), which needs no matrix."
             )
         twice, pairs = self._cross_pairs()
@@ -693,7 +694,7 @@ class GroupAUC(Uncertainty, Bias):
 
     @functools.cached_property
     def _usable(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Group AUCs as averages and gaps see them, and which groups take part."""
+        """Group AUCs for averages and gaps, and a mask of the groups that are used."""
         self._report_undefined()
         if isinstance(self.undefined, float):
             stood_in = np.where(self._defined, self._auc, self.undefined)
@@ -702,7 +703,7 @@ class GroupAUC(Uncertainty, Bias):
 
     @functools.cached_property
     def _undefined_reported(self) -> bool:
-        """Tell of groups that lack a class, once."""
+        """Warn or raise once if groups lack a class."""
         if self.n_undefined and self.undefined in ("skip", "raise"):
             rows = self.partial.n_positives + self.partial.n_negatives
             share = rows[~self._defined].sum() / rows.sum()
@@ -716,7 +717,7 @@ class GroupAUC(Uncertainty, Bias):
                     f"{message}. Pass undefined='skip' to leave them out, or a number that "
                     f"stands in for their AUC.{self._remedy}"
                 )
-            self._warned.discard("undefined")  # by a statistic that does not name its cause
+            self._warned.discard("undefined")  # an earlier warning may not name the cause
             self._warn(
                 f"{message}: they are left out of averages and gaps. Pass "
                 "undefined='ignore' to silence this, or a number that stands in for their "
@@ -731,12 +732,12 @@ class GroupAUC(Uncertainty, Bias):
 
     @functools.cached_property
     def _warned(self) -> set[str]:
-        """What was warned of already."""
+        """Topics of the warnings issued so far."""
         return set()
 
     @property
     def _of_one_label(self) -> str:
-        """The label that all rows have and pos_label, to be added to a message; or nothing."""
+        """Phrase for messages if all rows have one label that is not pos_label; otherwise empty."""
         classes = self.partial._origin.classes
         if len(classes.seen) != 1 or not classes.lacks_positive or self.partial.n_positives.any():
             return ""
@@ -749,7 +750,7 @@ class GroupAUC(Uncertainty, Bias):
         _ = self._undefined_reported
 
     def _not_defined(self, reason: str, *, more_rows_help: bool = True) -> float:
-        """NaN, told as `undefined` asks."""
+        """Return NaN, with a warning or error as `undefined` requires."""
         remedy = self._remedy if more_rows_help else ""
         reason += self._of_one_label
         if self.undefined == "raise":
@@ -772,7 +773,7 @@ class GroupAUC(Uncertainty, Bias):
             return AVERAGES[weights](self).astype(np.float64)
         if hasattr(weights, "to_dict") and hasattr(weights, "index"):
             by_label = {validation.as_label(k): v for k, v in weights.to_dict().items()}
-            # A Series that was never given labels is an array.
+            # Treat a Series without labels of its own as an array.
             if by_label.keys() == set(self.partial.groups or ()) or any(
                 isinstance(label, str | tuple) for label in by_label
             ):
@@ -796,9 +797,9 @@ class GroupAUC(Uncertainty, Bias):
         return of_group
 
     def _all_statistics(self) -> dict[str, float]:
-        """Every named statistic that is cheap enough, without a warning."""
+        """Compute all named statistics that are cheap enough, without warnings."""
         quiet = copy.copy(self)
-        # A copy, not a filter of warnings: filters are those of all threads.
+        # A copy rather than a warnings filter, because filters affect all threads.
         quiet._is_quiet = True
         if self.undefined in ("skip", "raise"):
             quiet._undefined = "ignore"
@@ -810,10 +811,10 @@ class GroupAUC(Uncertainty, Bias):
             if not (statistic.needs_matrix and self.n_groups > MATRIX_GROUPS)
         }
 
-    # How it looks ----------------------------------------------------------------------
+    # Display ----------------------------------------------------------------------
 
     def _index(self, name: str | None = None) -> Any:
-        """Group labels, called `name`, or by the columns they come from."""
+        """Index of group labels, named `name` or by the columns that the labels come from."""
         import pandas as pd
 
         groups, labels = self.partial.groups, self.partial._labels
@@ -837,7 +838,7 @@ class GroupAUC(Uncertainty, Bias):
         )
 
     def _extremes(self) -> list[tuple[str, Any, float]]:
-        """The groups of smallest and of largest AUC."""
+        """The groups with the smallest and the largest AUC."""
         if not self._defined.any():
             return []
         groups = self.partial.groups or ("all",)
@@ -878,7 +879,7 @@ def _ratio(part: Any, whole: Any) -> float:
 
 
 def _exact_sum(values: NDArray[Any]) -> Any:
-    """Sum of 64-bit integers as one of Python's; of floats as a float."""
+    """Sum of 64-bit integers as a Python integer; sum of floats as a float."""
     if values.dtype.kind == "f":
         return float(values.sum())
     if values.dtype.kind == "O":
@@ -889,7 +890,7 @@ def _exact_sum(values: NDArray[Any]) -> Any:
 
 
 def _exact_dot(left: NDArray[Any], right: NDArray[Any]) -> Any:
-    """Sum of products of integers as one of Python's; of floats as a float."""
+    """Sum of products of integers as a Python integer; of floats as a float."""
     if left.dtype.kind == "f":
         return float((left * right).sum())
     if float(np.dot(left.astype(np.float64), right)) < 2.0**62:

@@ -1,4 +1,4 @@
-"""How much memory this process may use, by the machine and by the limits of its containers."""
+"""Memory that this process may use, limited by the machine and by its containers."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 
 _GROUPS = Path("/sys/fs/cgroup")
 _OF_PROCESS = Path("/proc/self/cgroup")
-# Names of the files with the limit in bytes: of control groups in version 2 and in version 1.
+# Files with the limit in bytes, in version 2 and in version 1 of control groups.
 _LIMIT, _LIMIT_V1 = "memory.max", "memory.limit_in_bytes"
 
 
 def usable_memory() -> int:
-    """Bytes of memory: of the machine, or fewer where a container is limited to fewer.
+    """Bytes of memory of the machine, or of the container if its limit is lower.
 
-    8 GiB where the system does not tell.
+    8 GiB if the size is unknown.
     """
     try:
         of_machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -25,17 +25,17 @@ def usable_memory() -> int:
 
 
 def _limits() -> Iterator[int]:
-    """The limits of the control groups that this process is in, as far as they can be read.
+    """Memory limits of the control groups of this process that can be read.
 
-    A group's limit holds for the groups in it. A container sees its own group in the place of the
-    root, or at the path that it has outside.
+    The limit of a control group applies to its subgroups. A container sees its own control group
+    either as the root or at the path that the group has outside the container.
     """
     for folder, name in {*_files()}:
         try:
             limit = (folder / name).read_text(encoding="ascii").strip()
         except (OSError, ValueError):
             continue
-        if limit.isdecimal() and int(limit) > 0:  # "max" is no limit
+        if limit.isdecimal() and int(limit) > 0:  # "max" means no limit
             yield int(limit)
 
 

@@ -1,4 +1,4 @@
-"""The vocabulary: every statistic by name, in reports, functions, scorers and rules."""
+"""Table of named statistics, shared by reports, functions, scorers and refit rules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Undefined: TypeAlias = Literal["skip", "ignore", "raise"] | float
 
-# The keys of the table below, for type checkers; scorers spell gaps with "neg_".
+# Names of the table below, for type checkers; in scorers gaps have the prefix "neg_".
 Average: TypeAlias = Literal["macro", "samples", "positives", "negatives", "pairs"]
 Gap: TypeAlias = Literal["difference", "cross_difference", "tau"]
 StatisticName: TypeAlias = (
@@ -29,9 +29,10 @@ ScorerStatistic: TypeAlias = (
 
 
 class Statistic(NamedTuple):
-    """A named statistic: how to compute it, and what scorers have to know.
+    """A named statistic: its function and its properties for scorers.
 
-    ``score`` is what scorers take in its place, since its mean over folds is unbiased.
+    ``score``, if given, is the function that scorers use instead of ``compute``, because its mean
+    over folds is unbiased.
     """
 
     compute: Callable[[GroupAUC], float]
@@ -40,7 +41,7 @@ class Statistic(NamedTuple):
     score: Callable[[GroupAUC], float] | None = None
 
 
-# Weight of each group's AUC in the average of that name.
+# Weights of the group AUCs in each average.
 AVERAGES: dict[str, Callable[[GroupAUC], NDArray[Any]]] = {
     "macro": lambda report: np.ones(report.n_groups),
     "samples": lambda report: report._positives + report._negatives,
@@ -79,7 +80,7 @@ STATISTICS: dict[str, Statistic] = {
     "bias_score": Statistic(lambda report: report.bias_score()),
 }
 
-# Names that other tools use, and what they are called here.
+# Names used by other tools, and the corresponding names here.
 _OTHER_NAMES = {
     "micro": "'pooled' (all rows together)",
     "weighted": "'positives' (groups weighted by their number of positives, the support)",
@@ -94,10 +95,10 @@ _OTHER_NAMES = {
 
 
 def check_statistic(name: Any, *, scorer: bool = False) -> str:
-    """The name itself if there is such a statistic, else an error that lists them.
+    """Return the name if there is such a statistic; otherwise raise an error that lists all names.
 
-    With `scorer` the names are those of scorers, where greater is better: a gap is
-    spelled with "neg_" in front.
+    With `scorer`, names are those of scorers, where greater is better: gaps have the prefix
+    "neg_".
     """
     names = {
         name if statistic.greater_is_better or not scorer else f"neg_{name}": None
@@ -113,20 +114,20 @@ def check_statistic(name: Any, *, scorer: bool = False) -> str:
         elif scorer and f"neg_{name}" in names:
             hint = f" Greater must be better in a scorer: use 'neg_{name}'."
         elif not scorer and name.removeprefix("neg_") in names:
-            hint = f" Only scorers have 'neg_' in front: use {name.removeprefix('neg_')!r}."
+            hint = f" Only scorers have the prefix 'neg_': use {name.removeprefix('neg_')!r}."
         elif near:
             hint = f" Did you mean {near[0]!r}?"
     raise ValueError(f"statistic must be one of {', '.join(map(repr, names))}; got {name!r}.{hint}")
 
 
 def check_undefined(undefined: Any) -> Undefined:
-    """The argument itself, numbers as float, if it is a valid way to treat groups."""
+    """Validate the argument `undefined`; return numbers as float."""
     if isinstance(undefined, str) and undefined in ("skip", "ignore", "raise"):
         return cast(Undefined, undefined)
     is_number = isinstance(undefined, int | float) and not isinstance(undefined, bool)
     if is_number and 0 <= undefined <= 1:
         return float(undefined)
     raise ValueError(
-        "undefined must be 'skip', 'ignore', 'raise' or a number from 0 to 1 that stands in "
-        f"for the AUC of groups that lack a class; got {undefined!r}."
+        "undefined must be 'skip', 'ignore', 'raise' or a number from 0 to 1, used as "
+        f"the AUC of groups that lack a class; got {undefined!r}."
     )

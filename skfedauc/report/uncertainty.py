@@ -1,6 +1,6 @@
-"""Inference from a report: intervals, tests, and which averages agree with the pooled AUC.
+"""Inference methods of a report: intervals, tests, and equivalence with the pooled AUC.
 
-The numbers are computed in `skfedauc.inference`; here they become tables.
+`skfedauc.inference` computes the numbers; this module puts them into tables.
 """
 
 from __future__ import annotations
@@ -30,34 +30,34 @@ if TYPE_CHECKING:
 
 # Distributions of scores count as different below this p value.
 _DIFFERENT = 0.01
-# Up to this many groups every two are compared.
+# All pairs are compared for up to this many groups.
 _MOST_IN_PAIRS = 500
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Agreement:
-    """Which averages of group AUCs are equivalent to the pooled AUC; made by `GroupAUC.agreement`.
+    """Equivalence of averages with the pooled AUC, returned by `GroupAUC.agreement`.
 
     Attributes
     ----------
     verdict : str
         The result in a sentence or two.
     averages : pandas.DataFrame
-        For each average its value; `difference`, the pooled AUC less it, with the limits
-        `ci_low` and `ci_high` of its 90 % interval; `bound`, what the two certainly are
-        not further apart than (of "positives" and "negatives" only); and `stands_for_pooled`:
-        "yes" if the interval is within `delta` of 0, "no" if the 99 % interval is beyond it, or
-        "cannot tell".
+        For each average its `value`; the `difference`, pooled AUC minus average, with the limits
+        `ci_low` and `ci_high` of its 90 % interval; `bound`, a certain upper bound of the absolute
+        difference (for "positives" and "negatives" only); and `stands_for_pooled`: "yes" if the
+        90 % interval is within `delta` of 0, "no" if the 99 % interval lies entirely beyond
+        `delta`, otherwise "cannot tell".
     scores : pandas.DataFrame
-        For negatives and positives: the largest and the mean Kolmogorov distance of a group's
-        scores to those of all groups (weighted by rows), about the mean that sampling error would
-        make of it, and the statistic and p value of the Anderson-Darling test that all groups
-        score alike (NaN with sample weights).
+        For negatives and positives: the largest and the mean Kolmogorov distance between the scores
+        of a group and of all groups (weighted by rows), the approximate mean distance under the
+        null hypothesis, and the statistic and p value of the Anderson-Darling test that all groups
+        have the same score distribution (NaN with sample weights).
     case : str
         "identical", "same_negatives", "same_positives" or "different" distributions, or
         "cannot tell".
     delta : float
-        How far apart two AUCs may be and still count as equivalent.
+        Equivalence margin: the largest difference of two AUCs that count as equivalent.
     """
 
     verdict: str
@@ -71,9 +71,9 @@ class Agreement:
 
 
 class Uncertainty:
-    """The intervals and tests of `GroupAUC`."""
+    """Mixin of `GroupAUC`: intervals and tests."""
 
-    if TYPE_CHECKING:  # what `GroupAUC` has
+    if TYPE_CHECKING:  # provided by `GroupAUC`
 
         @property
         def partial(self) -> AUCPartial: ...  # noqa: D102
@@ -100,31 +100,33 @@ class Uncertainty:
         of: intervals.Of = "groups",
         over: intervals.Over | None = None,
     ) -> pd.DataFrame:
-        """Confidence intervals of the group AUCs, or of what is read from all groups.
+        """Return confidence intervals of the group AUCs, or of statistics over all groups.
 
         Parameters
         ----------
         level : float, default=0.95
-            Share of the intervals that are to hold the true value.
+            Confidence level of the intervals.
         method : {"logit", "delong", "exact"}, default="logit"
-            "logit": DeLong's variance, and limits on the logit scale; for the AUC of a group and
-            the pooled AUC over rows, the limits of Newcombe's method 5 [1]_ where they are further
-            out. "delong": limits on the scale of the AUC, cut at 0 and 1. "exact": limits that hold
-            for any distribution of independent rows, wide with few rows.
+            "logit": DeLong's variance with limits on the logit scale. For group AUCs, and for the
+            pooled AUC with fixed groups, each limit is replaced by the limit of Newcombe's method 5
+            [1]_ if that is further out. "delong": DeLong's variance with limits on the AUC scale,
+            clipped to [0, 1]. "exact": limits that are valid for any distribution of independent
+            rows; they are wide with few rows.
         of : {"groups", "statistics"}, default="groups"
-            "statistics" gives the pooled AUC, the averages, the worst and the difference.
+            "groups" gives an interval for each group AUC; "statistics" gives intervals for the
+            pooled AUC, the averages, the worst AUC and the difference.
         over : {"rows", "groups"} or None, default=None
-            What varies in the pooled AUC and the averages: new rows of these groups, or new
-            groups as well, from a population of which these are a sample. None takes "rows" up
-            to 20 groups. The worst and the difference are always about these groups.
+            Source of the sampling error of the pooled AUC and the averages: new rows of the same,
+            fixed groups ("rows"), or new, random groups from a population that these groups are a
+            sample of ("groups"). None means "rows" for up to 20 groups and "groups" for more. The
+            worst AUC and the difference are always for fixed groups.
 
         Returns
         -------
         pandas.DataFrame
-            By group: `auc`, `ci_low`, `ci_high`, `method`, and `note`, which says what is special
-            about a group, such as perfect separation. By statistic: `value` in place of
-            `auc`, and `estimand`, in words. NaN where there is no interval, with the reason in
-            `note`.
+            By group: `auc`, `ci_low`, `ci_high`, `method`, and `note`, which states a special case
+            such as perfect separation. By statistic: `value` in place of `auc`, and the `estimand`
+            in words. Limits are NaN if there is no interval; `note` gives the reason.
 
         Raises
         ------
@@ -133,18 +135,19 @@ class Uncertainty:
 
         Notes
         -----
-        The documentation has the simulated coverage. DeLong's variance is too small with few
-        positives, an AUC near 1 or tied scores (20 positives and 2,000 negatives at AUC 0.99:
-        limits on the logit scale alone hold in 80 % of samples). Newcombe's method supposes a
-        variance for each possible AUC, so that the further one of both limits holds in 93 % and
-        more of the samples in almost all simulated cases.
+        The user guide reports the simulated coverage. DeLong's variance is biased low with few
+        positives, an AUC near 1 or tied scores: with 20 positives and 2,000 negatives at AUC 0.99,
+        limits on the logit scale alone cover the true value in 80 % of samples. Newcombe's method
+        assumes a variance for each possible AUC. The further of the two limits gives a coverage of
+        93 % or more in almost all simulated cases.
 
-        Over new groups an average is a weighted mean of the groups' AUCs. With unequal weights it
-        depends on the estimate of its variance; the quantiles are those of simulated normal values,
-        from a fixed seed, and Student's with equal weights.
+        For random groups an average is a weighted mean of the group AUCs. With equal weights its
+        interval uses the quantiles of Student's t. With unequal weights the weighted mean and its
+        variance estimate are dependent, so the quantiles come from simulated normal values with a
+        fixed seed.
 
-        The interval of the difference is that of `test_difference`. An interval of each group does
-        not say whether two groups differ: see `test_difference`, `compare_groups` and
+        The interval of the difference is the interval of `test_difference`. Intervals of single
+        groups do not show whether two groups differ: see `test_difference`, `compare_groups` and
         `test_equal_groups`. Formulas and sources are in `skfedauc.inference`.
 
         References
@@ -222,7 +225,7 @@ class Uncertainty:
         return pd.DataFrame(rows, columns=columns, index=pd.Index(found, name="statistic"))
 
     def _shares(self, name: str) -> NDArray[np.float64] | None:
-        """What each group counts in an average, 1 in all; None if the average is not defined."""
+        """Weights of the groups in an average, with sum 1; None if the average is undefined."""
         _, used = self._usable
         weights = np.where(used, AVERAGES[name](self).astype(np.float64), 0.0)  # type: ignore[arg-type]
         total = float(weights.sum())
@@ -236,22 +239,25 @@ class Uncertainty:
         Returns
         -------
         EqualGroupsTest
-            With `statistic`, `pvalue`, `method`, `degrees_of_freedom`, `n_groups` and
-            `n_left_out`, the groups with fewer than two positives or two negatives (of weighted
-            rows: fewer than 1.5 effective ones).
+            Result with `statistic`, `pvalue`, `method`, `degrees_of_freedom`, `n_groups` and
+            `n_left_out`, the number of groups with fewer than two positives or two negatives
+            (with weights: an effective sample size below 1.5).
 
         Notes
         -----
-        The statistic is the weighted variance of the group AUCs over its mean if all are equal. It
-        is compared with an F distribution: degrees of freedom of the numerator by Box's
-        approximation [1]_, of the denominator by Satterthwaite's. Group variances are the unbiased
-        ones, of weighted rows DeLong's with half the degrees of freedom of their effective numbers
-        of rows: in simulations of 3 groups of 400 rows with gamma (shape 0.5 and 1) and lognormal
-        (sigma 1) weights the test errs in at most 5 %; with sigma 3 in 6 %.
+        The statistic is the weighted variance of the group AUCs, divided by its expectation under
+        the null hypothesis. It is compared with an F distribution, with Box's approximation [1]_
+        for the degrees of freedom of the numerator and Satterthwaite's for the denominator.
 
-        For 100 or more groups with fewer than 10 rows of the smaller class on average a sum of one
-        term for each group is compared with the normal distribution; the result names the form. A
-        large p value does not show that groups are equal: see the interval of the difference.
+        Group variances are unbiased estimates. With weights they are DeLong's, with half the degrees
+        of freedom of their effective sample sizes. In simulations of 3 groups of 400 rows the
+        rejection rate under the null hypothesis was at most 5 % with gamma (shape 0.5 and 1) and
+        lognormal (sigma 1) weights, and 6 % with sigma 3.
+
+        For 100 or more groups with fewer than 10 rows of the smaller class on average, the statistic
+        is a sum of one term per group, compared with the normal distribution; `method` names the
+        form. A large p value does not show that the groups are equal: see the interval of the
+        difference.
 
         References
         ----------
@@ -273,7 +279,7 @@ class Uncertainty:
         return heterogeneity.equal_groups_test(self._variances)
 
     def test_difference(self, *, level: float = 0.95) -> pairwise.DifferenceTest:
-        """Test that the largest difference between group AUCs is 0, and give its interval.
+        """Test that all group AUCs are equal, by the interval of their largest difference.
 
         Parameters
         ----------
@@ -283,9 +289,10 @@ class Uncertainty:
         Returns
         -------
         DifferenceTest
-            With `difference`, its limits `ci_low` and `ci_high`, the `pvalue`, the labels of the
-            groups with the `highest` and the `lowest` AUC, the `clearest` pair, which the p value
-            is about, `n_groups` and `method`. NaN with fewer than two groups that have an AUC.
+            Result with the `difference`, its confidence limits `ci_low` and `ci_high`, the
+            `pvalue`, the labels of the groups with the `highest` and the `lowest` AUC, `clearest`,
+            the pair of groups that the p value belongs to, `n_groups` and `method`. NaN with fewer
+            than two groups that have an AUC.
 
         Raises
         ------
@@ -294,15 +301,16 @@ class Uncertainty:
 
         Notes
         -----
-        All pairs of groups are compared at once: the limits of a pair's difference follow from the
-        two groups' own limits [1]_, with quantiles of the studentized range, which for two groups
-        are those of two samples. The p value is the smallest error rate at which the interval
-        leaves out 0. It is the smallest `pvalue_adjusted` of `compare_groups()` if all groups can
-        be compared there. Above 2,000 groups the largest lower limit of a group is compared with
-        the smallest upper one, with Bonferroni's correction.
+        All pairs of groups are compared simultaneously. The confidence limits of the difference of
+        a pair follow from the limits of its two groups [1]_, with quantiles of the studentized
+        range; for two groups this is the comparison of two samples. The p value is the smallest
+        error rate at which the interval excludes 0. It is the smallest `pvalue_adjusted` of
+        `compare_groups()` if that method can compare all groups. Above 2,000 groups the largest
+        lower limit of a group is compared with the smallest upper limit, with Bonferroni's
+        correction.
 
-        `test_equal_groups` has the same null hypothesis and another statistic, the variance of all
-        group AUCs, with more power against many small differences.
+        `test_equal_groups` tests this null hypothesis by the variance of all group AUCs. It has
+        more power against many small differences.
 
         References
         ----------
@@ -355,52 +363,52 @@ class Uncertainty:
         )
 
     def compare_groups(self, reference: Any = None, *, level: float = 0.95) -> pd.DataFrame:
-        """Compare groups two by two, with one of them, or each with the rest.
+        """Compare all pairs of groups, each group with a reference group, or each with the rest.
 
         Parameters
         ----------
         reference : None, "rest" or a group's label, default=None
-            None compares every two groups (up to 500 groups). "rest" compares each group with
-            a weighted average of the AUCs of the other groups. A group's label compares the
-            others with it; where a group is called "rest", pass its label in a list.
+            None compares all pairs of groups (up to 500 groups). "rest" compares each group with a
+            weighted average of the AUCs of the other groups. A label compares the other groups with
+            the group of that label. If a group is named "rest", pass its label in a list.
         level : float, default=0.95
-            Share of repetitions in which all intervals together are to hold.
+            Simultaneous confidence level of all intervals.
 
         Returns
         -------
         pandas.DataFrame
-            `auc`, `reference_auc` and their `difference`, with `ci_low` and `ci_high`, limits that
-            hold for all comparisons together; `statistic`, `pvalue` and `pvalue_adjusted`, and the
-            `adjustment`. NaN for groups with fewer than two rows of a class, which are not tested,
-            and for "rest" where there is none.
+            `auc`, `reference_auc` and their `difference`, with simultaneous confidence limits
+            `ci_low` and `ci_high`; `statistic`, `pvalue`, `pvalue_adjusted` and the `adjustment`.
+            NaN for groups with fewer than two rows of a class, which are not tested, and for "rest"
+            if there are no other groups.
 
         Raises
         ------
         ValueError
-            If there is no such group, or there are more than 500 to compare two by two.
+            If there is no such group, or all pairs of more than 500 groups are requested.
 
         Notes
         -----
-        The limits of the difference of two AUCs follow from each one's own limits [1]_, as
-        `confidence_intervals` has them. The p value is the smallest error rate at which
-        the interval leaves out 0, and `statistic` is its normal quantile. Every two groups are
-        compared by Tukey's and Kramer's method with quantiles of the studentized range [2]_, and
-        groups with a reference, or with the rest, by Sidak's [3]_, which needs no independence of
-        the comparisons. So a simultaneous interval leaves out 0 exactly where `pvalue_adjusted` is
-        below ``1 - level``, and the smallest `pvalue_adjusted` of all pairs is that of
-        `test_difference`. Of two groups each is the other's rest: that is one comparison, and needs
-        no adjustment.
+        The confidence limits of the difference of two AUCs follow from the limits of each AUC in
+        `confidence_intervals` [1]_. The p value is the smallest error rate at which the interval
+        excludes 0, and `statistic` is the normal quantile of the p value. All pairs of groups are
+        compared by Tukey's and Kramer's method with quantiles of the studentized range [2]_.
+        Comparisons with a reference group or with the rest use Sidak's method [3]_, which does not
+        require independent comparisons. A simultaneous interval therefore excludes 0 exactly if
+        `pvalue_adjusted` is below ``1 - level``, and the smallest `pvalue_adjusted` of all pairs is
+        the p value of `test_difference`. With two groups, each is the rest of the other; this is
+        one comparison, without adjustment.
 
-        In the average of the other groups ("rest") a group with m positives and n negatives has
-        the weight ``m n / (m + n)``, which is that of inverse variances where the placement
-        values of both classes vary alike; so a tiny group hardly moves the average. The weights
-        depend on the numbers of rows only (effective numbers of weighted rows) and count as
-        constants: the variance of the average is ``sum w^2 v / (sum w)^2``. Each ``v`` is the
-        larger one of the group's DeLong variance and of that from placement values pooled over
-        groups. In simulations without any difference (500 runs; 10 groups of 3/50 or 20/400
+        In the average of the other groups ("rest") a group with m positives and n negatives has the
+        weight ``m n / (m + n)``. These are inverse-variance weights if the placement values of both
+        classes have equal variances. A tiny group therefore has little weight. The weights depend
+        only on the numbers of rows (with sample weights: on effective sample sizes) and are treated
+        as constants: the variance of the average is ``sum w^2 v / (sum w)^2``. Each ``v`` is the
+        larger of the group's DeLong variance and the variance from placement values pooled over
+        groups. In simulations under the null hypothesis (500 runs; 10 groups of 3/50 or 20/400
         positives/negatives, AUCs of .8 to .95, tied scores, unequal spreads) at most 1.8 % of
-        families had an adjusted p value below 5 %; of two groups of 20/400, AUC .95 and unequal
-        spreads, it was 4.6 %.
+        families had an adjusted p value below 5 %. With two groups of 20/400, AUC .95 and unequal
+        spreads, 4.6 % had one.
 
         References
         ----------
@@ -452,7 +460,7 @@ class Uncertainty:
         return _comparison_table(compare(self._variances, first, second, level), index)
 
     def _number_of(self, label: Any) -> int:
-        """Number of the group of this label."""
+        """Number of the group with this label."""
         if isinstance(label, list) and len(label) == 1:
             label = label[0]
         groups = self.partial.groups or ()
@@ -470,29 +478,29 @@ class Uncertainty:
     def tau(self) -> float:
         """Standard deviation of the groups' true AUCs, by restricted maximum likelihood (REML).
 
-        Groups are weighted by their numbers of rows, so that a tiny group hardly moves the
-        estimate: see `heterogeneity`, which has its interval and other estimators. At most one
-        half, the largest that AUCs can have. Groups with fewer than two rows of a class are left
-        out; NaN with fewer than two groups.
+        Groups are weighted by their numbers of rows, so a tiny group has little influence on the
+        estimate. `heterogeneity` gives its interval and other estimators. The estimate is at most
+        one half, the largest possible standard deviation of AUCs. Groups with fewer than two rows
+        of a class are left out; NaN with fewer than two remaining groups.
 
-        Scorers (`neg_tau`) average the unbiased estimate of its square instead, the variance of
-        the group AUCs minus the mean of their variances, which may be below 0.
+        Scorers (`neg_tau`) average the unbiased estimate of ``tau**2`` instead: the variance of the
+        group AUCs minus the mean of their estimated variances. This estimate may be negative.
         """
         found = heterogeneity.tau(self._variances)
         return self._not_defined(_NO_SPREAD) if np.isnan(found) else found
 
     @property
     def _squared_tau(self) -> float:
-        """Unbiased estimate of the square of `tau`, which may be below 0."""
+        """Unbiased estimate of the square of `tau`, which may be negative."""
         kept = self._variances.estimable
         found = heterogeneity.squared_tau(self._variances.auc[kept], self._variances.unbiased[kept])
         return self._not_defined(_NO_SPREAD) if np.isnan(found) else found
 
     @functools.cached_property
     def expected_difference(self) -> float:
-        """Expected `difference` if all true AUCs are equal: what sampling error makes of it.
+        """Expected `difference` from sampling error alone, if all true AUCs are equal.
 
-        Groups are simulated, from a fixed seed, if one has fewer than 30 rows of a class.
+        If a group has fewer than 30 rows of a class, groups are simulated with a fixed seed.
         """
         return heterogeneity.expected_difference(self._variances)
 
@@ -507,15 +515,17 @@ class Uncertainty:
         Returns
         -------
         pandas.DataFrame
-            Rows "reml" (restricted maximum likelihood [1]_), the estimator of `tau`;
-            "paule_mandel" [2]_; "moments", the variance of the group AUCs minus the mean of their
-            unbiased variances; and "dersimonian_laird" [3]_. Columns: `tau`, the standard deviation
-            of the true AUCs, with `ci_low` and `ci_high`: by the profile of the restricted
-            likelihood for "reml", by the Q profile [4]_ for "paule_mandel", by Box's approximation
-            for "moments", none for "dersimonian_laird"; the `mean` AUC of the groups and its
-            `standard_error` (Knapp and Hartung's for "reml" and "paule_mandel"); `i2`, the share of
-            the observed variance that is not sampling error; Cochran's `q`. All NaN, with a
-            warning, with fewer than two groups that have two rows of each class.
+            One row per estimator: "reml" (restricted maximum likelihood [1]_), the estimator of
+            `GroupAUC.tau`; "paule_mandel" [2]_; "moments", the variance of the group AUCs minus the
+            mean of their unbiased variances; and "dersimonian_laird" [3]_.
+
+            Columns: `tau`, the standard deviation of the true AUCs, with its confidence limits
+            `ci_low` and `ci_high` (profile of the restricted likelihood for "reml", Q profile [4]_
+            for "paule_mandel", Box's approximation for "moments", none for "dersimonian_laird");
+            the `mean` AUC of the groups and its `standard_error` (Knapp and Hartung's for "reml"
+            and "paule_mandel"); `i2`, the share of the observed variance that is not sampling
+            error; and Cochran's `q`. All columns are NaN, with a warning, with fewer than two
+            groups that have two rows of each class.
 
         Raises
         ------
@@ -524,20 +534,21 @@ class Uncertainty:
 
         Notes
         -----
-        The group AUCs are taken on their own scale, with variances from placement values pooled
-        over groups. A group's own variance is too small where its AUC is large by sampling error,
-        so that software for meta-analysis, given own variances, finds a spread among tiny groups
-        where there is none (tau .063 for 0 in 100 groups of 5/15 positives/negatives; here .017).
+        The group AUCs are not transformed. Their variances come from placement values pooled over
+        groups, because a group's own variance estimate is biased low if its AUC is high by sampling
+        error. With own variances, software for meta-analysis finds a spread among tiny groups that
+        have none (mean tau .063 for a true tau of 0 in 100 groups of 5/15 positives/negatives; here
+        .017).
 
-        "moments" gives all groups the same weight: a single tiny group among large ones may take
-        it to 0. REML was chosen by simulation: three groups of 2,000/6,000 rows with one of 2/6
-        and a true tau of .05, root mean squared error .021 (Paule-Mandel .035); 100 groups of
-        5/15 and a true tau of .06, mean .056.
+        "moments" gives all groups equal weights, so a single tiny group among large ones may reduce
+        the estimate to 0. REML was chosen by simulation. With three groups of 2,000/6,000 rows, one
+        of 2/6 and a true tau of .05, its root mean squared error was .021 (Paule-Mandel .035). With
+        100 groups of 5/15 and a true tau of .06, its mean was .056.
 
-        The intervals suppose that true AUCs are normal. Then those of "reml" hold in 92 to 99 % of
-        simulations at 95 %; with true AUCs of a Beta distribution of mean .9 and a standard
-        deviation of .03, .05 and .08 they hold in 91 to 96, 84 to 92 and 79 to 86 %, the less
-        often the more groups there are.
+        The intervals assume normal true AUCs. The 95 % intervals of "reml" then cover the true
+        value in 92 to 99 % of simulations. If the true AUCs have a Beta distribution of mean .9 and
+        a standard deviation of .03, .05 and .08, they cover it in 91 to 96, 84 to 92 and 79 to
+        86 %; the coverage is lower with more groups.
 
         References
         ----------
@@ -588,7 +599,7 @@ class Uncertainty:
         Returns
         -------
         Agreement
-            With a `verdict` in words and the tables that it rests on.
+            Result with a `verdict` in words and the tables behind it.
 
         Raises
         ------
@@ -597,15 +608,16 @@ class Uncertainty:
 
         Notes
         -----
-        An average is equivalent to the pooled AUC if the 90 % interval of their difference, over
-        new rows of these groups, is within `delta` of 0: two one-sided tests (TOST) at 5 %. It is
-        not if the 99 % interval is beyond `delta`, since five averages are judged at once.
-        Failing to detect a difference does not show that there is none. The Anderson-Darling
-        test [1]_ shows which distributions differ.
+        This is an equivalence test (TOST): an average is equivalent to the pooled AUC if the 90 %
+        interval of their difference, for fixed groups, is within `delta` of 0, that is, if two
+        one-sided tests reject at 5 %. An average is not equivalent if the 99 % interval lies
+        entirely beyond `delta`; the level is stricter because five averages are tested. Failing to
+        detect a difference does not show that there is none. The Anderson-Darling test [1]_ shows
+        which score distributions differ.
 
-        The interval is normal and errs more often than 5 % with few positives: an average that
-        was off by `delta` was named equivalent in up to 13 % of simulations with 5 to 20
-        positives a group.
+        The interval is a normal approximation, and the error rate exceeds 5 % with few positives:
+        an average with a true difference of `delta` was called equivalent in up to 13 % of
+        simulations with 5 to 20 positives per group.
 
         References
         ----------
@@ -644,7 +656,7 @@ class Uncertainty:
             difference = self.pooled - value
             error = np.sqrt(variances.of_difference(share))
             if error < 1e-12 and self.partial.groups is not None and len(self.partial) > 1:
-                # No variation is seen, in few rows: that of the groups' AUCs, bounded
+                # The estimated variance is 0 with few rows; use a bound of the variance instead.
                 error = np.sqrt(intervals.bounded_average_variance(variances, share))
             reach = intervals.normal_quantile(0.05) * error
             rows.append(
@@ -680,7 +692,7 @@ _NO_SPREAD = "the spread of AUCs needs two groups with two rows of each class"
 
 
 def is_over_groups(over: Any, n_groups: int) -> bool:
-    """Whether results are about new groups; None leaves it to the number of groups."""
+    """Whether groups are random; None means random above a number of groups."""
     if over is None:
         return n_groups > intervals.FEW_GROUPS
     if isinstance(over, str) and over in ("rows", "groups"):
@@ -702,7 +714,7 @@ def _comparison_table(found: pairwise.Comparisons, index: Any) -> pd.DataFrame:
 
 
 def _stands_for(difference: float, error: float, delta: float) -> str:
-    """Whether the 90 % interval is within `delta` of 0, or the 99 % interval beyond."""
+    """Verdict: "yes" if the 90 % interval is within `delta` of 0, "no" if the 99 % one is beyond."""
     if abs(difference) + intervals.normal_quantile(0.05) * error <= delta:
         return "yes"
     is_beyond = abs(difference) - intervals.normal_quantile(0.005) * error > delta
@@ -710,7 +722,7 @@ def _stands_for(difference: float, error: float, delta: float) -> str:
 
 
 def _case(averages: pd.DataFrame, scores: pd.DataFrame) -> str:
-    """Which distributions are alike: tests tell that they differ, intervals that they do not."""
+    """Classify score distributions: tests detect differences, intervals establish equivalence."""
     stands = averages["stands_for_pooled"] == "yes"
     negatives, positives = scores["pvalue"]
     if negatives < _DIFFERENT and positives < _DIFFERENT:
