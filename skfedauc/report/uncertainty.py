@@ -249,13 +249,13 @@ class Uncertainty:
         the null hypothesis. It is compared with an F distribution, with Box's approximation [1]_
         for the degrees of freedom of the numerator and Satterthwaite's for the denominator.
 
-        Group variances are unbiased estimates. With weights they are DeLong's, with half the degrees
-        of freedom of their effective sample sizes. In simulations of 3 groups of 400 rows the
+        Group variances are unbiased estimates. With weights they are DeLong's, with half the
+        degrees of freedom of their effective sample sizes. In simulations of 3 groups of 400 rows the
         rejection rate under the null hypothesis was at most 5 % with gamma (shape 0.5 and 1) and
         lognormal (sigma 1) weights, and 6 % with sigma 3.
 
-        For 100 or more groups with fewer than 10 rows of the smaller class on average, the statistic
-        is a sum of one term per group, compared with the normal distribution; `method` names the
+        For 100 or more groups with fewer than 10 rows of the smaller class on average, the
+        statistic is a sum of one term per group, compared with the normal distribution; `method` names the
         form. A large p value does not show that the groups are equal: see the interval of the
         difference.
 
@@ -714,7 +714,7 @@ def _comparison_table(found: pairwise.Comparisons, index: Any) -> pd.DataFrame:
 
 
 def _stands_for(difference: float, error: float, delta: float) -> str:
-    """Verdict: "yes" if the 90 % interval is within `delta` of 0, "no" if the 99 % one is beyond."""
+    """Whether the 90 % interval is within `delta` of 0 ("yes"), or the 99 % one beyond ("no")."""
     if abs(difference) + intervals.normal_quantile(0.05) * error <= delta:
         return "yes"
     is_beyond = abs(difference) - intervals.normal_quantile(0.005) * error > delta
