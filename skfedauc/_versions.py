@@ -1,4 +1,4 @@
-"""Versions of the package and of what it uses, for reports of bugs."""
+"""Versions of the package and its dependencies, for bug reports."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "narwhals", "fairlearn"
 
 
 def show_versions() -> None:
-    """Print the versions of skfedauc and its dependencies, and which kernel counts rows.
+    """Print the versions of skfedauc and its dependencies, and the kernel in use.
 
-    The kernel is "compiled", or "numpy" where skfedauc was installed without a compiler, or where
-    the environment variable ``SKFEDAUC_KERNEL`` is "numpy".
+    The kernel is "compiled", or "numpy" if skfedauc was installed without a compiler or the
+    environment variable ``SKFEDAUC_KERNEL`` is "numpy".
 
     See Also
     --------
-    sklearn.show_versions : Versions of scikit-learn's own dependencies.
+    sklearn.show_versions : Print the versions of scikit-learn and its dependencies.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Scorers: a fitted estimator, X and y to a group statistic, inside any search."""
+"""Scorers of group statistics, for searches and cross-validation."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from skfedauc.report import (
     check_undefined,
 )
 
-# Reports of the scoring call that is going on. Its members are handed one and the same
-# method caller, which lives as long as the call does.
+# Reports of the current scoring call, by method caller. All scorers of a multi-metric search share
+# one method caller, which lives as long as the call.
 _REPORTS: WeakKeyDictionary[Any, dict[Any, tuple[GroupAUC, Any]]] = WeakKeyDictionary()
 
-# Scikit-learn's folds do not look at groups; on rows sorted by group a fold holds one or two.
+# Scikit-learn's default folds ignore groups; if rows are sorted by group, a fold may hold only one.
 FOLDS_REMEDY = (
     " In cross-validation use cv=WithinGroupStratifiedKFold(...), which gives each fold its share "
     "of every group's positives and negatives; a group needs as many of each as there are folds."
@@ -47,48 +47,49 @@ def make_group_auc_scorer(
     ----------
     statistic : str
         "pooled", "macro", "samples", "positives", "negatives", "pairs", "worst", "ratio",
-        "cross", "bias_score", or a gap with the sign that makes greater better: "neg_difference",
-        "neg_cross_difference", "neg_tau". See `group_roc_auc_score` for what they are.
+        "cross", "bias_score", or a negated gap, so that greater is better: "neg_difference",
+        "neg_cross_difference", "neg_tau". `group_roc_auc_score` defines them.
     groups : str, list of str, pandas.Series or None
         How the scorer finds the group of each row.
 
-        - A str or a list of str names columns of the X that the search is given. The
-          pipeline that is searched may drop them.
-        - A Series is aligned by label with the index of X; both must be unique.
-        - None lets scikit-learn route them: pass ``groups=labels`` to ``fit``, or
-          ``params={"groups": labels}`` to functions such as `cross_validate`. Needs
-          ``sklearn.set_config(enable_metadata_routing=True)`` first. The request is
-          already set; ``set_score_request(groups="site")`` gives it another name.
+        - A str or a list of str names columns of the X that is passed to the search. The pipeline
+          inside the search may drop these columns.
+        - A Series is aligned by label with the index of X; both indexes must be unique.
+        - None means that scikit-learn routes the groups as metadata: pass ``groups=labels`` to
+          ``fit``, or ``params={"groups": labels}`` to functions such as `cross_validate`. This
+          requires ``sklearn.set_config(enable_metadata_routing=True)`` before the call. The request
+          is already set; ``set_score_request(groups="site")`` changes its name.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
-        What to do with groups that lack a class in a fold: leave them out with a warning
-        or without one, raise a ValueError, or let a number stand in for their AUC.
+        How to treat groups that lack a class in a fold: leave them out with a warning ("skip"),
+        leave them out silently ("ignore"), raise a ValueError ("raise"), or use a number as their
+        AUC.
     pos_label : int, float, bool or str, default=None
-        The positive label; ``estimator.classes_[1]`` if left out.
+        The positive label; None means ``estimator.classes_[1]``.
     response_method : str or tuple of str, default=("decision_function", "predict_proba")
-        Methods of the estimator that give scores, the first that it has being used.
+        Methods of the estimator that return scores; the first that exists is used.
     missing : {"raise", "drop", "group"}, default="raise"
-        What to do with rows without a group label; see `AUCPartial.from_predictions`.
+        How to treat rows without a group label; see `AUCPartial.from_predictions`.
 
     Returns
     -------
     GroupAUCScorer
-        A callable ``scorer(estimator, X, y)``, as `sklearn.metrics.make_scorer` makes.
+        A callable ``scorer(estimator, X, y)``, like those made by `sklearn.metrics.make_scorer`.
 
     Raises
     ------
     ValueError
         If there is no such statistic, or `groups` is None while metadata routing is off.
     TypeError
-        If `groups` is neither of the above. Positions of columns are refused: tools that
-        pass some of the columns would silently read another one.
+        If `groups` is none of the above. Column positions are refused, because tools that pass a
+        subset of the columns would silently read another column.
 
     See Also
     --------
-    group_auc_scoring : Several of these at once, sharing predictions and counts.
+    group_auc_scoring : Make several scorers that share predictions and counts.
 
     Notes
     -----
-    What works where:
+    Supported forms of `groups` by tool:
 
     ==========================================  ===========  ==============  ==============
     Tool                                        column of X  aligned Series  routed (None)
@@ -107,25 +108,25 @@ def make_group_auc_scorer(
     TunedThresholdClassifierCV                  no (3)       no (3)          no (3)
     ==========================================  ===========  ==============  ==============
 
-    (1) It turns X into a numpy array before it scores. The error says so, or, with
-        SequentialFeatureSelector, the warning; unless X holds text, which the tool refuses.
-    (2) It turns X into a numpy array and routes nothing to its scorer; the error says so. Score
-        the fitted estimator instead.
-    (3) It scores predicted labels, which do not rank; the error says so.
+    (1) The tool converts X to a numpy array before it scores. An error says so (a warning with
+        SequentialFeatureSelector), unless X holds text, which the tool itself refuses.
+    (2) The tool converts X to a numpy array and routes nothing to its scorer; an error says so.
+        Score the fitted estimator instead.
+    (3) The tool scores predicted labels instead of a ranking; an error says so.
 
-    A polars or pyarrow X has no index, so a Series cannot be aligned with it. `RidgeCV` works from
-    scikit-learn 1.9 on.
+    A polars or pyarrow X has no index, so a Series cannot be aligned with it. `RidgeCV` works with
+    scikit-learn 1.9 or later.
 
-    Scorers of a dict share the predictions that scikit-learn caches, by method only. The
-    group scorers are right in any order, but a scorer that scikit-learn made with
-    ``pos_label=`` the other class is given the scores of the class that was asked for first:
-    put it before the group scorers, or give these another `response_method`.
+    Scorers in a dict share predictions, which scikit-learn caches by response method only. The
+    group scorers are correct in any order. But a scorer from `sklearn.metrics.make_scorer` whose
+    ``pos_label`` is the other class receives the scores of the class that was requested first: put
+    this scorer before the group scorers, or use another `response_method` for the group scorers.
 
-    ``permutation_importance`` permutes the group column as well if `groups` names one, and
-    then gives it an importance; pass a Series there.
+    ``permutation_importance`` also permutes the group column if `groups` names one, and reports an
+    importance for it; pass a Series instead.
 
-    Leaving one-class groups out selects on prevalence and size of groups; compare
-    candidates on the same folds.
+    Leaving out groups that lack a class selects groups by prevalence and size. Compare candidates
+    on the same folds.
 
     Examples
     --------
@@ -167,46 +168,49 @@ def group_auc_scoring(
 ) -> dict[str, GroupAUCScorer]:
     """Make a dict of group scorers for ``scoring=``.
 
-    It can be combined with others: ``{**group_auc_scoring(...), "ll": "neg_log_loss"}``.
-    Its members share one prediction and one pass over the rows.
+    The dict can be combined with other scorers:
+    ``{**group_auc_scoring(...), "ll": "neg_log_loss"}``. Its scorers share one prediction and one
+    pass over the rows.
 
     Parameters
     ----------
     statistics : iterable of str
-        Names as in `make_group_auc_scorer`; they are also the names of the scores.
+        Names of statistics as in `make_group_auc_scorer`; they become the names of the scores.
     groups : str, list of str, pandas.Series or None
         How the scorers find the group of each row; see `make_group_auc_scorer`.
     each_group : iterable of labels, default=()
-        Groups whose own AUC is to be a score as well, named ``"auc_"`` and the label (parts
-        of a tuple joined by "_"). In a fold where the group lacks a class, it is what
-        `undefined` says; where it is absent, NaN with a warning.
+        Labels of groups whose AUC becomes an additional score, named ``"auc_"`` followed by the
+        label (the parts of a tuple are joined by "_"). In a fold where the group lacks a class,
+        `undefined` determines the score. In a fold without the group, the score is NaN, with a
+        warning.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
-        What to do with groups that lack a class in a fold; see `make_group_auc_scorer`.
+        How to treat groups that lack a class in a fold; see `make_group_auc_scorer`.
     pos_label : int, float, bool or str, default=None
-        The positive label; ``estimator.classes_[1]`` if left out.
+        The positive label; None means ``estimator.classes_[1]``.
     response_method : str or tuple of str, default=("decision_function", "predict_proba")
-        Methods of the estimator that give scores, the first that it has being used.
+        Methods of the estimator that return scores; the first that exists is used.
     missing : {"raise", "drop", "group"}, default="raise"
-        What to do with rows without a group label; see `AUCPartial.from_predictions`.
+        How to treat rows without a group label; see `AUCPartial.from_predictions`.
 
     Returns
     -------
     dict of str to GroupAUCScorer
-        By name of the score.
+        Scorers by name of the score.
 
     Raises
     ------
     ValueError, TypeError
-        As `make_group_auc_scorer` does, and if names repeat or there are none.
+        In the cases of `make_group_auc_scorer`, and if names repeat or there are no names.
 
     See Also
     --------
-    make_group_auc_scorer : One scorer, and the table of what works in which tool.
+    make_group_auc_scorer : Make one scorer; its notes list the supported tools.
 
     Notes
     -----
-    Routed under another name: ``{name: scorer.set_score_request(groups="site") for name, scorer
-    in group_auc_scoring([...], groups=None).items()}``.
+    To route the groups under another name: ``{name:
+    scorer.set_score_request(groups="site") for name, scorer in group_auc_scoring([...],
+    groups=None).items()}``.
 
     Examples
     --------
@@ -270,7 +274,7 @@ def _name_of_score(label: Any) -> str:
 
 
 def _check_each_group(labels: list[Any], groups: Any, missing: validation.Missing) -> None:
-    """Refuse labels that no row can have, where that is known before a search."""
+    """Refuse labels that no row can have, if this is known before the search."""
     n_columns = len(groups) if isinstance(groups, list) else 1
     if validation.is_column_names(groups) and n_columns > 1:
         odd = [g for g in labels if not isinstance(g, tuple) or len(g) != n_columns]
@@ -291,7 +295,7 @@ def _check_each_group(labels: list[Any], groups: Any, missing: validation.Missin
 
 
 def check_response_method(response_method: Any) -> None:
-    """Refuse what names no method that gives scores."""
+    """Refuse names of methods that do not return scores."""
     methods = ("decision_function", "predict_proba", "predict_log_proba", "predict")
     given = (response_method,) if isinstance(response_method, str) else response_method
     if not isinstance(given, tuple | list) or not given or not set(given) <= set(methods):
@@ -323,14 +327,14 @@ def _checked_groups(groups: Any) -> Any:
             "of which a list of names is passed."
         )
     validation.check_unique_index(groups, "groups")
-    validation.encode_groups(groups.dropna())  # rows without a label may be of no search
+    validation.encode_groups(groups.dropna())  # rows without a label may not be part of any search
     return groups
 
 
 class _StatisticOfLabels:
-    """Take the place of a scorer's function, which tools ask for its name.
+    """Placeholder for the metric function of a scorer, which some tools ask for its name.
 
-    Tools that call the function itself, such as TunedThresholdClassifierCV, pass predicted labels.
+    Tools that call this function, such as TunedThresholdClassifierCV, pass predicted labels.
 
     Parameters
     ----------
@@ -353,18 +357,18 @@ class _StatisticOfLabels:
 
 
 class GroupAUCScorer(_sklearn.BaseScorer):
-    """A scorer of one group statistic; made by `make_group_auc_scorer`.
+    """Scorer of one group statistic, returned by `make_group_auc_scorer`.
 
     Parameters
     ----------
     statistic : str
-        Name as scorers spell it, or "group" for the AUC of the group `label`.
+        Name of the statistic in scorers, or "group" for the AUC of the group `label`.
     groups : str, list of str, pandas.Series or None
     undefined : {"skip", "ignore", "raise"} or float
     pos_label : int, float, bool, str or None
     response_method : str or tuple of str
     label : object, default=None
-        Label of the one group that is scored.
+        Label of the group whose AUC is the score, if `statistic` is "group".
     missing : {"raise", "drop", "group"}, default="raise"
     """
 
@@ -402,7 +406,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         groups: Any = None,
         sample_weight: Any = None,
     ) -> float:
-        """Score, sharing the report with the other members of a multi-metric search."""
+        """Score an estimator; the scorers of a multi-metric search share one report."""
         source = groups if self._groups is None else self._groups
         key = (
             id(source) if not validation.is_column_names(source) else repr(source),
@@ -415,7 +419,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         shared = _REPORTS.setdefault(method_caller, {})
         if key not in shared:
             report = self._report(method_caller, estimator, X, y_true, groups, sample_weight)
-            # What the key identifies is kept alive with it.
+            # Keep the objects alive whose ids are part of the key.
             shared[key] = report, (source, sample_weight)
         report = shared[key][0]
         if self._statistic == "group":
@@ -439,8 +443,8 @@ class GroupAUCScorer(_sklearn.BaseScorer):
                 "params={'groups': labels}); or make the scorer with groups='site', the "
                 "name of a column of X."
             )
-        # By position, as scikit-learn cuts them. It also shuffles y with its index, in
-        # permutation_test_score, so that the index of y says nothing here.
+        # Rows are matched by position, as scikit-learn splits them. The index of y is not checked,
+        # because permutation_test_score shuffles y with its index.
         validation.check_row_order(
             {"X": X, "groups": groups, "sample_weight": sample_weight}, is_cut=True
         )
@@ -477,7 +481,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         if not np.isnan(auc):
             return auc
         is_absent = self._label not in known
-        # A number may stand in for an undefined AUC, but not for a group that is misspelt.
+        # A number replaces an undefined AUC, but must not hide a misspelled group.
         if isinstance(self._undefined, float) and not is_absent:
             return self._undefined
         state = "is absent" if is_absent else "lacks a class"
@@ -489,20 +493,20 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         if self._undefined == "raise":
             raise ValueError(message)
         if self._undefined != "ignore":
-            # A label that is absent may be misspelt, which no other warning tells.
+            # An absent label may be misspelled, which no other warning reports.
             report._warn(f"{message}{_ONCE}", "absent" if is_absent else "undefined")
         return auc
 
-    # What scikit-learn asks of scorers -------------------------------------------------
+    # Interface of scikit-learn scorers -------------------------------------------------
 
     def set_score_request(self, **requests: Any) -> GroupAUCScorer:
-        """Request metadata, or give it another name; adds to what is requested.
+        """Request metadata, or change its name; earlier requests are kept.
 
         Parameters
         ----------
         **requests : dict
-            ``groups`` (of scorers made with ``groups=None``) and ``sample_weight``, each
-            True, False, None or the name under which it is passed.
+            ``groups`` (only for scorers made with ``groups=None``) and ``sample_weight``; each is
+            True, False, None or the name under which the metadata is passed.
 
         Returns
         -------
@@ -536,7 +540,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         return True
 
     def __deepcopy__(self, memo: dict[int, Any]) -> GroupAUCScorer:
-        """Share the Series of groups: members of a cloned dict still share their report."""
+        """Copy all but the groups, so that scorers of a cloned dict still share a report."""
         return copy.copy(self)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Rows whose AUCs are known: devices with normal scores, and evenly spaced universes.
+"""Simulated data with known AUCs: devices with normal scores, and evenly spaced universes.
 
 References
 ----------
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Case = Literal["identical", "same_negatives", "same_positives", "different"]
 
-# Whether the mean score of the negatives, and of the positives, has the device's shift.
+# Whether the device's shift applies to the mean score of the negatives, and of the positives.
 _SHIFTED: dict[Case, tuple[bool, bool]] = {
     "identical": (False, False),
     "same_negatives": (False, True),
@@ -44,26 +44,26 @@ def make_devices(
     separation: float = 1.0,
     random_state: Any = None,
 ) -> Bunch:
-    """Draw rows of several devices with normal scores, whose AUCs are known.
+    """Simulate rows of several devices with normal scores and known AUCs.
 
-    In each case of what devices have in common, other averages of their AUCs equal the
-    pooled AUC.
+    `case` selects which score distributions the devices share. It determines which averages of the
+    group AUCs equal the pooled AUC.
 
     Parameters
     ----------
     case : {"identical", "same_negatives", "same_positives", "different"}
-        Which scores are distributed alike on all devices. Scores are normal with a standard
-        deviation of 1; negatives have the mean 0 and positives `separation`, plus the shift of
-        the device for both classes if "different", for positives if "same_negatives", for
-        negatives if "same_positives", and for none if "identical".
+        Classes whose score distribution is the same on all devices. Scores are normal with standard
+        deviation 1. The mean is 0 for negatives and `separation` for positives. The shift of the
+        device is added for both classes if "different", for positives if "same_negatives", for
+        negatives if "same_positives", and for no class if "identical".
     n_positives, n_negatives : int or array-like of int, shape (n_devices,), default=500
-        Rows of each class on every device, or on each.
+        Number of rows of each class: one number for all devices, or one for each device.
     shifts : array-like of float, shape (n_devices,), default=(-0.75, -0.25, 0.25, 0.75)
-        Shift of each device, in standard deviations; at least two. The "identical" case takes
-        their number only.
+        Shift of each device, in standard deviations; at least two. The "identical" case uses only
+        the number of shifts.
     separation : float, default=1.0
-        Mean of the positives less that of the negatives where neither is shifted, in standard
-        deviations. The AUC is then ``Phi(separation / sqrt(2))``, 0.760 for the default.
+        Mean of the positives minus mean of the negatives without shifts, in standard deviations.
+        The AUC is then ``Phi(separation / sqrt(2))``, 0.760 for the default.
     random_state : int, RandomState instance or None, default=None
         Seed of the scores and of the order of the rows.
 
@@ -74,11 +74,11 @@ def make_devices(
 
         ``y_score``, ndarray of float64, shape (n_rows,).
 
-        ``groups``, ndarray of str, shape (n_rows,): "device 1" and so on, with zeros in front
-        ("device 01") where there are ten or more, so that sorting keeps their order.
+        ``groups``, ndarray of str, shape (n_rows,): "device 1" and so on, zero-padded
+        ("device 01") if there are ten or more, so that sorting keeps their order.
 
-        ``population``, dict: the AUCs that drawing ever more rows in these proportions tends
-        to. By their names in `GroupAUC`, floats for "pooled", "macro", "samples",
+        ``population``, dict: the true AUCs, which are the limits for ever more rows in these
+        proportions. By their names in `GroupAUC`, floats for "pooled", "macro", "samples",
         "positives", "negatives", "pairs", "worst", "ratio", "cross", "difference" and
         "cross_difference"; "by_group", ndarray of shape (n_devices,); and "cross_matrix",
         ndarray of shape (n_devices, n_devices), whose rows are the positives' device.
@@ -86,19 +86,22 @@ def make_devices(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described; the message tells what to pass instead.
+        If an argument is not as described; the message says what to pass instead.
 
     See Also
     --------
-    make_universe : Evenly spaced scores with a chosen AUC.
+    make_universe : Make evenly spaced scores with a chosen AUC.
 
     Notes
     -----
     A positive of device g outranks a negative of device h with probability
-    ``Phi((mu+_g - mu-_h) / sqrt(2))``, with ``mu`` the means of the scores and Phi the normal
-    distribution function [1]_. If negatives have the same score distribution on all devices,
-    the average by positives equals the pooled AUC [2]_; if positives do, the average by
-    negatives; if both, all averages. Equal class counts hide the difference: pass unequal ones.
+    ``Phi((mu+_g - mu-_h) / sqrt(2))``, where ``mu`` are the means of the scores and Phi is the
+    normal distribution function [1]_.
+
+    If negatives have the same score distribution on all devices, the average by positives equals
+    the pooled AUC [2]_. If positives have the same score distribution, the average by negatives
+    equals the pooled AUC. If both classes have, all averages do. Equal class counts hide the
+    differences between averages: pass unequal counts.
 
     References
     ----------
@@ -157,19 +160,19 @@ def make_devices(
 def make_universe(
     auc: float, n_samples: int, prevalence: float, *, random_state: Any = None
 ) -> Bunch:
-    """Make evenly spaced scores with a chosen AUC, of which test sets may be drawn.
+    """Make evenly spaced scores with a chosen AUC, from which test sets can be drawn.
 
     Parameters
     ----------
     auc : float
-        AUC of the universe that the rows stand for, from 0.5 to 1.
+        AUC of the universe, in the limit of infinitely many rows; from 0.5 to 1.
     n_samples : int
         Number of rows, at least 2.
     prevalence : float
-        Share of positives, between 0 and 1. Their number is rounded, to at least one and at
-        most all but one.
+        Share of positives, between 0 and 1. The number of positives is rounded to at least one and
+        at most ``n_samples - 1``.
     random_state : int, RandomState instance or None, default=None
-        Seed of the order of the rows. The scores are the same for any.
+        Seed of the row order. The set of scores does not depend on it.
 
     Returns
     -------
@@ -178,30 +181,31 @@ def make_universe(
 
         ``y_score``, ndarray of float64, shape (n_samples,).
 
-        ``auc``, float: the exact AUC of these rows, ties counted one half. It differs from
-        the `auc` that was asked for, which is that of infinitely many rows, the less the more
-        rows there are.
+        ``auc``, float: the exact AUC of these rows, with ties counted one half. It converges to the
+        parameter `auc` as the number of rows increases.
 
         ``n_positives``, ``n_negatives``, int.
 
     Raises
     ------
     ValueError
-        If an argument is not as described; the message tells what to pass instead.
+        If an argument is not as described; the message says what to pass instead.
 
     See Also
     --------
-    auc_luck : How far the AUCs of two test sets from a universe are apart by luck alone.
-    make_devices : Several devices with normal scores.
+    auc_luck : The critical difference of two equally good models.
+    make_devices : Simulate rows of several devices with normal scores.
 
     Notes
     -----
-    Negatives are spread evenly over [0, 1] and positives over [a, 1], ``a = 2 * auc - 1``. The
-    share a of the negatives is below every positive, and the others are as likely above as
-    below; so the AUC is ``a + (1 - a) / 2``. Of n rows each is in the middle of one of n equal
-    parts of its interval, ``(i + 1/2) / n`` of the way through it: it then stands for its part,
-    and no row is at an end. With rows at the ends, a positive and a negative would always tie
-    at 1, even in a universe of AUC 1, and the AUC would be further from the one asked for.
+    Negatives are spaced evenly over [0, 1] and positives over [a, 1], with ``a = 2 * auc - 1``. A
+    share a of the negatives is below every positive; a positive is above each other negative with
+    probability one half. The AUC is therefore ``a + (1 - a) / 2``.
+
+    The n rows of a class are at the midpoints of n equal parts of the interval, that is, at the
+    fractions ``(i + 1/2) / n`` of its length. No row is at an end of the interval. With rows at the
+    ends, a positive and a negative would tie at 1, even in a universe of AUC 1, and the AUC would
+    be further from `auc`.
 
     Examples
     --------
@@ -227,7 +231,7 @@ def make_universe(
         [lowest + (1.0 - lowest) * _middles(n_positives), _middles(n_negatives)]
     )
     order = check_random_state(random_state).permutation(n_samples)
-    # One row scores neither 0 nor 1, so no set of scores looks like labels.
+    # The negatives' scores are never 0 or 1, so the scores do not look like labels.
     (u2,) = AUCPartial.from_predictions(y_true, y_score)._concordance.u2.tolist()
     return Bunch(
         y_true=y_true[order],
@@ -239,7 +243,7 @@ def make_universe(
 
 
 def _counts_of_devices(counts: Any, name: str, n_devices: int) -> Counts:
-    """Rows of each device, from one number for all or one for each."""
+    """Number of rows of each device, from one number for all or one for each."""
     if np.ndim(counts) == 0:
         return np.full(n_devices, validation.check_whole_number(counts, name), np.int64)
     of_device = validation.check_counts(counts, name)
@@ -256,7 +260,7 @@ def _counts_of_devices(counts: Any, name: str, n_devices: int) -> Counts:
 def _population(
     mean_positive: Floats, mean_negative: Floats, positives: Counts, negatives: Counts
 ) -> dict[str, Any]:
-    """Every AUC by the normal distribution function."""
+    """True AUCs, from the normal distribution function."""
     from scipy.special import ndtr
 
     matrix = ndtr((mean_positive[:, None] - mean_negative) / np.sqrt(2.0))
@@ -284,5 +288,5 @@ def _population(
 
 
 def _middles(n_parts: int) -> Floats:
-    """Middles of so many equal parts of the interval from 0 to 1."""
+    """Midpoints of `n_parts` equal parts of the interval from 0 to 1."""
     return (np.arange(n_parts) + 0.5) / n_parts

@@ -1,4 +1,4 @@
-"""Splitting, cross-validating and selecting over groups."""
+"""Splitters, cross-validation and refit rules for groups."""
 
 from skfedauc.model_selection.cross_validation import (
     FoldEffect,

@@ -1,4 +1,4 @@
-"""Cross-validation over groups: a partial of each fold, merged into reports."""
+"""Cross-validation with reports over groups, from one partial for each fold."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ if TYPE_CHECKING:
 
 
 class FoldEffect(NamedTuple):
-    """What comparing scores across folds does to the AUC pooled over them.
+    """Effect of comparing scores across folds on the AUC of the pooled out-of-fold scores.
 
-    Each fold has a model of its own, so this is what comparing scores of different models does
-    where folds are alike otherwise. Where a group lies in one fold only, as with
-    `LeaveOneGroupOut`, it is also what comparing groups does, and the two cannot be told apart.
+    Each fold has its own model. If the folds are otherwise similar, the effect comes from comparing
+    scores of different models. If each group lies in one fold only, as with `LeaveOneGroupOut`, the
+    effect also contains the comparison of groups, and the two parts cannot be separated.
 
-    ``over_folds = share_within * within + (1 - share_within) * cross``: folds are groups too,
-    and the pooled AUC decomposes over them as it does over groups.
+    The pooled AUC decomposes over folds as it does over groups:
+    ``over_folds = share_within * within + (1 - share_within) * cross``.
 
     Attributes
     ----------
     over_folds : float
-        AUC of all out-of-fold scores pooled.
+        AUC of the pooled out-of-fold scores.
     within : float
-        AUC over the pairs of the same fold, scored by the same model.
+        AUC over the pairs within a fold, which the same model has scored.
     cross : float
-        AUC over the pairs from two folds, scored by different models.
+        AUC over the pairs across folds, which different models have scored.
     share_within : float
-        Share of the pairs that are of the same fold.
+        Share of the pairs that are within a fold.
     difference : float
-        ``over_folds - within``: what the comparison across folds adds.
+        ``over_folds - within``, the effect of comparing scores across folds.
     """
 
     over_folds: float
@@ -56,19 +56,19 @@ class FoldEffect(NamedTuple):
 
 
 class GroupAUCCrossValidation:
-    """Result of `cross_validate_group_auc`.
+    """Result of a cross-validation over groups, returned by `cross_validate_group_auc`.
 
     Attributes
     ----------
     partial : AUCPartial
-        The counts of all folds; each group is labelled ``(fold, label)``.
+        The score counts of all folds, with group labels ``(fold, label)``.
     n_folds : int
     undefined : {"skip", "ignore", "raise"} or float
-        What averages and gaps do with groups that lack a class.
+        How averages and gaps treat groups that lack a class.
     estimators : list of estimators or None
-        The fitted estimator of each fold, if asked for.
+        The fitted estimator of each fold, if requested.
     indices : dict of str to list of ndarray, or None
-        The numbers of the "train" and "test" rows of each fold, if asked for.
+        The row numbers of the "train" and "test" set of each fold, if requested.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class GroupAUCCrossValidation:
 
     @functools.cached_property
     def folds(self) -> list[GroupAUC]:
-        """The report of each fold."""
+        """Report of each fold."""
         reports = [GroupAUC(part, undefined=self.undefined) for part in self._fold_partials]
         for report in reports:
             report._remedy = FOLDS_REMEDY
@@ -99,16 +99,16 @@ class GroupAUCCrossValidation:
 
     @functools.cached_property
     def _quiet_folds(self) -> list[GroupAUC]:
-        """The report of each fold, without warnings of groups that lack a class."""
+        """Report of each fold, without warnings about groups that lack a class."""
         undefined: Undefined = self.undefined if isinstance(self.undefined, float) else "ignore"
         return [GroupAUC(part, undefined=undefined) for part in self._fold_partials]
 
     @functools.cached_property
     def by_fold(self) -> pd.DataFrame:
-        """Every statistic of each fold: a DataFrame of folds by statistics.
+        """All statistics of each fold: a DataFrame of folds by statistics.
 
-        Groups that lack a class in a fold are left out of its averages and gaps without a
-        warning. `cross_difference` is there for up to 500 groups.
+        Groups that lack a class in a fold are left out of its averages and gaps without a warning.
+        `cross_difference` is included for up to 500 groups.
         """
         import pandas as pd
 
@@ -118,44 +118,44 @@ class GroupAUCCrossValidation:
     def confidence_intervals(
         self, level: float = 0.95, method: Literal["logit", "delong"] = "logit"
     ) -> pd.DataFrame:
-        """Confidence intervals of the means over folds of the pooled AUC and of the averages.
+        """Return confidence intervals of the means over folds of the pooled AUC and averages.
 
         Parameters
         ----------
         level : float, default=0.95
-            Share of the intervals that are to hold the true value.
+            Confidence level of the intervals.
         method : {"logit", "delong"}, default="logit"
-            Scale of the limits: the logit, or the AUC itself.
+            Scale of the confidence limits: the logit scale or the AUC scale.
 
         Returns
         -------
         pandas.DataFrame
-            By statistic: `value`, the mean of `by_fold`, `ci_low`, `ci_high`, `method`. NaN where
-            the statistic is not defined in every fold.
+            By statistic: `value` (the mean of `by_fold`), `ci_low`, `ci_high` and `method`. NaN if
+            the statistic is undefined in a fold.
 
         Raises
         ------
         ValueError
-            If an argument is not as described, or rows are in several test sets.
+            If an argument is not as described, or a row is in several test sets.
 
         Notes
         -----
         The variance of a mean over K folds is the sum of the folds' variances over K squared
-        [1]_. It is about new rows for the K models that were fitted, not about what models
-        fitted on other rows would do. An interval of all out-of-fold scores pooled would be
-        about another number, since it compares scores of different models.
+        [1]_. The intervals cover the sampling error of new rows for the K fitted models, not the
+        variation between models fitted on other rows. An interval of the pooled out-of-fold scores
+        would have another estimand, because these scores come from different models.
 
-        The limits are made as those of a single report are, see `GroupAUC.confidence_intervals`:
-        by "logit" those of the pooled AUC are the further ones of the logit's and of Newcombe's
-        method 5, in which all folds have the same true AUC; averages have those of the logit. If
-        each fold (for averages, each group in each fold) is perfectly separated, the upper limit
-        is 1 and the lower one that of so many independent pairs.
+        The limits are computed as in `GroupAUC.confidence_intervals`. With "logit", each limit of
+        the pooled AUC is the further of the logit limit and the limit of Newcombe's method 5, which
+        assumes that all folds have the same true AUC. Averages have logit limits. If each fold (for
+        averages, each group in each fold) is perfectly separated, the upper limit is 1, and the
+        lower limit is the one for as many independent pairs.
 
         In simulations of 5 folds (500 runs; binormal scores, AUCs of .8 to .97, in each fold 1 or 3
         groups of 4/40, 10/40, 20/80, 4/100 or 4/400 positives/negatives) 95 % intervals of the
-        pooled AUC held the mean of the models' true AUCs in 92.8 to 99.2 % of runs, those of the
-        plain average in 89.0 to 96.2 %; both were lowest for 4/400 and positives of twice the
-        spread.
+        pooled AUC covered the mean of the models' true AUCs in 92.8 to 99.2 % of runs. Intervals of
+        the macro average covered it in 89.0 to 96.2 %. Both were lowest for 4/400 and positives
+        with twice the standard deviation.
 
         References
         ----------
@@ -196,24 +196,24 @@ class GroupAUCCrossValidation:
 
     @functools.cached_property
     def within_folds(self) -> GroupAUC:
-        """The report over the pairs that were scored by the same model."""
+        """Report over the pairs within folds, which the same model has scored."""
         report = _WithinRepeatedFolds if self._rows_repeat else _WithinFolds
         return report(self._fold_partials, self.over_folds.partial, self.undefined)
 
     @functools.cached_property
     def over_folds(self) -> GroupAUC:
-        """The report on all out-of-fold scores pooled, whatever model they come from.
+        """Report on the pooled out-of-fold scores of all models.
 
-        A row that is in several test sets counts as often. Since scores of different models are
-        compared, intervals are about another number than the AUC of any model: for that see
-        `confidence_intervals` and `within_folds`.
+        A row in several test sets is counted several times. The report compares scores of different
+        models, so its intervals are not intervals of the AUC of a model: see `confidence_intervals`
+        and `within_folds` instead.
         """
         report = _RepeatedRows if self._rows_repeat else GroupAUC
         return report(self.partial.regroup(_label), undefined=self.undefined)
 
     @functools.cached_property
     def fold_effect(self) -> FoldEffect:
-        """How much of the AUC pooled over folds comes from comparing scores across them."""
+        """Effect of comparing scores across folds on the pooled AUC."""
         by_fold = GroupAUC(self.partial.regroup(_fold), undefined="ignore")
         within, cross, share_within = by_fold.decomposition()
         return FoldEffect(by_fold.pooled, within, cross, share_within, by_fold.pooled - within)
@@ -269,25 +269,25 @@ _NOT_WITHIN_FOLDS = (
 
 
 class _WithinFolds(GroupAUC):
-    """A report in which only pairs from the same fold are compared.
+    """Report over the pairs within folds.
 
-    Concordant pairs and pairs add up over folds; rows are counted over all of them.
+    Concordant pairs, pairs and rows are summed over the folds.
     """
 
     def __init__(self, folds: list[AUCPartial], together: AUCPartial, undefined: Undefined) -> None:
         super().__init__(together, undefined=undefined)
         self._folds = [GroupAUC(fold, undefined="ignore") for fold in folds]
         places = {label: place for place, label in enumerate(together.groups or ())}
-        # places[i][j]: number, among all groups, of group j of fold i
+        # places[i][j]: number of group j of fold i among all groups
         self._places = [np.array([places[label] for label in f.groups or ()]) for f in folds]
 
     @property
     def expected_difference(self) -> float:
-        """Not known within folds."""
+        """Raise a ValueError: not available within folds."""
         raise ValueError(f"expected_difference {_NOT_WITHIN_FOLDS}")
 
     def agreement(self, delta: float = 0.005) -> Agreement:
-        """Not known within folds."""
+        """Raise a ValueError: not available within folds."""
         raise ValueError(f"agreement {_NOT_WITHIN_FOLDS}")
 
     @property
@@ -356,7 +356,7 @@ class _WithinFolds(GroupAUC):
     def abroca(
         self, reference: Any = "rest", *, n_resamples: int = 0, random_state: Any = None
     ) -> pd.DataFrame:
-        """Not known within folds."""
+        """Raise a ValueError: not available within folds."""
         raise ValueError(f"abroca {_NOT_WITHIN_FOLDS}")
 
 
@@ -368,7 +368,7 @@ _REPEATED = (
 
 
 class _RepeatedRows(GroupAUC):
-    """A report on rows of which some are counted several times: its sampling error is not known."""
+    """Report on rows that may be counted several times, so their sampling error is unknown."""
 
     @property
     def _variances(self) -> Any:
@@ -380,7 +380,7 @@ class _RepeatedRows(GroupAUC):
 
     @property
     def tau(self) -> float:
-        """Not known for rows that are tested several times: NaN."""
+        """Undefined for rows that are tested several times: NaN."""
         return self._squared_tau
 
 
@@ -408,10 +408,10 @@ def cross_validate_group_auc(
     return_indices: bool = False,
     error_score: float | Literal["raise"] = "raise",
 ) -> GroupAUCCrossValidation:
-    """Cross-validate an estimator and report on group AUC over its folds.
+    """Cross-validate an estimator and report AUCs over groups and folds.
 
-    The folds are run by scikit-learn's `cross_validate`; its workers send back counts by group
-    and never rows.
+    Scikit-learn's `cross_validate` runs the folds. Its workers return score counts by group, not
+    rows.
 
     Parameters
     ----------
@@ -422,70 +422,72 @@ def cross_validate_group_auc(
     y : array-like of shape (n_rows,)
         True labels.
     groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
-        Name or names of columns of X, or the labels themselves. A pandas Series is aligned
-        with the index of X by label, if X has one.
+        Name or names of columns of X, or the group labels themselves. A pandas Series is aligned
+        with the index of X by label, if X has an index.
     cv : int, splitter or iterable, default=None
-        A number of folds is that of a `WithinGroupStratifiedKFold`; None is 5 of them. Other
-        splitters and iterables of splits as in scikit-learn. Splitters that ask for groups get
-        these: with `LeaveOneGroupOut`, ``over_folds.by_group`` is the AUC on each group of a
-        model that has not seen it.
+        Splitting strategy. An int is the number of folds of a `WithinGroupStratifiedKFold`; None
+        means 5 folds. Other splitters and iterables of splits work as in scikit-learn. Splitters
+        that use groups receive `groups`: with `LeaveOneGroupOut`, ``over_folds.by_group`` gives,
+        for each group, the AUC of a model fitted without that group.
     params : dict, default=None
-        Further parameters of the estimator's `fit`; those with a value per row are cut to
-        the training rows.
+        Further parameters of the estimator's `fit`. Parameters with one value per row are
+        restricted to the training rows.
     sample_weight : array-like of shape (n_rows,), default=None
-        Weights for fitting and for the AUC. In a Pipeline, while metadata routing is off,
-        they go to the last step.
+        Weights for fitting and for the AUC. In a Pipeline without metadata routing, they are
+        passed to the last step.
     pos_label : int, float, bool or str, default=None
-        The positive label; ``estimator.classes_[1]`` if left out.
+        The positive label; None means ``estimator.classes_[1]``.
     response_method : str or tuple of str, default=("decision_function", "predict_proba")
-        Methods of the estimator that give scores, the first that it has being used.
+        Methods of the estimator that return scores; the first that exists is used.
     n_jobs : int, default=None
-        Workers; None means 1 unless in a `joblib.parallel_config` context, -1 all processors.
+        Number of workers. None means 1 unless in a `joblib.parallel_config` context; -1 means all
+        processors.
     verbose : int, default=0
-        As in `cross_validate`: from 1 up joblib prints how many folds are done, from 2 up each
-        fold has its line, from 3 up with its pooled AUC.
+        Verbosity, as in `cross_validate`. From 1, joblib prints the number of finished folds; from
+        2, there is one line per fold; from 3, the line contains the pooled AUC.
     pre_dispatch : int or str, default="2*n_jobs"
-        How many folds are given to the workers at a time; see `cross_validate`.
+        Number of folds dispatched to the workers at a time; see `cross_validate`.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
-        What averages and gaps do with groups that lack a class; see `GroupAUC`.
+        How averages and gaps treat groups that lack a class; see `GroupAUC`.
     missing : {"raise", "drop", "group"}, default="raise"
-        What to do with rows without a group label; see `AUCPartial.from_predictions`. Models
-        are fitted on these rows in any case. With "drop" splitters that ask for groups see them
-        as one group, and they are left out of the AUC of each fold.
+        How to treat rows without a group label; see `AUCPartial.from_predictions`. With "drop" and
+        "group", models are fitted on these rows. With "drop", splitters that use groups treat them
+        as one group, and the AUCs of each fold leave them out.
     return_estimator : bool, default=False
-        Whether to keep the fitted estimators.
+        Whether to return the fitted estimators.
     return_indices : bool, default=False
-        Whether to keep the row numbers of each fold.
+        Whether to return the row numbers of each fold.
     error_score : "raise" or NaN, default="raise"
-        What to do if a fold cannot be fitted or scored: raise its error, or warn and go on without
-        its rows; the statistics of that fold are NaN then. If all fits fail, an error is raised.
+        How to treat a fold that cannot be fitted or scored: raise its error, or warn and continue
+        without its rows, with NaN for the statistics of the fold. If all fits fail, an error is
+        raised.
 
     Returns
     -------
     GroupAUCCrossValidation
-        With the reports `folds`, `within_folds` and `over_folds`, the table `by_fold`, and
+        Result with the reports `folds`, `within_folds` and `over_folds`, the table `by_fold`, and
         `fold_effect`.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described; the message tells what to pass instead.
+        If an argument is not as described; the message says what to pass instead.
     Exception
-        What the estimator raises, if a fold fails and `error_score` is "raise".
+        The estimator's exception, if a fold fails and `error_score` is "raise".
 
     See Also
     --------
-    WithinGroupStratifiedKFold : The default folds.
+    WithinGroupStratifiedKFold : The default splitter.
     group_auc_scoring : Scorers for scikit-learn's searches.
 
     Notes
     -----
-    Pooling the out-of-fold scores of `cross_val_predict` compares scores of different
-    models, whose scales differ. On features that are unrelated to y (30 rows of each class, one
-    feature, logistic regression, ``KFold(10)``; mean of 60 simulated data sets) these pooled
-    scores have an AUC of .39, the pairs scored by the same model one of .51: the model of a fold
-    has seen fewer rows of the class that its test fold has more of. Read `within_folds` for the
-    model's AUC, and `fold_effect` for the size of that mistake.
+    The pooled out-of-fold scores of `cross_val_predict` come from different models, whose scales
+    differ, so their AUC is biased. In a simulation with a feature that is unrelated to y (30 rows
+    of each class, one feature, logistic regression, ``KFold(10)``; mean of 60 data sets) the pooled
+    scores had an AUC of .39, and the pairs within folds an AUC of .51. The reason: if a test fold
+    has more rows of a class, the model of that fold was fitted on fewer rows of it. Use
+    `within_folds` for the AUC of the models, and `fold_effect` for the size of the bias.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Counts of test rows as the score of a fold, so that `cross_validate` runs the folds.
+"""Scorer for `cross_validate` that returns the score counts of the test rows of a fold.
 
-`cross_validate` gives a scorer the test rows of X and y, but neither their groups nor, unless
-metadata routing is on, their weights. Row numbers in place of y lead to all of them.
+`cross_validate` passes the test rows of X and y to a scorer, but not their groups and, without
+metadata routing, not their weights. Row numbers are therefore passed as y.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from skfedauc.report import GroupAUC
 
 @dataclass(frozen=True)
 class Rows:
-    """What belongs to all rows, and how they are scored. Arrays have shape (n_rows,)."""
+    """Labels, groups and weights of all rows, and scoring options; arrays have shape (n_rows,)."""
 
     y: NDArray[Any]
     codes: NDArray[np.intp]
@@ -35,7 +35,7 @@ class Rows:
 
 
 class FittedOnRows:
-    """An estimator that is given row numbers in place of y.
+    """Wrapper of an estimator that receives row numbers as y.
 
     Parameters
     ----------
@@ -52,11 +52,11 @@ class FittedOnRows:
         return FittedOnRows(clone(self.estimator), self.rows)
 
     def __sklearn_tags__(self) -> Any:
-        # X is cut by columns as well where it holds the kernel between rows.
+        # A pairwise estimator needs X split by columns too, since X is a kernel matrix.
         return get_tags(self.estimator)
 
     def fit(self, X: Any, numbers: NDArray[np.intp]) -> FittedOnRows:
-        """Fit the estimator on its own y, weights and parameters for these rows."""
+        """Fit the estimator on the y, weights and fit parameters of these rows."""
         y, weights = self.rows.y, self.rows.weights
         params = _sklearn.of_rows(y, self.rows.fit_params, numbers)
         if weights is not None:
@@ -65,7 +65,7 @@ class FittedOnRows:
         return self
 
     def count(self, X: Any, numbers: NDArray[np.intp]) -> FoldCounts:
-        """Counts of these rows by group code."""
+        """Score these rows and count them by group code."""
         rows = self.rows
         positive, is_other = _sklearn.positive_class(self.estimator, rows.pos_label)
         scores = _sklearn.response_values(self.estimator, X, rows.response_method)
@@ -79,13 +79,13 @@ class FittedOnRows:
             warn_labels=False,
         )
         partial = AUCPartial._of_rows(checked)
-        # Rows without a label came as those of the group -1.
+        # Rows without a label have the group code -1.
         lacks_label = np.array([code < 0 for code in partial.groups or ()], np.bool_)
         return FoldCounts(partial._dropping(lacks_label))
 
 
 class FoldCounts(Number):
-    """The score of a fold: a number to scikit-learn, which collects it without arithmetic."""
+    """Partial of a fold, posing as a number so that scikit-learn accepts it as a score."""
 
     def __init__(self, partial: AUCPartial) -> None:
         self.partial = partial
@@ -93,10 +93,10 @@ class FoldCounts(Number):
     __hash__ = object.__hash__
 
     def __format__(self, spec: str) -> str:
-        """Format the pooled AUC, for the lines that ``verbose`` prints."""
+        """Format the pooled AUC, for the output of ``verbose``."""
         return format(GroupAUC(self.partial, undefined="ignore").pooled, spec)
 
 
 def count_rows(fitted: FittedOnRows, X: Any, numbers: NDArray[np.intp]) -> FoldCounts:
-    """Scorer of `cross_validate`."""
+    """Return the counts of test rows; a scorer for `cross_validate`."""
     return fitted.count(X, numbers)

@@ -1,4 +1,4 @@
-"""Rules that pick the candidate of a search: for ``refit=``."""
+"""Rules that select a candidate of a search, for ``refit=``."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _RefitRule:
-    """Base of the rules: a callable that finds its scorer in a search.
+    """Base class of refit rules: a callable that is also a key of the search's scorers.
 
-    A search looks its scorer up by ``scorer_[refit]``, so a rule has the hash of its score's name
-    and equals that name. Two rules are equal if all their parameters are.
+    A search looks up its scorer by ``scorer_[refit]``. A rule therefore equals the name of its
+    score and has the hash of that name. Two rules are equal if all their parameters are equal.
     """
 
     score: str
@@ -59,61 +59,61 @@ class _RefitRule:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     def _set(self, name: str, value: Any) -> None:
-        """Store a checked parameter; rules do not change afterwards, as keys must not."""
+        """Store a validated parameter; rules are otherwise immutable, since they serve as keys."""
         object.__setattr__(self, name, value)
 
 
 def _shown(value: Any) -> str:
-    """How a parameter is written in code."""
+    """Format a parameter as code."""
     name = getattr(value, "__qualname__", None)
     return str(name) if callable(value) and name else repr(value)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class select_within_gap(_RefitRule):
-    """Pick the best score among the candidates whose gap is within a limit.
+    """Refit rule that selects the best score among the candidates whose gap is within a limit.
 
-    For ``refit=`` of `GridSearchCV` and `RandomizedSearchCV` with several metrics. The rule
-    equals the name of its score, so that ``search.score`` and nested cross-validation work,
-    which they do not with a plain function.
+    For ``refit=`` of `GridSearchCV` and `RandomizedSearchCV` with several metrics. The rule equals
+    the name of its score, so ``search.score`` and nested cross-validation work. They fail if
+    ``refit`` is a plain function.
 
     Parameters
     ----------
     score : str
-        Name of the score to be best, a key of ``scoring``.
+        Name of the score to maximize, a key of ``scoring``.
     gap : {"difference", "cross_difference", "tau"}, default="difference"
-        The gap to be limited; ``scoring`` has to hold it with ``"neg_"`` in front.
+        The gap to limit; ``scoring`` must contain it with the prefix ``"neg_"``.
     at_most : float
-        Limit of the candidate's mean gap over the folds.
+        Upper limit of a candidate's mean gap over the folds.
 
     Raises
     ------
     ValueError
-        If there is no such gap or `at_most` is negative; in a search, if the scores are not
-        there or the gap of a candidate is NaN.
+        If there is no such gap, or `at_most` is negative. In a search, if the score or the gap is
+        missing from ``scoring``, or the gap of a candidate is NaN.
 
     Warns
     -----
     UserWarning
-        If no candidate is within the limit; the one of smallest gap is picked.
+        If no candidate is within the limit; the candidate with the smallest gap is selected.
 
     See Also
     --------
-    pareto_front : The candidates that none beats in both.
-    select_simplest_tied : The simplest candidate that cannot be told from the best.
+    pareto_front : List the candidates that no other beats in both score and gap.
+    select_simplest_tied : Select the simplest candidate tied with the best.
 
     Notes
     -----
-    With small folds the largest minus the smallest group AUC is mostly sampling error: of 4
-    hospitals without any difference (500 rows each, AUC .76, 5 folds) its mean over the folds was
-    .10 on average and never below .05 in 300 simulated runs. Set `at_most` above what chance makes
-    of the folds at hand.
+    With small folds the difference of the largest and the smallest group AUC is mostly sampling
+    error. With 4 hospitals of equal true AUC (500 rows each, AUC .76, 5 folds) its mean over the
+    folds was .10 on average and never below .05 in 300 simulated runs. Set `at_most` above the gap
+    expected from sampling error in these folds.
 
     As with any callable for ``refit=``, the search has no `best_score_`; the score is
     ``cv_results_["mean_test_..."][best_index_]``.
 
-    The halving searches take a single score and ignore callables for ``refit=``, so that this
-    rule has no use there.
+    The rule has no effect in halving searches, which use a single score and ignore callables for
+    ``refit=``.
 
     Examples
     --------
@@ -150,7 +150,7 @@ class select_within_gap(_RefitRule):
         self._set("at_most", float(self.at_most))
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
-        """Index of the picked candidate among those of ``cv_results_``."""
+        """Return the index of the selected candidate in ``cv_results_``."""
         score, gap = scores_and_gaps(cv_results, self.score, self.gap)
         within = gap <= self.at_most
         if not within.any():
@@ -165,58 +165,60 @@ class select_within_gap(_RefitRule):
         return int(np.argmax(np.where(within, score, -np.inf)))
 
 
-# More splits than this are seldom folds that test each row once.
+# With more splits than this, rows are probably tested more than once.
 _MOST_FOLDS = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class select_simplest_tied(_RefitRule):
-    """Pick the simplest of the candidates that cannot be told from the best.
+    """Refit rule that selects the simplest candidate tied with the best.
 
-    For ``refit=`` of `GridSearchCV` and `RandomizedSearchCV`. `luck_report` tells which candidates
-    are tied with the best. The rule equals the name of its score, as `select_within_gap` does.
+    For ``refit=`` of `GridSearchCV` and `RandomizedSearchCV`. A candidate is tied with the best if
+    no difference of their scores is detected; `luck_report` lists these candidates. The rule equals
+    the name of its score, as `select_within_gap` does.
 
     Parameters
     ----------
     score : str
-        Name of the score, a key of ``scoring``; "score" where there is a single one.
+        Name of the score, a key of ``scoring``; "score" for a single score.
     simplest : str or callable
-        Name of a parameter of the search that holds numbers, of which the smallest is the
-        simplest; with "-" in front, the largest. Or a function of a candidate's parameters, a
-        dict, that gives a key to sort by, smallest first; to be pickled with the search it
-        has to be a function of a module, not a lambda.
+        Name of a numeric parameter of the search; the smallest value is the simplest, or the
+        largest if the name has the prefix "-". Alternatively, a function that takes the dict of a
+        candidate's parameters and returns a sort key; the smallest key is the simplest. A search
+        can only be pickled with a function defined in a module, not with a lambda.
     test_fraction : float, default=None
-        Share of the rows that each split tests on, between 0 and 1. None takes each split
-        for one of as many folds: ``1 / n_splits``. With repeated folds or random splits pass
-        it, such as 0.2 for 5 folds repeated 10 times.
+        Share of the rows in each test set, between 0 and 1. None means ``1 / n_splits``, which is
+        correct for K folds. Repeated folds and random splits require it, such as 0.2 for 5 folds
+        repeated 10 times.
     level : float, default=0.95
-        Candidates are tied with the best unless their adjusted p value is at most 1 - level.
+        Confidence level. A candidate is tied with the best unless its adjusted p value is at most
+        ``1 - level``.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described; in a search, if the score is not there, all
-        candidates failed, tied candidates have no such parameter or one that is no number, or
-        there are more than 10 splits, hardly folds that test each row once, and no
-        ``test_fraction``.
+        If an argument is not as described. In a search, if the score is missing, all candidates
+        failed, a tied candidate lacks the parameter or its value is not a number, or there are
+        more than 10 splits (which are probably repeated) and no ``test_fraction``.
 
     See Also
     --------
-    luck_report : The candidates with their differences to the best and p values.
-    select_within_gap : The best candidate within a limit of the gap.
+    luck_report : List the candidates with their differences from the best and p values.
+    select_within_gap : Select the best candidate within a limit of the gap.
 
     Notes
     -----
-    As the rule of one standard error does, it takes a model that is simpler for a score that
-    is not known to be lower; but by a test of the paired differences that allows for what
-    splits have in common [1]_, adjusted for the number of pairs. Of the candidates that
-    are equally simple the one with the best score is picked. Too small a ``test_fraction`` calls
-    too many differences real, and fewer candidates tied.
+    Like the one-standard-error rule, this rule prefers a simpler model whose score is not
+    detectably lower. It uses a test of paired differences that corrects for the overlap of the
+    training sets [1]_, adjusted for the number of comparisons. Among equally simple candidates it
+    selects the one with the best score. If ``test_fraction`` is too small, too many differences are
+    significant and too few candidates are tied.
 
-    A callable for ``refit=`` sees ``cv_results_`` only, not the splitter; hence ``test_fraction``.
+    ``test_fraction`` is a parameter because a callable for ``refit=`` receives ``cv_results_`` but
+    not the splitter.
 
-    With few splits the test tells little apart, and a much simpler candidate that is somewhat
-    worse may be picked: repeat the folds.
+    With few splits the test has little power, so a much simpler candidate that is somewhat worse
+    may be selected: repeat the folds.
 
     References
     ----------
@@ -251,7 +253,7 @@ class select_simplest_tied(_RefitRule):
         simplest = self.simplest
         if not callable(simplest) and not (isinstance(simplest, str) and simplest.strip("-")):
             raise TypeError(
-                "simplest must be the name of a parameter, with '-' in front if larger is simpler, "
+                "simplest must be the name of a parameter, with prefix '-' if larger is simpler, "
                 f"or a function of a candidate's parameters; got {simplest!r}."
             )
         if self.test_fraction is not None:
@@ -260,7 +262,7 @@ class select_simplest_tied(_RefitRule):
         self._set("level", check_level(self.level))
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
-        """Index of the picked candidate among those of ``cv_results_``."""
+        """Return the index of the selected candidate in ``cv_results_``."""
         score = self.score
         fraction = self.test_fraction
         if fraction is None:
@@ -269,7 +271,7 @@ class select_simplest_tied(_RefitRule):
         tied = compared.candidates[compared.tied].tolist()
         parameters = list(cv_results["params"])
         keys = [self._key(parameters[candidate]) for candidate in tied]
-        # They are in order of score, and the first of equal keys is taken.
+        # Candidates are in order of score; the first of those with equal keys is the best.
         return int(tied[keys.index(min(keys))])
 
     def _fraction_of_folds(self, n_splits: int) -> float:
@@ -306,23 +308,23 @@ def pareto_front(search: Any, *, score: str, gap: Gap = "difference") -> pd.Data
     Parameters
     ----------
     search : fitted GridSearchCV or RandomizedSearchCV
-        With the score and the gap among its metrics.
+        A search whose metrics include the score and the gap.
     score : str
         Name of the score, a key of ``scoring``.
     gap : {"difference", "cross_difference", "tau"}, default="difference"
-        Name of the gap; ``scoring`` has to hold it with ``"neg_"`` in front.
+        Name of the gap; ``scoring`` must contain it with the prefix ``"neg_"``.
 
     Returns
     -------
     pandas.DataFrame
-        From the best score to the smallest gap, with the means over folds in columns named
-        as the score and the gap, then the candidate's parameters; indexed by candidate as in
-        ``cv_results_``.
+        Candidates sorted from the best score to the smallest gap, indexed by their number in
+        ``cv_results_``. Columns: mean score and mean gap over the folds, named after the score and
+        the gap, then the parameters of the candidate.
 
     Raises
     ------
     ValueError
-        If the search does not have these scores, or the gap of a candidate is NaN.
+        If the search lacks the score or the gap, or the gap of a candidate is NaN.
     TypeError
         If `score` is not a str.
     NotFittedError
@@ -330,8 +332,8 @@ def pareto_front(search: Any, *, score: str, gap: Gap = "difference") -> pd.Data
 
     See Also
     --------
-    select_within_gap : For ``refit=``, the best score within a limit of the gap.
-    CandidatesDisplay : The plot of all candidates.
+    select_within_gap : Refit rule: the best score within a limit of the gap.
+    CandidatesDisplay : Plot of all candidates.
 
     Examples
     --------
@@ -359,8 +361,8 @@ def pareto_front(search: Any, *, score: str, gap: Gap = "difference") -> pd.Data
         raise TypeError(f"score must be the name of a score; got {type(score).__name__}.")
     results = search.cv_results_
     scores, gaps = scores_and_gaps(results, score, _checked_gap(gap))
-    # In order of falling score, then rising gap, a candidate is beaten unless its gap is
-    # smaller than all before it; equals of a kept one are kept.
+    # Sorted by decreasing score, then increasing gap: keep a candidate if its gap is smaller than
+    # all gaps before it, or if its score and gap equal those of the last kept candidate.
     order = np.lexsort((gaps, -np.where(np.isnan(scores), -np.inf, scores)))
     kept: list[int] = []
     for candidate in order[: int((~np.isnan(scores)).sum())].tolist():
@@ -383,7 +385,7 @@ def _checked_gap(gap: Any) -> Gap:
 def scores_and_gaps(
     cv_results: Mapping[str, Any], score: str, gap: str
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean score and mean gap of each candidate; both NaN where its fits failed."""
+    """Return the mean score and mean gap of each candidate, NaN if its fits failed."""
     keys = (f"mean_test_{score}", f"mean_test_neg_{gap}")
     absent = [key.removeprefix("mean_test_") for key in keys if key not in cv_results]
     if absent:
@@ -391,12 +393,12 @@ def scores_and_gaps(
         raise ValueError(
             f"the search has no score named {' or '.join(map(repr, absent))}; it has "
             f"{', '.join(map(repr, there))}. Give them by scoring=group_auc_scoring([...], "
-            "groups=...), where gaps have 'neg_' in front."
+            "groups=...), where gaps have the prefix 'neg_'."
         )
     scores = np.asarray(cv_results[keys[0]], np.float64)
     gaps = -np.asarray(cv_results[keys[1]], np.float64)
     if gap == "tau":
-        # Scorers give its square, which is unbiased; the root is cut at 0 after averaging.
+        # Scorers return the unbiased tau**2: average it, truncate at 0, then take the root.
         gaps = np.sqrt(np.maximum(gaps, 0.0))
     undefined = np.isnan(gaps) & ~np.isnan(scores)
     if undefined.any():

@@ -1,4 +1,4 @@
-"""Folds that hold their share of every group's positives and of its negatives."""
+"""Splitters that stratify by group and class."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 class SplitsByGroups(_sklearn.GroupsConsumerMixin):
-    """What splitters share that read groups from X, from a Series or from `split`."""
+    """Base class of splitters that read groups from X, from a Series or from `split`."""
 
     groups: Any
-    # Whether nothing is said of groups that are too small for the folds.
+    # Whether to suppress the warning about groups that are too small for the folds.
     _is_quiet = False
-    # Labels of the groups, where `split` is given their numbers.
+    # Labels of the groups, if `split` receives group numbers.
     _label_of: Sequence[Any] | None = None
 
     def _get_metadata_request(self) -> Any:
@@ -41,7 +41,7 @@ class SplitsByGroups(_sklearn.GroupsConsumerMixin):
         return request
 
     def _for_report(self, label_of: Sequence[Any] | None, is_quiet: bool) -> Self:
-        """The splitter with labels for its warning, or without a warning."""
+        """Return a copy of the splitter with labels for its warning, or without the warning."""
         copied = copy.copy(self)
         copied._label_of, copied._is_quiet = label_of, is_quiet
         return copied
@@ -55,7 +55,7 @@ class SplitsByGroups(_sklearn.GroupsConsumerMixin):
 
 
 class _Labels:
-    """A Series in the repr of a splitter."""
+    """Placeholder for a Series in the repr of a splitter."""
 
     def __init__(self, labels: Any) -> None:
         self.n_labels = len(labels)
@@ -69,44 +69,46 @@ def _shown(groups: Any) -> str:
 
 
 class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
-    """K folds, each with its share of every group's positives and of its negatives.
+    """K-fold splitter that stratifies by group and class.
 
-    So the AUC of a group is defined in as many folds as its counts allow: in all of them,
-    if it has at least `n_splits` rows of each class. One warning counts the groups with fewer;
-    groups of one class, which have no AUC in any fold, are not among them. Rows of one group are
-    in training and in test sets; to test on groups that a model has not seen, use scikit-learn's
-    `LeaveOneGroupOut` or `GroupKFold`.
+    Each fold gets an equal share of the positives and of the negatives of every group. The AUC of a
+    group is therefore defined in as many folds as possible: in all folds if the group has at least
+    `n_splits` rows of each class. One warning counts the groups with fewer rows, except groups of
+    one class, which have no AUC in any fold.
+
+    Rows of one group are in both the training and the test sets. To test on unseen groups, use
+    scikit-learn's `LeaveOneGroupOut` or `GroupKFold`.
 
     Parameters
     ----------
     n_splits : int, default=5
         Number of folds, at least 2.
     groups : str, list of str or pandas.Series, default=None
-        Name or names of columns of X that hold the groups; or a Series, aligned by label with the
-        index of X. None takes the `groups` that `split` is given, as scikit-learn's searches
-        pass them.
+        Name or names of columns of X that hold the groups, or a Series, which is aligned with the
+        index of X by label. None means the `groups` passed to `split`, as in scikit-learn's
+        searches.
     shuffle : bool, default=False
-        Whether to shuffle the rows of each group and class first. If not, each fold takes
-        a stretch of consecutive rows of it.
+        Whether to shuffle the rows of each group and class before splitting. If False, each fold
+        takes consecutive rows of each group and class.
     random_state : int, RandomState instance or None, default=None
         Seed of the shuffling.
     missing : {"raise", "drop", "group"}, default="raise"
-        What to do with rows without a group label. Folds hold every row: with "drop" these rows
-        are a group for the sake of splitting, so that each fold has its share of them, and
-        scorers made with ``missing="drop"`` leave them out of the AUC. With "group" they are
-        groups as the scorers have them. Models are fitted on them in any case.
+        How to treat rows without a group label. "raise" raises a ValueError. With "drop" and
+        "group" the folds contain these rows, and models are fitted on them. "drop" splits them as
+        one additional group; scorers with ``missing="drop"`` then leave them out of the AUC.
+        "group" forms the groups that scorers with ``missing="group"`` use.
 
     See Also
     --------
-    RepeatedWithinGroupStratifiedKFold : These folds, shuffled several times.
-    sklearn.model_selection.StratifiedKFold : Stratified by class alone.
-    sklearn.model_selection.StratifiedGroupKFold : Keeps each group in one fold.
+    RepeatedWithinGroupStratifiedKFold : Repeat these folds with different shuffles.
+    sklearn.model_selection.StratifiedKFold : Stratify by class only.
+    sklearn.model_selection.StratifiedGroupKFold : Keep each group in one fold.
 
     Notes
     -----
-    The rows of a class in a group are dealt out so that folds differ by one row at most, and
-    so do the sizes of the folds and the numbers of each class in them. One sort of the rows,
-    for any number of groups.
+    Between any two folds, the numbers of rows of a group and class differ by at most one. So do the
+    fold sizes and the numbers of rows of each class. The rows are sorted once, for any number of
+    groups.
 
     Examples
     --------
@@ -157,7 +159,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         self.missing = validation.check_missing(missing)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Number of folds.
+        """Return the number of folds.
 
         Parameters
         ----------
@@ -174,17 +176,17 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
     def split(
         self, X: Any, y: Any = None, groups: Any = None
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Give the rows of the training and test set of each fold.
+        """Generate the row numbers of the training and test set of each fold.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
-            Has the columns that `groups` of the splitter names, or the index of its Series.
+            Data with the group columns of the splitter, or with the index of its Series.
         y : array-like of shape (n_rows,)
             Class labels.
         groups : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
-            Group labels, taken by position as in scikit-learn's splitters; required unless the
-            splitter has groups of its own, in which case they are ignored with a warning.
+            Group labels, matched by position as in scikit-learn's splitters. Required unless the
+            splitter has its own `groups`, in which case these are ignored with a warning.
 
         Yields
         ------
@@ -196,14 +198,14 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         Raises
         ------
         ValueError, TypeError
-            If groups are not given, y is not of classes, or a class has fewer rows than
+            If there are no groups, y does not hold class labels, or a class has fewer rows than
             there are folds.
 
         Warns
         -----
         UserWarning
-            If groups have rows of several classes, but of one of them fewer than there are folds.
-            One warning counts the groups and names the first.
+            If groups have several classes, but fewer rows of one class than there are folds. One
+            warning counts the groups and names the first ones.
         """
         fold = self._folds(X, y, groups)
         for number in range(self.n_splits):
@@ -216,10 +218,10 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         codes, labels = self._group_codes(X, groups)
         validation.check_length("groups", codes.size, "y", classes.size)
         indexable(X, y)
-        # Rows without a label are a group to be split as well.
+        # Rows without a label are split as an additional group.
         n_groups = len(labels) + int(codes.size > 0 and codes.max() == len(labels))
-        # By class first: then a class's rows go round the folds without a break, and so do
-        # the rows of a group within it.
+        # Number cells by class first, so that the rows of a class, and of each group in it, are
+        # assigned to the folds in turn without a break.
         cell = classes * n_groups + codes
         if not self._is_quiet:
             n_rows = np.bincount(cell, minlength=n_classes * n_groups).reshape(n_classes, -1)
@@ -236,17 +238,17 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         if self.shuffle:
             fold: NDArray[np.intp] = random.permutation(self.n_splits)[dealt]
             return fold
-        # As many rows of each cell to each fold as dealt, but consecutive ones.
+        # Keep the number of rows of each cell in each fold, but make them consecutive.
         fold = np.empty(cell.size, np.intp)
         fold[order] = np.sort(cell * self.n_splits + dealt) % self.n_splits
         return fold
 
     def _warn_of_small_groups(self, n_rows: NDArray[np.intp], labels: Sequence[Any]) -> None:
-        """Warn of groups that some fold lacks a class of; `n_rows` is by class and group."""
+        """Warn of groups that lack a class in some fold; `n_rows` is by class and group."""
         known = list(labels)
         if self._label_of is not None:
             known = [self._label_of[number] if number >= 0 else None for number in labels]
-        # A group without any row of a class has no AUC, whatever the folds.
+        # A group of one class has no AUC in any fold.
         is_few = ((n_rows > 0) & (n_rows < self.n_splits)).any(axis=0)
         is_few &= (n_rows > 0).sum(axis=0) > 1
         few = [label for label, small in zip(known, is_few, strict=True) if small]
@@ -287,7 +289,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         return classes, labels.size
 
     def _group_codes(self, X: Any, groups: Any) -> tuple[NDArray[np.intp], Sequence[Any]]:
-        """Number of the group of each row, and the labels; rows without one come after these."""
+        """Group number of each row, and the labels; rows without a label get the last number."""
         if self.groups is not None:
             if groups is not None:
                 validation.warn(
@@ -305,7 +307,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
                 "them, WithinGroupStratifiedKFold(groups='site'); or pass groups=labels to "
                 "split, to fit of a search, or to cross_validate."
             )
-        # y is left out: permutation_test_score shuffles it with its index.
+        # y is not checked, because permutation_test_score shuffles it with its index.
         validation.check_row_order({"X": X, "groups": groups}, is_cut=True)
         return self._encoded(groups)
 
@@ -315,7 +317,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
 
 
 class RepeatedWithinGroupStratifiedKFold(SplitsByGroups, _sklearn.RepeatedSplits):
-    """Repeat `WithinGroupStratifiedKFold` with another shuffling each time.
+    """Splitter that repeats `WithinGroupStratifiedKFold` with different shuffles.
 
     Parameters
     ----------
@@ -324,16 +326,16 @@ class RepeatedWithinGroupStratifiedKFold(SplitsByGroups, _sklearn.RepeatedSplits
     n_repeats : int, default=10
         Number of repetitions.
     groups : str, list of str or pandas.Series, default=None
-        Where the groups are found; see `WithinGroupStratifiedKFold`.
+        Source of the groups; see `WithinGroupStratifiedKFold`.
     random_state : int, RandomState instance or None, default=None
         Seed of the shuffling.
     missing : {"raise", "drop", "group"}, default="raise"
-        What to do with rows without a group label; see `WithinGroupStratifiedKFold`.
+        How to treat rows without a group label; see `WithinGroupStratifiedKFold`.
 
     See Also
     --------
     WithinGroupStratifiedKFold : The folds of one repetition.
-    sklearn.model_selection.RepeatedStratifiedKFold : Stratified by class alone.
+    sklearn.model_selection.RepeatedStratifiedKFold : Stratify by class only.
 
     Examples
     --------
@@ -361,7 +363,7 @@ class RepeatedWithinGroupStratifiedKFold(SplitsByGroups, _sklearn.RepeatedSplits
         random_state: Any = None,
         missing: validation.Missing = "raise",
     ) -> None:
-        # An argument that cannot be is refused here rather than by the first split.
+        # Refuse invalid arguments here rather than at the first split.
         WithinGroupStratifiedKFold(n_splits, groups=groups, missing=missing)
         super().__init__(
             WithinGroupStratifiedKFold,
@@ -376,12 +378,12 @@ class RepeatedWithinGroupStratifiedKFold(SplitsByGroups, _sklearn.RepeatedSplits
     def split(
         self, X: Any, y: Any = None, groups: Any = None
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Give the rows of the training and test set of each fold of each repetition.
+        """Generate the row numbers of the training and test set of each fold and repetition.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
-            Has the columns that `groups` of the splitter names, or the index of its Series.
+            Data with the group columns of the splitter, or with the index of its Series.
         y : array-like of shape (n_rows,)
             Class labels.
         groups : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
@@ -397,7 +399,7 @@ class RepeatedWithinGroupStratifiedKFold(SplitsByGroups, _sklearn.RepeatedSplits
         Warns
         -----
         UserWarning
-            Once, as `WithinGroupStratifiedKFold.split` does.
+            Issued once, in the cases of `WithinGroupStratifiedKFold.split`.
         """
         random = check_random_state(self.random_state)
         for repeat in range(self.n_repeats):

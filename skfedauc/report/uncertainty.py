@@ -250,14 +250,14 @@ class Uncertainty:
         for the degrees of freedom of the numerator and Satterthwaite's for the denominator.
 
         Group variances are unbiased estimates. With weights they are DeLong's, with half the
-        degrees of freedom of their effective sample sizes. In simulations of 3 groups of 400 rows the
-        rejection rate under the null hypothesis was at most 5 % with gamma (shape 0.5 and 1) and
-        lognormal (sigma 1) weights, and 6 % with sigma 3.
+        degrees of freedom of their effective sample sizes. In simulations of 3 groups of 400 rows
+        the rejection rate under the null hypothesis was at most 5 % with gamma (shape 0.5 and 1)
+        and lognormal (sigma 1) weights, and 6 % with sigma 3.
 
         For 100 or more groups with fewer than 10 rows of the smaller class on average, the
-        statistic is a sum of one term per group, compared with the normal distribution; `method` names the
-        form. A large p value does not show that the groups are equal: see the interval of the
-        difference.
+        statistic is a sum of one term per group, compared with the normal distribution; `method`
+        names the form. A large p value does not show that the groups are equal: see the interval of
+        the difference.
 
         References
         ----------
