@@ -727,3 +727,19 @@ def test_a_checkpoint_that_cannot_be_written(rows, tmp_path):
     (tmp_path / "c.npz").write_text("text")
     with pytest.raises(ValueError, match="is no checkpoint of from_batches, or is damaged"):
         AUCPartial.from_batches(some_batches(rows), checkpoint=tmp_path / "c.npz")
+
+
+@pytest.mark.parametrize("kind", [tuple, list])
+def test_a_reader_may_fill_the_same_arrays_again(kind):
+    rng = np.random.default_rng(0)
+    y, score = rng.integers(0, 2, (8, 50)), rng.random((8, 50))
+
+    def batches():
+        of_y, of_score = np.empty(50, int), np.empty(50)
+        for i in range(8):
+            of_y[:], of_score[:] = y[i], score[i]
+            yield kind([of_y, of_score])
+
+    expected = AUCPartial.from_predictions(y.ravel(), score.ravel())
+    for n_jobs in (1, 2):
+        assert AUCPartial.from_batches(batches(), n_jobs=n_jobs) == expected

@@ -71,6 +71,40 @@ def test_threads_leave_warning_filters_alone():
     assert {warning.category for warning in caught} <= {UndefinedMetricWarning}
 
 
+CHANGING = """
+import threading, warnings
+import numpy as np
+from skfedauc import AUCPartial
+warnings.simplefilter("ignore")
+rng = np.random.default_rng(0)
+n = 300_000
+y, scores, groups = rng.integers(0, 2, n), rng.random(n), rng.integers(0, 50, n)
+done = threading.Event()
+def write():
+    while not done.is_set():
+        scores[:] = rng.random(n) * 10.0 ** rng.integers(-200, 200)
+        groups[:] = rng.integers(-(2**40), 2**40, n)
+        groups[:] = rng.integers(0, 50, n)
+writer = threading.Thread(target=write)
+writer.start()
+for i in range(40):
+    for of_groups in (None, groups):
+        try:
+            AUCPartial.from_predictions(y, scores, groups=of_groups, n_jobs=1 + i % 2)
+        except (IndexError, MemoryError, ValueError):  # numbers of groups out of range
+            pass
+done.set()
+writer.join()
+"""
+
+
+def test_rows_that_change_meanwhile_do_not_end_the_process():
+    run = subprocess.run(
+        [sys.executable, "-c", CHANGING], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+
+
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="needs fork")
 # Python 3.12 warns of any fork in a process with threads.
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")

@@ -62,6 +62,22 @@ def as_table(cells, *columns):
     return list(zip(cells.groups.tolist(), cells.scores.tolist(), *listed, strict=True))
 
 
+@pytest.mark.parametrize("byte", [2, 255])
+def test_booleans_may_have_other_bytes_than_one(version, byte):
+    scores, positive, groups, _ = rows(1, 7, "probabilities")
+    viewed = (positive.astype(np.uint8) * np.uint8(byte)).view(np.bool_)
+    expected = count_rows(scores, positive, groups, 7)
+    assert same_bits(count_rows(scores, viewed, groups, 7), expected)
+    of_rows = AUCPartial.from_predictions(viewed, scores, groups=groups)
+    assert of_rows == AUCPartial.from_predictions(positive, scores, groups=groups)
+
+
+def test_any_number_of_threads_may_be_asked_for():
+    scores, positive, groups, _ = rows(1, 7, "probabilities", n=140_000)
+    expected = count_rows(scores, positive, groups, 7, n_jobs=1)
+    assert same_bits(count_rows(scores, positive, groups, 7, n_jobs=2**52), expected)
+
+
 @pytest.mark.parametrize("n_groups", [1, 7, 3000])
 @pytest.mark.parametrize("name", SCORES)
 def test_count_rows_finds_every_cell(version, name, n_groups):
@@ -302,6 +318,19 @@ def test_an_environment_variable_chooses_the_version(asked):
     assert f"skfedauc: {skfedauc.__version__}" in printed
 
 
+def test_a_misspelt_version_is_an_error():
+    environment = {**os.environ, "SKFEDAUC_KERNEL": "Numpy"}
+    run = subprocess.run(
+        [sys.executable, "-c", "import skfedauc._kernel"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 1
+    assert "must be 'compiled' or 'numpy'; got 'Numpy'" in run.stderr
+
+
 def test_many_rows_are_warned_of_once_if_the_kernel_is_not_compiled(monkeypatch):
     from skfedauc.partials import auc_partial
 
@@ -315,9 +344,18 @@ def test_many_rows_are_warned_of_once_if_the_kernel_is_not_compiled(monkeypatch)
     auc_partial._warn_of_slow_kernel.cache_clear()
 
 
+@pytest.fixture
+def heeded_interrupts():
+    """Python's own handler, in place of a shell's wish to ignore interrupts of what it started."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @needs_compiled
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
 @pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.usefixtures("heeded_interrupts")
 def test_an_interrupt_ends_a_long_call(n_jobs):
     scores, positive, groups, _ = rows(3, 1000, "normal", 6_000_000)
     arguments = scores, positive, groups, 1000, None, n_jobs

@@ -25,15 +25,19 @@ from numpy.typing import NDArray
 from skfedauc._kernel import _numpy
 
 _implementation: Any = _numpy
-if os.environ.get("SKFEDAUC_KERNEL", "") != "numpy":
+_asked = os.environ.get("SKFEDAUC_KERNEL", "")
+if _asked not in ("", "compiled", "numpy"):
+    raise ImportError(f"SKFEDAUC_KERNEL must be 'compiled' or 'numpy'; got {_asked!r}.")
+if _asked != "numpy":
     try:
         _implementation = importlib.import_module("skfedauc._kernel._compiled")
     except ImportError:
-        if os.environ.get("SKFEDAUC_KERNEL", "") == "compiled":
+        if _asked == "compiled":
             raise
 
 # Fewer rows are counted sooner than a second thread has begun.
 _FEW_ROWS = 1 << 16
+_MOST_THREADS = 256
 # Cells of many states are sorted together where states are shorter; longer ones are merged in
 # pairs, as are more cells than the sort of one group can number.
 _LONG = 1 << 16
@@ -135,7 +139,9 @@ def count_rows(
         return _no_cells(weighted=weights is not None)
     if weights is not None:
         weights, scores = np.ascontiguousarray(weights), scores.astype(np.float64, copy=False)
-    n_threads = 1 if scores.size < _FEW_ROWS else _effective_n_jobs(n_jobs)
+    n_threads = 1
+    if scores.size >= _FEW_ROWS:
+        n_threads = min(1 + scores.size // _FEW_ROWS, _MOST_THREADS, _effective_n_jobs(n_jobs))
     columns = np.ascontiguousarray(scores), np.ascontiguousarray(positive), _numbers(groups)
     return _compact(_implementation.count_rows(*columns, n_groups, weights, n_threads))
 
@@ -255,8 +261,9 @@ def cross_concordance(cells: Cells, n_jobs: int | None = None) -> Floats:
     if n_groups == 0:
         return np.zeros((0, 0))
     columns = [np.ascontiguousarray(amounts, np.float64) for amounts in cells.amounts]
+    n_threads = min(_effective_n_jobs(n_jobs), _MOST_THREADS)
     found = _implementation.cross_pairs(
-        cells.starts, np.ascontiguousarray(cells.scores), *columns, _effective_n_jobs(n_jobs)
+        cells.starts, np.ascontiguousarray(cells.scores), *columns, n_threads
     )
     return np.asarray(found).reshape(n_groups, n_groups)
 

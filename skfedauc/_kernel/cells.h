@@ -29,7 +29,7 @@ struct CellsView {
 template <class Float>
 struct Rows {
     Span<const Float> scores;
-    Span<const bool> positive;
+    Span<const std::uint8_t> positive;
     Span<const std::int64_t> groups;
     Span<const double> weights;
 
@@ -117,7 +117,7 @@ Cells<Count> count_rows(Workers& workers, const Rows<Float>& rows, std::size_t n
                                        : records.span();
     Sorted<Record, 2> sorted(
         workers, room, n_groups, [&](std::size_t i) { return rows.group(i); },
-        [&](std::size_t i) { return std::size_t(rows.positive[i]); },
+        [&](std::size_t i) { return std::size_t(rows.positive[i] != 0); },
         [&](std::size_t i) {
             Record record;
             set_record(record, key_of(rows.scores[i]), rows, i);

@@ -65,12 +65,18 @@ static nb::tuple count(const Rows<Float>& rows, std::size_t n_groups, std::size_
     });
 }
 
+// Bytes, of which a Boolean array may hold others than 0 and 1.
+static Span<const std::uint8_t> bytes(nb::handle booleans) {
+    const auto column = span<bool>(booleans);
+    return {reinterpret_cast<const std::uint8_t*>(column.data), column.size};
+}
+
 static nb::tuple py_count_rows(nb::handle scores, nb::handle positive, nb::handle groups, std::size_t n_groups,
                                nb::handle weights, std::size_t n_threads) {
     if (nb::isinstance<Column<float>>(scores))
-        return count<KeyOnly32>(Rows<float>{span<float>(scores), span<bool>(positive), span<std::int64_t>(groups), {}},
+        return count<KeyOnly32>(Rows<float>{span<float>(scores), bytes(positive), span<std::int64_t>(groups), {}},
                                 n_groups, n_threads);
-    const Rows<double> rows{span<double>(scores), span<bool>(positive), span<std::int64_t>(groups),
+    const Rows<double> rows{span<double>(scores), bytes(positive), span<std::int64_t>(groups),
                             span<double>(weights)};
     return weights.is_none() ? count<KeyOnly64>(rows, n_groups, n_threads)
                              : count<Weighted>(rows, n_groups, n_threads);

@@ -34,21 +34,22 @@ std::vector<std::size_t> partition(Workers& workers, std::size_t n, std::size_t 
                                    BucketOf bucket_of, Move move) {
     const std::size_t least = n < FEW ? 1 : workers.n_threads;
     const std::size_t n_chunks = std::max(least, n / CHUNK);
+    // Rows that another thread changes meanwhile may be counted wrongly, and write nowhere else.
+    const auto bucket = [&](std::size_t i) { return std::min(bucket_of(i), n_buckets - 1); };
     const auto begin = [&](std::size_t chunk) { return n / n_chunks * chunk + std::min(chunk, n % n_chunks); };
     std::vector<std::size_t> places(n_chunks * n_buckets);
     workers.run(n_chunks, [&](std::size_t chunk, std::size_t) {
         std::size_t* counts = places.data() + chunk * n_buckets;
         for (std::size_t i = begin(chunk), end = begin(chunk + 1); i < end; ++i) {
-            assert(bucket_of(i) < n_buckets);
-            ++counts[bucket_of(i)];
+            ++counts[bucket(i)];
         }
     });
     std::vector<std::size_t> starts(n_buckets + 1);
     std::size_t place = 0;
-    for (std::size_t bucket = 0; bucket < n_buckets; ++bucket) {
-        starts[bucket] = place;
+    for (std::size_t number = 0; number < n_buckets; ++number) {
+        starts[number] = place;
         for (std::size_t chunk = 0; chunk < n_chunks; ++chunk) {
-            std::size_t& count = places[chunk * n_buckets + bucket];
+            std::size_t& count = places[chunk * n_buckets + number];
             const std::size_t n_here = count;
             count = place;
             place += n_here;
@@ -58,7 +59,7 @@ std::vector<std::size_t> partition(Workers& workers, std::size_t n, std::size_t 
     workers.run(n_chunks, [&](std::size_t chunk, std::size_t) {
         std::size_t* next = places.data() + chunk * n_buckets;
         for (std::size_t i = begin(chunk), end = begin(chunk + 1); i < end; ++i)
-            move(i, next[bucket_of(i)]++);
+            if (const std::size_t place = next[bucket(i)]++; place < n) move(i, place);
     });
     return starts;
 }

@@ -57,7 +57,7 @@ template <class Record>
 void radix_sort(Span<Record> from, Span<Record> other, bool into_other) {
     const Span<Record> to = into_other ? other : from;
     if (from.size <= INSERTION) return insertion_sort(from, to);
-    const int most_bits = std::min(bit_width(from.size) - 0, MOST_DIGIT_BITS);
+    const int most_bits = std::min(bit_width(from.size), MOST_DIGIT_BITS);
     const Digits digits(from, most_bits);
     if (digits.lowest == digits.highest) {
         if (into_other) std::copy(from.data, from.data + from.size, other.data);

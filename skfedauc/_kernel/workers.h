@@ -8,6 +8,7 @@
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 class Workers {
@@ -36,10 +37,11 @@ class Workers {
         };
         std::vector<std::thread> others;
         try {
+            others.reserve(std::min(n_threads, n_tasks));
             for (std::size_t thread = 1; thread < std::min(n_threads, n_tasks); ++thread)
                 others.emplace_back(work, thread);
-        } catch (const std::system_error&) {
-            // The system has no more threads: those that there are do the work.
+        } catch (const std::exception&) {
+            // The system has no more threads, or memory: those that there are do the work.
         }
         work(0);
         for (std::thread& other : others) other.join();

@@ -125,6 +125,8 @@ def check_labels(y: NDArray[Any], pos_label: Any = None) -> tuple[NDArray[np.boo
     is_usual = pos_label is None or isinstance(pos_label, str | bytes | int | np.integer)
     if not is_usual and count_missing(object_array([pos_label])):
         raise ValueError(f"pos_label must be a label; got {pos_label!r}, a missing value.")
+    if y.dtype.kind == "b":
+        y = y.view(np.uint8) != 0  # a view of other bytes may hold more than 0 and 1
     if y.dtype.kind == "b" and pos_label in (None, True):
         return y, Classes.of(_distinct_bits(y), pos_label)
     if pos_label is None and y.dtype.kind in "iu" and y.size:

@@ -76,8 +76,9 @@ class AUCPartial:
     score. Partials of disjoint rows can be added in any order, for any split of the rows. Without
     sample weights all counts are integers, so the result is identical to the last bit.
 
-    A partial is not anonymous: if scores are distinct, as floats mostly are, it reveals the group,
-    the score and the class of every row. It holds no features, no identifiers and no row order.
+    A partial is not anonymous. Where scores are distinct, as floats mostly are, a partial gives
+    back the group, the score and the class of every row. It holds no features, no identifiers and
+    no order of rows.
 
     In addition to the counts a partial carries `n_missing`, `group_names` and the class labels with
     `pos_label`. Partials with different positive labels cannot be merged. ``==`` compares only the
@@ -674,7 +675,12 @@ default=None
         import pandas as pd
 
         _, scores, negatives, positives, weights = self._cells
-        counts = {"score": scores, "n_negatives": negatives, "n_positives": positives}
+        # Unsigned integers of 32 bits wrap around silently in the reader's sums and differences.
+        counts = {
+            "score": scores,
+            "n_negatives": negatives.astype(np.int64),
+            "n_positives": positives.astype(np.int64),
+        }
         if weights is not None:
             counts |= dict(zip(_WEIGHT_COLUMNS, weights, strict=True))
         labels: dict[str, NDArray[Any]] = {}

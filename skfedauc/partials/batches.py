@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from typing import Any, Generic, NamedTuple, TypeVar
 
+import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from skfedauc import _validation as validation
@@ -111,7 +112,7 @@ def merged_batches(
     agreement = _Agreement()
     n_workers = effective_n_jobs(n_jobs)
     in_flight = 1 if n_workers == 1 else 2 * n_workers
-    numbered = _numbered(batches)
+    numbered = _numbered(batches if in_flight == 1 else map(_with_own_arrays, batches))
     done: _Done[P] = _Done(0, [], [])
     if checkpoint is not None:
         n_done, state = checkpoint.read()
@@ -195,6 +196,13 @@ def _killed(first: int, last: int, checkpoint: Checkpoint[Any] | None) -> Runtim
         f"a worker was killed, perhaps for want of memory, while {lost} were counted: they and "
         f"those after are not counted; {before}{advice}."
     )
+
+
+def _with_own_arrays(batch: Any) -> Any:
+    """The batch with copies of its arrays: a reader may fill the same ones again meanwhile."""
+    if not isinstance(batch, tuple | list):
+        return batch
+    return tuple(np.array(c) if isinstance(c, np.ndarray) else c for c in batch)
 
 
 def _numbered(batches: Iterable[Any]) -> Iterator[tuple[int, Any]]:

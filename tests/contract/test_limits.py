@@ -73,7 +73,7 @@ EVERY_TOOL["ScoringMonitor"] = monitor
 def documented():
     """The table of `make_group_auc_scorer`: yes or no by tool and way."""
     text = make_group_auc_scorer.__doc__
-    body = text.split("What works where:")[1].split(".. [a]")[0]
+    body = text.split("Supported forms of `groups` by tool:")[1].split(".. [a]")[0]
     cells = {}
     for line in body.splitlines():
         columns = re.split(r"\s{2,}", line.strip())
