@@ -10,7 +10,7 @@ import numpy as np
 from skfedauc import _validation as validation
 from skfedauc.inference import intervals
 from skfedauc.inference.group_comparisons import adjusted
-from skfedauc.inference.over_groups import NORMAL, OverGroups, StudentT, variance_over_groups
+from skfedauc.inference.over_groups import OverGroups, StudentT, variance_over_groups
 from skfedauc.inference.paired import PairedRows, paired_differences
 from skfedauc.inference.variances import Floats
 from skfedauc.partials import AUCPartial, left_out
@@ -262,6 +262,10 @@ def compare_roc_auc(
     is compared with the simulated distribution of a weighted mean divided by its estimated standard
     error.
 
+    Unequally weighted rows are compared with Student's t distribution, whose degrees of freedom
+    follow from effective sample sizes (Satterthwaite). The comparison is NaN if the effective
+    sample size of a class is below 1.5: one row then has nearly all the weight.
+
     Identical scores have a p value of 1. The test is conservative if the models agree on nearly all
     rows.
 
@@ -319,8 +323,13 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
         )
     )
     new_groups = is_over_groups(over, n_groups - report.n_undefined) and groups is not None
+    # The variance of unequally weighted rows is that of the few that weigh most.
+    weighted = rows.weights is not None
+    freedom = found.freedom if weighted else np.full(n_groups, np.inf)
     null: StudentT | OverGroups
-    null = StudentT(report._variances.cluster_freedom) if new_groups else NORMAL
+    null = StudentT(found.pooled_freedom if weighted else np.inf)
+    if new_groups:
+        null = StudentT(report._variances.cluster_freedom)
     variance = found.pooled_clustered if new_groups else found.pooled_fixed
     lines = {"pooled": _paired(found.pooled, variance, level, null)}
     if groups is None:
@@ -335,7 +344,9 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
             continue
         used = share > 0
         if not new_groups:
-            variance, null = float((share[used] ** 2 * of_group[used]).sum()), NORMAL
+            parts = share[used] ** 2 * of_group[used]
+            variance = float(parts.sum())
+            null = StudentT(_welch(parts, freedom[used]))
         elif used.sum() > 1:
             variance = variance_over_groups(difference[used], share[used])
             null = OverGroups(share[used])
@@ -343,12 +354,22 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
             variance = float("nan")
         lines[name] = _paired(found.auc[:, used] @ share[used], variance, level, null)
     by_group = {
-        g: _paired(found.auc[:, g], found.variance[g], level, NORMAL) for g in range(n_groups)
+        g: _paired(found.auc[:, g], found.variance[g], level, StudentT(freedom[g]))
+        for g in range(n_groups)
     }
     groups_table = _paired_table(by_group).set_index(report._index())
     pvalue_adjusted, adjustment = adjusted(groups_table["pvalue"].to_numpy())
     groups_table = groups_table.assign(pvalue_adjusted=pvalue_adjusted, adjustment=adjustment)
     return _comparison(lines, new_groups, groups_table, rows.n_missing)
+
+
+_ROUNDING = 1e-12
+
+
+def _welch(parts: Floats, freedom: Floats) -> float:
+    """Welch's degrees of freedom of a sum of variances."""
+    squares = float((parts**2 / freedom).sum())
+    return float(parts.sum()) ** 2 / squares if squares > 0 else float("inf")
 
 
 def _near_one(weights: Floats) -> Floats:
@@ -360,7 +381,8 @@ def _near_one(weights: Floats) -> Floats:
 def _paired(auc: Floats, variance: float, level: float, null: StudentT | OverGroups) -> list[float]:
     """Table row: both AUCs, their difference, its confidence limits, statistic and p value."""
     a, b = auc.tolist()
-    difference, error = a - b, np.sqrt(variance)
+    # Placements are between 0 and 1: a smaller error is that of rounding.
+    difference, error = a - b, np.sqrt(variance if not variance < _ROUNDING**2 else 0.0)
     if a == b and error == 0:
         statistic, pvalue = 0.0, 1.0
     elif not error > 0:

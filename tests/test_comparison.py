@@ -181,3 +181,46 @@ def test_p_values_by_group_are_adjusted():
     holm = [min(1.0, max((10 - i) * q for i, q in enumerate(np.sort(p)) if q <= x)) for x in p]
     np.testing.assert_allclose(table["pvalue_adjusted"], holm, rtol=1e-12)
     assert set(table["adjustment"]) == {"Holm"}
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "kind"), [(8, "of ratio 100"), (40, "of ratio 100"), (40, "lognormal")]
+)
+def test_unequally_weighted_rows_keep_the_level(n_rows, kind):
+    """Scores that have nothing to do with the labels; errors of 24, 9 and 20 % without it."""
+    pvalues = []
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        y, (a, b) = np.tile([0, 1], n_rows // 2), rng.normal(size=(2, n_rows))
+        weights = rng.lognormal(0, 3, n_rows)
+        if kind == "of ratio 100":
+            weights = np.where(rng.random(n_rows) < 0.3, 100.0, 1.0)
+        found = compare_roc_auc(y, a, b, sample_weight=weights)
+        squares = [weights[y == k].sum() ** 2 / (weights[y == k] ** 2).sum() for k in (0, 1)]
+        assert np.isnan(found.pvalue) == (min(squares) < 1.5)
+        pvalues.append(found.pvalue)
+    kept = np.array(pvalues)[~np.isnan(pvalues)]
+    assert kept.size > 100
+    # Three standard errors above 5 %, and one more of a small sample
+    assert (kept < 0.05).mean() < 0.05 + 4 * np.sqrt(0.05 * 0.95 / kept.size)
+    assert (kept < 1e-6).sum() <= 1
+
+
+def test_equal_weights_are_compared_as_no_weights():
+    rng = np.random.default_rng(0)
+    y, a, b = rng.integers(0, 2, 60), rng.normal(size=60), rng.normal(size=60)
+    plain = compare_roc_auc(y, a, b)
+    assert compare_roc_auc(y, a, b, sample_weight=np.ones(60)).pvalue == plain.pvalue
+    # Weights of 3 each are weights: their degrees of freedom are those of 60 rows.
+    assert compare_roc_auc(y, a, b, sample_weight=np.full(60, 3.0)).pvalue == pytest.approx(
+        plain.pvalue, rel=0.1
+    )
+
+
+def test_an_error_of_rounding_is_none():
+    """Every row's placements differ by as much, so that there is no variance but rounding."""
+    y = [0, 0, 1, 1]
+    for scale in (1.0, 3.0, 0.7):
+        found = compare_roc_auc(y, [1, 2, 3, 4], [3, 4, 1, 2], sample_weight=np.full(4, scale))
+        assert found.table.loc["pooled", "difference"] == 1.0
+        assert np.isnan(found.pvalue)

@@ -58,9 +58,6 @@ class StudentT(NamedTuple):
         return float(-stdtrit(self.freedom, tail))
 
 
-NORMAL = StudentT(np.inf)
-
-
 class OverGroups(NamedTuple):
     """Null distribution of a weighted mean divided by its estimated standard error.
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._kernel import number_cells, ranks_in_groups
-from skfedauc.inference.variances import Floats, clustered_variance, ratio
+from skfedauc.inference.variances import LEAST_EFFECTIVE, Floats, clustered_variance, ratio
 
 
 class PairedRows(NamedTuple):
@@ -53,7 +53,12 @@ class PairedDifferences(NamedTuple):
         Pooled AUC of each model.
     pooled_fixed, pooled_clustered : float
         Variance of the difference of the pooled AUCs for fixed groups and for random groups; the
-        latter is NaN with fewer than two groups.
+        latter is NaN with fewer than two groups. Variances of fixed groups are NaN below an
+        effective sample size of 1.5 in a class.
+    freedom : ndarray of float64, shape (n_groups,)
+        Satterthwaite's degrees of freedom of `variance`, from effective sample sizes; at least 1.
+    pooled_freedom : float
+        Those of `pooled_fixed`.
     """
 
     auc: Floats
@@ -61,6 +66,8 @@ class PairedDifferences(NamedTuple):
     pooled: Floats
     pooled_fixed: float
     pooled_clustered: float
+    freedom: Floats
+    pooled_freedom: float
 
 
 class _ClassSums:
@@ -73,6 +80,8 @@ class _ClassSums:
         self.count = np.bincount(self._codes, minlength=rows.n_groups)
         self.weight = self._sum(self._weights)
         squares = self._sum(self._weights**2)
+        self.effective = ratio(self.weight**2, squares, 0.0)
+        self.pooled_effective = float(self.weight.sum() ** 2 / squares.sum())
         self.pairs = np.where(self.count > 1, self.weight**2 - squares, 0.0)
         self.mean = ratio(self._sum(self._weights * self._differences), self.weight)
 
@@ -94,21 +103,41 @@ def paired_differences(rows: PairedRows) -> PairedDifferences:
         np.array([_ClassSums(of, True, placements).mean for placements in each])
         for of, each in ((rows, own), (one_group, pooled))
     )
-    variance = np.zeros(rows.n_groups)
-    fixed, residuals, counts = 0.0, [], []
+    of_class, effective = [], []
+    of_class_fixed, effective_fixed = [], []
+    residuals, counts = [], []
     for positive in (True, False):
         sums = _ClassSums(rows, positive, own[0] - own[1])
-        variance += ratio(sums.squared_around(sums.mean), sums.pairs)
+        of_class.append(ratio(sums.squared_around(sums.mean), sums.pairs))
+        effective.append(sums.effective)
         sums = _ClassSums(rows, positive, pooled[0] - pooled[1])
         overall = float(np.nansum(sums.mean * sums.weight) / sums.weight.sum())
         # A single row has no deviation from its own mean; use the overall mean.
         centre = np.where(sums.count > 1, sums.mean, overall)
         lost = np.where(sums.count > 1, ratio(sums.weight**2, sums.pairs), 1.0)
-        fixed += float((lost * sums.squared_around(centre)).sum()) / sums.weight.sum() ** 2
+        squared = float((lost * sums.squared_around(centre)).sum())
+        of_class_fixed.append(np.array([squared / sums.weight.sum() ** 2]))
+        effective_fixed.append(np.array([sums.pooled_effective]))
         counts.append(sums.count)
         residuals.append(np.nan_to_num(sums.mean - overall) * sums.weight / sums.weight.sum())
     clustered = clustered_variance(residuals, counts)
-    return PairedDifferences(auc, variance, pooled_auc[:, 0], fixed, clustered)
+    variance, freedom = _summed(of_class, effective)
+    fixed, fixed_freedom = _summed(of_class_fixed, effective_fixed)
+    pooled_of_model = pooled_auc[:, 0]
+    return PairedDifferences(
+        auc, variance, pooled_of_model, float(fixed[0]), clustered, freedom, float(fixed_freedom[0])
+    )
+
+
+def _summed(variances: list[Floats], effective: list[Floats]) -> tuple[Floats, Floats]:
+    """Add up the variances of both classes; also return Satterthwaite's degrees of freedom."""
+    total = variances[0] + variances[1]
+    total = np.where(np.minimum(*effective) < LEAST_EFFECTIVE, np.nan, total)
+    squares = sum(
+        variance**2 / np.maximum(n - 1.0, 1.0)
+        for variance, n in zip(variances, effective, strict=True)
+    )
+    return total, np.maximum(ratio(total**2, np.asarray(squares), 1.0), 1.0)
 
 
 def _placements(rows: PairedRows, scores: Floats) -> Floats:
