@@ -12,7 +12,7 @@ from skfedauc.inference import intervals
 from skfedauc.inference.group_comparisons import adjusted
 from skfedauc.inference.over_groups import OverGroups, StudentT, variance_over_groups
 from skfedauc.inference.paired import PairedRows, paired_differences
-from skfedauc.inference.variances import Floats
+from skfedauc.inference.variances import Floats, satterthwaite
 from skfedauc.partials import AUCPartial, left_out
 from skfedauc.report import (
     AVERAGES,
@@ -159,6 +159,10 @@ def group_roc_auc_score(
         return auc.fillna(report.undefined)
     report._report_undefined()
     return auc
+
+
+# Placements are between 0 and 1: a smaller standard error is rounding.
+_ROUNDING = 1e-12
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -346,7 +350,7 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
         if not new_groups:
             parts = share[used] ** 2 * of_group[used]
             variance = float(parts.sum())
-            null = StudentT(_welch(parts, freedom[used]))
+            null = StudentT(float(satterthwaite(parts, freedom[used], np.inf)))
         elif used.sum() > 1:
             variance = variance_over_groups(difference[used], share[used])
             null = OverGroups(share[used])
@@ -363,15 +367,6 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
     return _comparison(lines, new_groups, groups_table, rows.n_missing)
 
 
-_ROUNDING = 1e-12
-
-
-def _welch(parts: Floats, freedom: Floats) -> float:
-    """Welch's degrees of freedom of a sum of variances."""
-    squares = float((parts**2 / freedom).sum())
-    return float(parts.sum()) ** 2 / squares if squares > 0 else float("inf")
-
-
 def _near_one(weights: Floats) -> Floats:
     """Divide weights by a power of two to avoid overflow; results do not depend on the scale."""
     scaled: Floats = np.ldexp(weights, -np.frexp(weights.mean())[1])
@@ -381,8 +376,7 @@ def _near_one(weights: Floats) -> Floats:
 def _paired(auc: Floats, variance: float, level: float, null: StudentT | OverGroups) -> list[float]:
     """Table row: both AUCs, their difference, its confidence limits, statistic and p value."""
     a, b = auc.tolist()
-    # Placements are between 0 and 1: a smaller error is that of rounding.
-    difference, error = a - b, np.sqrt(variance if not variance < _ROUNDING**2 else 0.0)
+    difference, error = a - b, np.sqrt(0.0 if variance < _ROUNDING**2 else variance)
     if a == b and error == 0:
         statistic, pvalue = 0.0, 1.0
     elif not error > 0:

@@ -995,7 +995,7 @@ def test_adjusted_p_values_agree_with_simultaneous_intervals(reference, n_groups
         for level in (0.5, 0.9, 0.99):
             table = report.compare_groups(reference, level=level).dropna(subset="pvalue")
             excludes = (table["ci_low"] > 0) | (table["ci_high"] < 0)
-            # An interval that ends at 0 but for rounding may be on either side.
+            # Rounding decides on which side of 0 an interval is that ends at 0.
             is_clear = (table["pvalue_adjusted"] - (1 - level)).abs() > 1e-9
             assert ((table["pvalue_adjusted"] < 1 - level) == excludes)[is_clear].all()
             n_clear += int(excludes.sum())

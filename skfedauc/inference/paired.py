@@ -17,7 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._kernel import number_cells, ranks_in_groups
-from skfedauc.inference.variances import LEAST_EFFECTIVE, Floats, clustered_variance, ratio
+from skfedauc.inference.variances import (
+    LEAST_EFFECTIVE,
+    Floats,
+    clustered_variance,
+    ratio,
+    satterthwaite,
+)
 
 
 class PairedRows(NamedTuple):
@@ -131,13 +137,9 @@ def paired_differences(rows: PairedRows) -> PairedDifferences:
 
 def _summed(variances: list[Floats], effective: list[Floats]) -> tuple[Floats, Floats]:
     """Add up the variances of both classes; also return Satterthwaite's degrees of freedom."""
-    total = variances[0] + variances[1]
-    total = np.where(np.minimum(*effective) < LEAST_EFFECTIVE, np.nan, total)
-    squares = sum(
-        variance**2 / np.maximum(n - 1.0, 1.0)
-        for variance, n in zip(variances, effective, strict=True)
-    )
-    return total, np.maximum(ratio(total**2, np.asarray(squares), 1.0), 1.0)
+    total = np.where(np.minimum(*effective) < LEAST_EFFECTIVE, np.nan, variances[0] + variances[1])
+    freedom = np.maximum(np.array(effective) - 1.0, 1.0)
+    return total, satterthwaite(np.array(variances), freedom)
 
 
 def _placements(rows: PairedRows, scores: Floats) -> Floats:

@@ -173,10 +173,8 @@ class Variances:
         own = self._own
         of_positives = ratio(own.positives_squared, self.positives.pairs, 0.0)
         of_negatives = ratio(own.negatives_squared, self.negatives.pairs, 0.0)
-        squares = of_positives**2 / np.maximum(self.positives.effective - 1.0, 1.0)
-        squares += of_negatives**2 / np.maximum(self.negatives.effective - 1.0, 1.0)
-        found = ratio((of_positives + of_negatives) ** 2, squares, 1.0)
-        return np.maximum(found, 1.0)
+        effective = np.array([self.positives.effective, self.negatives.effective])
+        return satterthwaite(np.array([of_positives, of_negatives]), np.maximum(effective - 1, 1))
 
     @functools.cached_property
     def unbiased(self) -> Floats:
@@ -595,6 +593,20 @@ def sum_of_others(values: Floats) -> Floats:
     np.cumsum(values[..., :-1], axis=-1, out=before[..., 1:])
     np.cumsum(values[..., :0:-1], axis=-1, out=after[..., -2::-1])
     return before + after
+
+
+def satterthwaite(variances: Floats, freedom: Floats, otherwise: float = 1.0) -> Floats:
+    """Return the degrees of freedom of a sum of independent variances; at least 1.
+
+    Parameters
+    ----------
+    variances, freedom : ndarray of float64, shape (n_variances,) or (n_variances, n_groups)
+        Estimated variances, and the degrees of freedom of each.
+    otherwise : float, default=1.0
+        Result if the sum has no sampling error.
+    """
+    squares = np.asarray((variances**2 / freedom).sum(axis=0))
+    return np.maximum(ratio(variances.sum(axis=0) ** 2, squares, otherwise), 1.0)
 
 
 def ratio(part: Any, whole: Floats, otherwise: float = float("nan")) -> Floats:

@@ -210,6 +210,18 @@ def seeds_of(n):
         yield seed
 
 
+def check_file(seed, path, encoding, expected, damage, capsys):
+    """Check one file; an error is noted with what makes the file again."""
+    try:
+        assert expected is not None or damage is not None
+        check(path, encoding, expected)
+        if seed % PROGRAM == 0:
+            check_program(path, encoding, expected, capsys)
+    except BaseException as error:
+        error.add_note(f"seed {seed}: {path.name}, {encoding}, {damage and damage.__name__}")
+        raise
+
+
 def test_damaged_text(tmp_path, capsys):
     for seed in seeds_of(FILES_OF_SUITE):
         name, content, encoding, damage = draw_text(seed)
@@ -217,14 +229,7 @@ def test_damaged_text(tmp_path, capsys):
         expected = None if rows is None else expected_of(rows)
         path = tmp_path / name
         path.write_bytes(content)
-        try:
-            assert expected is not None or damage is not None
-            check(path, encoding, expected)
-            if seed % PROGRAM == 0:
-                check_program(path, encoding, expected, capsys)
-        except BaseException as error:
-            error.add_note(f"seed {seed}: {name}, {encoding}, {damage and damage.__name__}")
-            raise
+        check_file(seed, path, encoding, expected, damage, capsys)
 
 
 def draw_parquet(seed):
@@ -282,11 +287,4 @@ def test_damaged_parquet(tmp_path, capsys):
         path.write_bytes(content)
         rows = read_parquet(content)
         expected = None if rows is None else expected_of(rows)
-        try:
-            assert expected is not None or damage is not None
-            check(path, None, expected)
-            if seed % PROGRAM == 0:
-                check_program(path, None, expected, capsys)
-        except BaseException as error:
-            error.add_note(f"seed {seed}: {damage and damage.__name__}")
-            raise
+        check_file(seed, path, None, expected, damage, capsys)
