@@ -1054,9 +1054,8 @@ Main limits:
   negatives, AUC .8 and twice the standard deviation in the positives; the coverage of its interval
   is 93.1 %. With 2 groups of 20 positives, 2,000 negatives, AUC .95 and twice the standard
   deviation, the error rate is 8.0 % in 200 runs.
-- The error rate of the test of equal groups is 7.6 % in 250 runs with 3 groups of 100 positives,
-  300 negatives and weights from a gamma distribution of shape 1, and 0.8 to 4.0 % with the other
-  weights.
+- The error rate of the test of equal groups is 3.0 to 4.7 % with 3 groups of 100 positives, 300
+  negatives and random weights.
 - Intervals of the pooled AUC over new groups have too low coverage with five or ten groups that
   differ much in level. The error rate of the comparison of two models is slightly too high with
   unequal groups.

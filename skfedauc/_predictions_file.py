@@ -15,7 +15,6 @@ import math
 import os
 import re
 import sys
-import warnings
 import zlib
 from collections.abc import Iterable
 from decimal import Decimal
@@ -119,25 +118,27 @@ def _read_text(path: str, needed: list[str], usual: str, encoding: str) -> pd.Da
     separator, columns = _header(source, usual, encoding)
     _check_columns(path, columns, needed)
     places = [columns.index(name) for name in needed]
-    with warnings.catch_warnings():
-        # Pandas would cut rows that are longer than the header, and shift their cells.
-        warnings.simplefilter("error", pd.errors.ParserWarning)
-        # With usecols it would not even notice, so needed columns are picked by chunk.
-        chunks = pd.read_csv(
-            _opened(source),
-            sep=separator,
-            # Numbers for names, since pandas would give a column without a name one.
-            header=0,
-            names=range(len(columns)),
-            dtype=str,
-            keep_default_na=False,
-            na_values=[""],
-            index_col=False,
-            chunksize=100_000,
-            encoding=encoding,
-        )
-        parts, may_be_short = [], False
+    # With usecols pandas would not notice longer rows, so needed columns are picked by chunk.
+    reader = pd.read_csv(
+        _opened(source),
+        sep=separator,
+        # Numbers for names, since pandas would give a column without a name one.
+        header=0,
+        names=range(len(columns)),
+        dtype=str,
+        keep_default_na=False,
+        na_values=[""],
+        chunksize=100_000,
+        encoding=encoding,
+    )
+    parts, may_be_short = [], False
+    with reader as chunks:
         for chunk in chunks:
+            if not isinstance(chunk.index, pd.RangeIndex):  # made of the cells in excess
+                raise CommandError(
+                    f"{name_of(path)}: data row 1 has more cells than the header, which has "
+                    f"{len(columns)}; name every column, and end no row with a separator"
+                )
             parts.append(chunk[places])
             may_be_short |= bool(chunk.iloc[:, -1].isna().any())
     if may_be_short:
@@ -247,9 +248,18 @@ def _expands(path: str) -> str:
 
 
 def _read_parquet(path: str, needed: list[str]) -> pd.DataFrame:
+    pyarrow, parquet = (importlib.import_module(f"pyarrow{name}") for name in ("", ".parquet"))
+    try:
+        return _parquet_columns(pyarrow, parquet, path, needed)
+    except MemoryError:
+        raise
+    except pyarrow.ArrowException as error:  # not every one is an OSError or a ValueError
+        raise OSError(*error.args) from None
+
+
+def _parquet_columns(pyarrow: Any, parquet: Any, path: str, needed: list[str]) -> pd.DataFrame:
     import pandas as pd
 
-    pyarrow, parquet = (importlib.import_module(f"pyarrow{name}") for name in ("", ".parquet"))
     _check_columns(path, parquet.read_schema(path).names, needed)
     # A run of equal values takes a few bytes, however long it is.
     if 8 * len(needed) * parquet.read_metadata(path).num_rows > _most_bytes(path):

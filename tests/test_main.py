@@ -370,6 +370,27 @@ def test_rows_that_lack_cells_are_refused(tmp_path, error_of, text, wrong, endin
     assert f"{path}: {wrong}; the file may be cut short" in error_of(["audit", path, *COLUMNS])
 
 
+@pytest.mark.parametrize("first", ["0,0.1,a,1,", "0,0.1,a,1,z", "0,0.1,a,1,,"])
+@pytest.mark.parametrize("second", ["1,0.4,a,2", "1,0.4,a,2,"])
+def test_rows_longer_than_the_header(tmp_path, error_of, first, second):
+    # A cell of text with a comma and without quotes shifts the cells behind it.
+    path = tmp_path / "predictions.csv"
+    path.write_text(f"y,s,g,note\n{first}\n{second}\n")
+    assert "more cells than the header, which has 4" in error_of(["audit", path, *COLUMNS])
+
+
+def test_damaged_parquet_of_any_arrow_error(tmp_path, error_of, monkeypatch):
+    path = tmp_path / "predictions.parquet"
+    path.write_bytes(b"PAR1")
+    for name in ("ArrowNotImplementedError", "ArrowTypeError", "ArrowKeyError"):
+
+        def read_schema(path, name=name):
+            raise getattr(pa, name)("integers of\n80 bits")
+
+        monkeypatch.setattr(pq, "read_schema", read_schema)
+        assert f"{path}: cannot be read: integers of 80 bits" in error_of(["audit", path, *COLUMNS])
+
+
 def test_rows_whose_last_cell_is_empty_are_read(tmp_path, audit):
     text = '\ufeff"y",s,g,note\r\n0,0.1,a,\r\n\r\n1,0.4,a,""\r\n1,0.05,a,"x\r\n'
     found = audit(save(tmp_path / "p.csv", text + "y" * 200_000 + '"\n'), *COLUMNS)
@@ -906,7 +927,7 @@ def test_a_page_without_what_it_needs(probabilities, tmp_path, error_of, monkeyp
         ("y;s;g\n0;1,5;a\n1;2;a\n", COLUMNS, "first being data row 1 ('1,5')"),
         ("", COLUMNS, "cannot be read: No columns to parse"),
         ("y,s,g\n", COLUMNS, "there are no rows"),
-        ("y,s,g\n0,1,a,b\n1,2,a,c\n", COLUMNS, "cannot be read: Length of header"),
+        ("y,s,g\n0,1,a,b\n1,2,a,c\n", COLUMNS, "data row 1 has more cells than the header"),
         ("y,s,g\n0,1,a\n1,2,a,c\n", COLUMNS, "Expected 3 fields in line 3, saw 4"),
         ("y,s,g\n0,1,a\n1,2,a\n2,1,a\n", COLUMNS, "labels '0', '1', '2'; an AUC needs two"),
         ("y,s,g\n2,1,a\n3,2,a\n", COLUMNS, "labels '2', '3'; pass --pos-label"),

@@ -9,11 +9,8 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import itertools
 import json
 import math
-import os
-import time
 import warnings
 
 import numpy as np
@@ -32,7 +29,6 @@ from skfedauc._predictions_file import CommandError
 FILES_OF_SUITE = 75
 # Every so many go through the whole program.
 PROGRAM = 15
-SECONDS = float(os.environ.get("SKFEDAUC_FUZZ_SECONDS", "0"))
 ARGUMENTS = ["--label", "y", "--score", "s", "--group", "g", "--json"]
 GROUPS = ["a", "b", "va, oslo", 'the "best"', "12", "13", "caf\xe9", "two\nlines", "x y"]
 SEPARATORS = {",": ".csv", ";": ".csv", "\t": ".tsv"}
@@ -198,18 +194,6 @@ def check_program(path, encoding, expected, capsys):
         assert err.startswith("skfedauc: error: ")
 
 
-def seeds_of(n):
-    """So many fixed seeds, or new ones for as long as is asked for."""
-    if not SECONDS:
-        yield from range(n)
-        return
-    until = time.monotonic() + SECONDS
-    for seed in itertools.count(time.time_ns() % 10**12):
-        if time.monotonic() > until:
-            return
-        yield seed
-
-
 def check_file(seed, path, encoding, expected, damage, capsys):
     """Check one file; an error is noted with what makes the file again."""
     try:
@@ -222,8 +206,8 @@ def check_file(seed, path, encoding, expected, damage, capsys):
         raise
 
 
-def test_damaged_text(tmp_path, capsys):
-    for seed in seeds_of(FILES_OF_SUITE):
+def test_damaged_text(tmp_path, capsys, seeds):
+    for seed in seeds(FILES_OF_SUITE):
         name, content, encoding, damage = draw_text(seed)
         rows = read_text(name, content, encoding)
         expected = None if rows is None else expected_of(rows)
@@ -280,9 +264,9 @@ def read_parquet(content):
     return [list("ysg"), *map(list, zip(*cells, strict=True))]
 
 
-def test_damaged_parquet(tmp_path, capsys):
+def test_damaged_parquet(tmp_path, capsys, seeds):
     path = tmp_path / "predictions.parquet"
-    for seed in seeds_of(FILES_OF_SUITE):
+    for seed in seeds(FILES_OF_SUITE):
         content, damage = draw_parquet(seed)
         path.write_bytes(content)
         rows = read_parquet(content)
