@@ -35,6 +35,7 @@ from skfedauc._predictions_file import (
     Rows,
     listed,
     name_of,
+    quoted,
     read_columns,
     rows_of,
     text_encoding,
@@ -263,7 +264,7 @@ def _threshold(text: str) -> float | str | None:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise argparse.ArgumentTypeError(f"must be a finite number or none; got {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a finite number or none; got {quoted(text)}")
     return number
 
 
@@ -271,7 +272,7 @@ def _encoding(text: str) -> str:
     try:
         return text_encoding(text)
     except LookupError:
-        raise argparse.ArgumentTypeError(f"unknown encoding {text!r}") from None
+        raise argparse.ArgumentTypeError(f"unknown encoding {quoted(text)}") from None
 
 
 # The main job --------------------------------------------------------------------------
@@ -364,7 +365,7 @@ def _meaning(report: GroupAUC) -> list[str]:
     return textwrap.wrap(
         f"What it means: {1 - parts.share_within:.0%} of the pairs behind the pooled AUC compare "
         "patients of two groups; the averages, macro to pairs, tell how well the model ranks "
-        f"inside a group. It ranks worst inside {by_group['auc'].idxmin()!r} (AUC "
+        f"inside a group. It ranks worst inside {quoted(by_group['auc'].idxmin())} (AUC "
         f"{report.worst:.2f}). The largest and the smallest of these AUCs differ by "
         f"{report.difference:.2f} (p = {pvalue:.2f}). With {rows.min()} to {rows.max()} patients "
         f"in a group, sampling error makes equal groups differ by {expected:.2f} on average.",
@@ -489,7 +490,8 @@ def _count(rows: Rows, arguments: argparse.Namespace) -> AUCPartial:
     for what, n_rows in zip(("positive", "negative"), rows.n_by_class(), strict=True):
         if n_rows == 0:
             raise CommandError(
-                f"column {arguments.label!r} has no {what} label among the {_described(rows)}; "
+                f"column {quoted(arguments.label)} has no {what} label among the "
+                f"{_described(rows)}; "
                 "an AUC needs both classes"
             )
     try:
@@ -507,7 +509,7 @@ def _count(rows: Rows, arguments: argparse.Namespace) -> AUCPartial:
 def _by_column(message: str, arguments: argparse.Namespace) -> str:
     """A message of the library with the names of columns for those of its arguments."""
     for argument, column in (("y_score", arguments.score), ("sample_weight", arguments.weight)):
-        message = message.replace(argument, f"column {column!r}")
+        message = message.replace(argument, f"column {quoted(column)}")
     return message
 
 
@@ -595,7 +597,7 @@ def _headline(arguments: argparse.Namespace, rows: Rows) -> str:
     from skfedauc._validation import counted
 
     positives, negatives = rows.n_by_class()
-    weighted = f", weighted by {arguments.weight!r}" if arguments.weight is not None else ""
+    weighted = f", weighted by {quoted(arguments.weight)}" if arguments.weight is not None else ""
     return (
         f"{name_of(arguments.file)}: {counted(positives + negatives, 'row')}, "
         f"{counted(positives, 'positive')} and {counted(negatives, 'negative')}{weighted}"
@@ -623,7 +625,7 @@ def _grouping_line(report: GroupAUC, names: Sequence[str], n_dropped: int) -> st
     if report.n_undefined:
         line += f", {report.n_undefined:,} of them undefined (one class only)"
         if report.n_undefined == report.n_groups:
-            line += f": is there a group for every row? --group {names[0]!r} should repeat"
+            line += f": is there a group for every row? --group {quoted(names[0])} should repeat"
     if n_dropped:
         line += f"; {counted(n_dropped, 'row')} without {listed(names, ' or ')} left out"
     return line

@@ -37,10 +37,6 @@ _MOST_DIGITS = 15
 MOST_EXPANSION = 100
 ALWAYS_READ = 1 << 28
 _STEP = 1 << 20
-# Characters of a name or a cell that messages quote.
-_MOST_QUOTED = 60
-# Weights beyond are divided by a power of two.
-SCALED = 1e15
 
 
 class CommandError(Exception):
@@ -269,7 +265,9 @@ def _parquet_columns(pyarrow: Any, parquet: Any, path: str, needed: list[str]) -
     for name in needed:
         column = table[name]
         if pyarrow.types.is_nested(column.type):
-            raise CommandError(f"{path}: column {name!r} holds {column.type}, not single values")
+            raise CommandError(
+                f"{path}: column {quoted(name)} holds {column.type}, not single values"
+            )
         if pyarrow.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
         # Integers with gaps stay integers; of floats, NaN is missing as well as null.
@@ -281,13 +279,16 @@ def _parquet_columns(pyarrow: Any, parquet: Any, path: str, needed: list[str]) -
 def _check_columns(path: str, columns: list[str], needed: list[str]) -> None:
     for name in needed:
         if columns.count(name) > 1:
-            raise CommandError(f"{name_of(path)}: {columns.count(name)} columns are named {name!r}")
+            raise CommandError(
+                f"{name_of(path)}: {columns.count(name)} columns are named {quoted(name)}"
+            )
         if name not in columns:
             by_lower = {column.lower(): column for column in columns}
             near = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=0.66)
             hint = f"; did you mean {listed(by_lower[key] for key in near)}?" if near else ""
             raise CommandError(
-                f"{name_of(path)}: no column {name!r} among its columns {listed(columns)}{hint}"
+                f"{name_of(path)}: no column {quoted(name)} among its columns "
+                f"{listed(columns)}{hint}"
             )
 
 
@@ -299,10 +300,9 @@ def listed(items: Iterable[Any], between: str = ", ") -> str:
 
 def quoted(item: Any) -> str:
     """A name or a cell in quotes, of a long one the beginning."""
-    text = str(item)
-    if len(text) <= _MOST_QUOTED:
-        return repr(text)
-    return f"{text[:_MOST_QUOTED]!r}... ({len(text):,} characters)"
+    from skfedauc._validation import shortened
+
+    return shortened(str(item))
 
 
 # Arguments of the library ----------------------------------------------------------------
@@ -407,14 +407,16 @@ def groups_of(table: pd.DataFrame, columns: list[str], missing: str) -> pd.DataF
     if missing == "drop":
         return groups[~empty.all(axis=1)]
     if missing == "error":
-        counts = (f"{n:,} of {len(table):,} in column {name!r}" for name, n in n_empty.items())
+        counts = (
+            f"{n:,} of {len(table):,} in column {quoted(name)}" for name, n in n_empty.items()
+        )
         raise CommandError(
             f"the group is empty in some rows: {', '.join(counts)}; pass --missing drop to leave "
             "these rows out, or --missing group to make them a group of their own"
         )
     for name in n_empty:
         try:
-            codes, labels = encode_groups(groups[name], f"column {name!r}", missing="group")
+            codes, labels = encode_groups(groups[name], f"column {quoted(name)}", missing="group")
         except ValueError as error:
             text = str(error).replace("missing='drop'", "--missing drop")
             raise CommandError(text.removesuffix(".")) from None
@@ -447,8 +449,10 @@ def labels_of(column: pd.Series[Any], pos_label: str | None) -> tuple[NDArray[An
     _refuse(column, column.isna(), "empty")
     codes, values = pd.factorize(column)
     labels = [_label(value) for value in values]
+    if pos_label is not None:
+        _check_text(pos_label, "--pos-label")
     classes = dict(zip(labels, map(str, values), strict=True))
-    found = f"column {column.name!r} has the labels {listed(sorted(classes.values()))}"
+    found = f"column {quoted(column.name)} has the labels {listed(sorted(classes.values()))}"
     if len(classes) > 2:
         raise CommandError(
             f"{found}; an AUC needs two classes. Is --label the column of the true classes?"
@@ -457,10 +461,19 @@ def labels_of(column: pd.Series[Any], pos_label: str | None) -> tuple[NDArray[An
     if pos_label is None and not (set(classes) <= {0, 1} or set(classes) <= {-1, 1}):
         raise CommandError(f"{found}; pass --pos-label, the one that counts as positive")
     if pos_label is not None and positive not in classes:
-        raise CommandError(f"{found}; --pos-label {pos_label!r} is not among them")
+        raise CommandError(f"{found}; --pos-label {quoted(pos_label)} is not among them")
     if any(isinstance(label, str) for label in classes):
         return np.array([label == positive for label in labels])[codes], True
     return np.array(labels)[codes], positive
+
+
+def _check_text(text: str, name: str) -> None:
+    from skfedauc._validation import check_text
+
+    try:
+        check_text([text], name)
+    except ValueError as error:
+        raise CommandError(str(error).removesuffix(".")) from None
 
 
 def decisions_of(
@@ -480,7 +493,8 @@ def decisions_of(
     if not set(found) <= known:
         if not set(found) <= {0, 1}:
             raise CommandError(
-                f"column {column.name!r} has the decisions {listed(sorted(map(str, values)))}; "
+                f"column {quoted(column.name)} has the decisions "
+                f"{listed(sorted(map(str, values)))}; "
                 f"they must be labels of the classes, {listed(sorted(map(str, known)))}, or 0 and 1"
             )
         positive = 1.0
@@ -551,7 +565,7 @@ def scores_of(column: pd.Series[Any]) -> NDArray[np.float64]:
     if long.any():
         try:
             exact = [Decimal(cell) for cell in cells]
-            refuse_ties(exact, scores, f"column {column.name!r}")
+            refuse_ties(exact, scores, f"column {quoted(column.name)}")
         except ValueError as error:
             text = str(error).partition("; round them")[0]
             raise CommandError(f"{text}; round them, or give their ranks as scores") from None
@@ -559,22 +573,14 @@ def scores_of(column: pd.Series[Any]) -> NDArray[np.float64]:
 
 
 def weights_of(column: pd.Series[Any]) -> NDArray[np.float64]:
-    import numpy as np
+    from skfedauc._validation import check_weights
 
-    weights: NDArray[np.float64] = numbers_of(column)
+    weights = numbers_of(column)
     _refuse(column, weights < 0, "below 0")
-    largest = weights.max(initial=0.0)
-    if largest == 0 or 1 / SCALED <= largest <= SCALED:
-        return weights
-    # Results do not depend on the scale of weights; a power of two does not round them.
-    scaled: NDArray[np.float64] = np.ldexp(weights, -np.frexp(largest)[1])
-    smallest = weights[weights > 0].min()
-    if smallest < 1e-99 * largest:
-        raise CommandError(
-            f"column {column.name!r} has weights from {smallest:g} to {largest:g}; the largest may "
-            "be 1e99 times the smallest above 0"
-        )
-    return scaled
+    try:
+        return check_weights(weights, f"column {quoted(column.name)}")
+    except ValueError as error:
+        raise CommandError(str(error).removesuffix(".")) from None
 
 
 def _refuse(column: pd.Series[Any], bad: Any, what: str, mend: str = "") -> None:
@@ -584,7 +590,7 @@ def _refuse(column: pd.Series[Any], bad: Any, what: str, mend: str = "") -> None
         first = int(bad.argmax())
         value = "" if what == "empty" else f" ({quoted(column.iloc[first])})"
         raise CommandError(
-            f"column {column.name!r} is {what} in {int(bad.sum()):,} of "
+            f"column {quoted(column.name)} is {what} in {int(bad.sum()):,} of "
             f"{counted(len(column), 'row')}, the first being data row "
             f"{column.index[first] + 1}{value}{mend}"
         )

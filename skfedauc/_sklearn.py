@@ -24,6 +24,8 @@ from sklearn.utils._response import _get_response_values
 from sklearn.utils.metadata_routing import UNUSED, get_routing_for_object
 from sklearn.utils.validation import _check_method_params, _check_response_method
 
+from skfedauc._validation import all_shortened, shortened
+
 __all__ = [
     "BaseScorer",
     "GroupsConsumerMixin",
@@ -217,6 +219,7 @@ def positive_class(estimator: Any, pos_label: Any) -> tuple[Any, bool]:
         return known[1], False
     if pos_label not in known:
         raise ValueError(
-            f"pos_label={pos_label!r} is not among the classes of the estimator, {known}."
+            f"pos_label={shortened(pos_label)} is not among the classes of the estimator, "
+            f"[{all_shortened(known)}]."
         )
     return pos_label, pos_label == known[0]

@@ -236,12 +236,13 @@ def group_auc_scoring(
     """
     if isinstance(statistics, str) or not isinstance(statistics, Iterable):
         raise TypeError(
-            f"statistics must be a list of names; got {statistics!r}. Use "
-            f"[{statistics!r}], or make_group_auc_scorer for a single scorer."
+            f"statistics must be a list of names; got {validation.shortened(statistics)}. Use "
+            f"[{validation.shortened(statistics)}], or make_group_auc_scorer for a single scorer."
         )
     if isinstance(each_group, str) or not isinstance(each_group, Iterable):
         raise TypeError(
-            f"each_group must be a list of group labels; got {each_group!r}. Use [{each_group!r}]."
+            f"each_group must be a list of group labels; got {validation.shortened(each_group)}. "
+            f"Use [{validation.shortened(each_group)}]."
         )
     checked, undefined = _checked_groups(groups), check_undefined(undefined)
     missing = validation.check_missing(missing)
@@ -255,7 +256,8 @@ def group_auc_scoring(
     repeated = {name for name, *_ in named if sum(name == other[0] for other in named) > 1}
     if repeated or not named:
         raise ValueError(
-            f"statistics and each_group must name different scores; repeated: {sorted(repeated)}."
+            "statistics and each_group must name different scores; repeated: "
+            f"[{validation.all_shortened(sorted(repeated))}]."
             if repeated
             else "statistics and each_group are both empty; name at least one score."
         )
@@ -281,7 +283,7 @@ def _check_each_group(labels: list[Any], groups: Any, missing: validation.Missin
         if odd:
             raise ValueError(
                 f"each_group must hold tuples of {n_columns} labels, one for each of the columns "
-                f"{groups}; got {odd[0]!r}."
+                f"[{validation.all_shortened(groups)}]; got {validation.shortened(odd[0])}."
             )
     elif hasattr(groups, "dropna"):
         how: validation.Missing = "group" if missing == "group" else "drop"
@@ -289,8 +291,9 @@ def _check_each_group(labels: list[Any], groups: Any, missing: validation.Missin
         unknown = [label for label in labels if label not in known]
         if unknown:
             raise ValueError(
-                f"each_group names {unknown[:3]!r}, which no row has; the groups are "
-                f"{', '.join(map(repr, known[:10]))}."
+                f"each_group names [{validation.all_shortened(unknown[:3])}], which no row has; "
+                "the groups are "
+                f"{validation.all_shortened(known[:10])}."
             )
 
 
@@ -301,7 +304,7 @@ def check_response_method(response_method: Any) -> None:
     if not isinstance(given, tuple | list) or not given or not set(given) <= set(methods):
         raise ValueError(
             f"response_method must be one or several of {', '.join(map(repr, methods))}; got "
-            f"{response_method!r}."
+            f"{validation.shortened(response_method)}."
         )
 
 
@@ -486,8 +489,9 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             return self._undefined
         state = "is absent" if is_absent else "lacks a class"
         message = (
-            f"group {self._label!r} {state} among the rows to be scored, so its AUC is "
-            f"undefined; groups there: {', '.join(map(repr, known[:10]))}"
+            f"group {validation.shortened(self._label)} {state} among the rows to be scored, so "
+            "its AUC is "
+            f"undefined; groups there: {validation.all_shortened(known[:10])}"
             f"{', ...' if len(known) > 10 else ''}.{FOLDS_REMEDY}"
         )
         if self._undefined == "raise":

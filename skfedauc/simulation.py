@@ -128,12 +128,20 @@ def make_devices(
     True
     """
     if not isinstance(case, str) or case not in _SHIFTED:
-        raise ValueError(f"case must be one of {', '.join(map(repr, _SHIFTED))}; got {case!r}.")
+        raise ValueError(
+            f"case must be one of {', '.join(map(repr, _SHIFTED))}; got "
+            f"{validation.shortened(case)}."
+        )
     shift = validation.check_scores(shifts, "shifts")
     if shift.size < 2:
-        raise ValueError(f"shifts must have one number for each of two or more; got {shifts!r}.")
+        raise ValueError(
+            "shifts must have one number for each of two or more; got "
+            f"{validation.shortened(shifts)}."
+        )
     if not validation.is_number(separation) or not np.isfinite(separation):
-        raise ValueError(f"separation must be a finite number; got {separation!r}.")
+        raise ValueError(
+            f"separation must be a finite number; got {validation.shortened(separation)}."
+        )
     positives = _counts_of_devices(n_positives, "n_positives", shift.size)
     negatives = _counts_of_devices(n_negatives, "n_negatives", shift.size)
     random = check_random_state(random_state)
@@ -218,7 +226,8 @@ def make_universe(
     """
     if not validation.is_number(auc) or not 0.5 <= auc <= 1:
         raise ValueError(
-            f"auc must be a number from 0.5 to 1; got {auc!r}. Negate the scores for one below."
+            f"auc must be a number from 0.5 to 1; got {validation.shortened(auc)}. Negate the "
+            "scores for one below."
         )
     n_samples = validation.check_whole_number(n_samples, "n_samples", 2)
     prevalence = validation.check_share(prevalence, "prevalence")

@@ -627,16 +627,25 @@ def test_other_characters_are_carried_through():
     assert AUCPartial.from_counts(**report.partial.to_counts()) == report.partial
 
 
-def test_surrogates_in_labels_of_classes_are_carried_through(tmp_path):
-    """No table or page shows them; checkpoints escape them."""
-    labels, path = [BAD, "b"] * 2, tmp_path / "counted.npz"
-    expected = AUCPartial.from_predictions(labels, SCORES, pos_label="b")
-    assert expected.n_positives == 2
-    with pytest.raises(TypeError, match="batch 1"):
-        AUCPartial.from_batches([(labels, SCORES), 1], pos_label="b", checkpoint=path)
-    again = AUCPartial.from_batches([(labels, SCORES)], pos_label="b", checkpoint=path)
-    assert again == expected == pickle.loads(pickle.dumps(expected))
-    assert again._origin == expected._origin
+@pytest.mark.parametrize("labels", [[BAD, "b"] * 2, [BAD] * 4], ids=ascii)
+def test_surrogates_in_labels_of_classes_are_refused(labels):
+    named = r"holds 'a\\ud800', which is not valid Unicode"
+    groups = ["f", "m"] * 2
+    for kind in (list, np.array, lambda column: pd.Series(column, dtype=object)):
+        for count in (
+            lambda y, **options: AUCPartial.from_predictions(y, SCORES, **options),
+            lambda y, **options: AUCPartial.from_batches([(y, SCORES)], **options),
+            lambda y, **options: GroupAUC.from_predictions(y, SCORES, groups=groups, **options),
+            lambda y, **options: group_roc_auc_score(y, SCORES, groups=groups, **options),
+            lambda y, **options: compare_roc_auc(y, SCORES, SCORES, groups=groups, **options),
+            lambda y, **options: FairnessAudit.from_predictions(
+                y, SCORES, groups=groups, **options
+            ),
+        ):
+            with pytest.raises(ValueError, match=f"y_true {named}"):
+                count(kind(labels), pos_label="b")
+            with pytest.raises(ValueError, match=f"pos_label {named}"):
+                count(kind(["b", "c"] * 2), pos_label=BAD)
 
 
 # Empty states and empty names ------------------------------------------------------------------

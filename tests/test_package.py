@@ -17,7 +17,8 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 # A module imports from layers above it in this list; within a layer nothing is imported.
 LAYERS = [
-    {"_validation", "_kernel", "_sklearn", "_output_file"},
+    {"_validation", "_kernel", "_output_file"},
+    {"_sklearn"},
     {"partials", "_versions"},
     {"inference", "simulation"},
     {"report"},

@@ -654,7 +654,7 @@ GROUP_ERRORS = [
     (
         pd.DataFrame([["x", "y"]] * 4, columns=["a", "a"]),
         ValueError,
-        "groups has several columns named a",
+        "groups has several columns named 'a'",
     ),
     (pd.DataFrame({"a": list("xyxy"), "b": ["p", None, "q", "q"]}), ValueError, "1 missing"),
     ([("x", "p"), ("y", None), ("x", "p"), ("x", "p")], ValueError, "1 missing labels"),

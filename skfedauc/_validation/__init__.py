@@ -30,7 +30,6 @@ from skfedauc._validation.arrays import (
 from skfedauc._validation.classes import (
     Classes,
     classes_of,
-    shortened,
     warn_if_misspelt,
 )
 from skfedauc._validation.groups import (
@@ -55,7 +54,14 @@ from skfedauc._validation.groups import (
 )
 from skfedauc._validation.numbers import check_share, check_whole_number, is_number
 from skfedauc._validation.rows import Rows, check_rows
-from skfedauc._validation.shown import label_text, shortened_label, shortened_text
+from skfedauc._validation.shown import (
+    all_shortened,
+    described,
+    label_text,
+    shortened,
+    shortened_label,
+    shortened_text,
+)
 from skfedauc._validation.text import check_text
 
 __all__ = [
@@ -64,6 +70,7 @@ __all__ = [
     "Missing",
     "Rows",
     "aligned",
+    "all_shortened",
     "are_sorted_labels",
     "as_label",
     "check_counts",
@@ -89,6 +96,7 @@ __all__ = [
     "columns_of_labels",
     "count_missing",
     "counted",
+    "described",
     "drop_unused",
     "encode_columns",
     "encode_groups",

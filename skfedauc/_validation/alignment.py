@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skfedauc._validation.shown import all_shortened, shortened
+
 
 def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
     """Refuse pandas inputs whose indexes say that their rows are in different orders.
@@ -84,7 +86,7 @@ def _differing(first: tuple[str, Any], second: tuple[str, Any]) -> str:
     # Missing labels are not equal to themselves, but look alike.
     place = next((i for i, pair in enumerate(pairs) if repr(pair[0]) != repr(pair[1])), 0)
     left, right = pairs[place]
-    return f"row {place} is {left!r} in {first[0]} and {right!r} in {second[0]}"
+    return f"row {place} is {shortened(left)} in {first[0]} and {shortened(right)} in {second[0]}"
 
 
 def _mend(first: tuple[str, Any], second: tuple[str, Any]) -> str:
@@ -116,7 +118,8 @@ def groups_of_rows(groups: Any, X: Any) -> Any:
         names = getattr(X, "column_names", getattr(X, "columns", ()))
         if set(groups) <= set(names):
             raise ValueError(
-                f"groups={groups!r} could be the names of columns of X or the labels of its "
+                f"groups={shortened(groups)} could be the names of columns of X or the labels of "
+                "its "
                 "rows; pass labels as an array."
             )
         return groups
@@ -141,7 +144,8 @@ def columns_of(X: Any, names: list[str], name: str = "groups", table: str = "X")
 
     if not nw.dependencies.is_into_dataframe(X) and table != "X":
         raise TypeError(
-            f"{name} names the column {names[0]!r}, but {table} is a {type(X).__name__} without "
+            f"{name} names the column {shortened(names[0])}, but {table} is a {type(X).__name__} "
+            "without "
             "named columns; pass DataFrames, or leave out the names for tuples of arrays."
         )
     if not nw.dependencies.is_into_dataframe(X):
@@ -165,7 +169,7 @@ def columns_of(X: Any, names: list[str], name: str = "groups", table: str = "X")
 
 
 def _listed(names: Sequence[str]) -> str:
-    return f"{', '.join(map(repr, names[:20]))}{', ...' if len(names) > 20 else ''}"
+    return f"{all_shortened(names[:20])}{', ...' if len(names) > 20 else ''}"
 
 
 def column_named(X: Any, column: str | None, name: str) -> Any:
@@ -202,7 +206,7 @@ def aligned(groups: Any, X: Any) -> Any:
     if absent.size:
         raise ValueError(
             f"groups has no label for {absent.size} of {places.size} index labels of X, such "
-            f"as {absent[:3].tolist()!r}; the index of groups must hold that of X."
+            f"as [{all_shortened(absent[:3].tolist())}]; the index of groups must hold that of X."
         )
     _refuse_reset_index(groups, X, places)
     return groups.iloc[places]
@@ -231,6 +235,6 @@ def check_unique_index(indexed: Any, name: str) -> None:
         repeated = indexed.index[indexed.index.duplicated()]
         raise ValueError(
             f"the index of {name} has {repeated.size} repeated labels, such as "
-            f"{repeated[:3].tolist()!r}, so groups cannot be aligned with X; use "
+            f"[{all_shortened(repeated[:3].tolist())}], so groups cannot be aligned with X; use "
             "reset_index(drop=True) on both."
         )

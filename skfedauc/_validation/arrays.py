@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skfedauc._validation.shown import all_shortened, described, shortened
+
 # The most rows of a class that a partial counts: products of counts stay exact.
 _MOST_ROWS = 1 << 40
 
@@ -94,11 +96,6 @@ def column_of(values: Any, name: str) -> NDArray[Any]:
 def counted(number: int, what: str) -> str:
     """A number of things, in words."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def described(values: Any) -> str:
-    text = repr(values)
-    return f"{type(values).__name__} {text if len(text) <= 60 else text[:57] + '...'}"
 
 
 def kind_in_words(values: Any) -> str:
@@ -193,24 +190,31 @@ def _refuse_infinite(scores: NDArray[np.float64], name: str) -> NDArray[np.float
 
 
 def check_weights(values: Any, name: str = "sample_weight") -> NDArray[np.float64]:
-    """Weights as finite float64, none below 0."""
+    """Weights as finite float64, none below 0, the others neither far from 1 nor far apart."""
     weights = _refuse_infinite(_as_floats(column_of(values, name), name), name)
-    if weights.size == 0 or (weights.min() >= 1e-100 and weights.max() <= 1e100):
+    if weights.size == 0 or (weights.min() >= 1e-50 and weights.max() <= 1e50):
         return weights
     if float(weights.min()) < 0:
         raise ValueError(
             f"{name} must be 0 or more; got {int((weights < 0).sum())} negative values."
         )
-    if float(weights.max()) > 1e100:
+    why = "since products of weights are added up"
+    largest = float(weights.max())
+    if largest > 1e100:
         raise ValueError(
-            f"{name} must be at most 1e100, since products of weights are added up; got "
-            f"{weights.max():.3g}. Divide all weights by their mean."
+            f"{name} must be at most 1e100, {why}; got {largest:.3g}. Divide all weights by their "
+            "mean."
         )
-    positive = weights[(weights > 0) & (weights < 1e-100)]
-    if positive.size:
+    smallest = float(weights.min(where=weights > 0, initial=np.inf))
+    if smallest < 1e-100:
         raise ValueError(
-            f"{name} must be 0 or at least 1e-100, since products of weights are added up; got "
-            f"{positive.min():.3g}. Divide all weights by their mean."
+            f"{name} must be 0 or at least 1e-100, {why}; got {smallest:.3g}. Divide all weights "
+            "by their mean."
+        )
+    if largest > 1e100 * smallest:
+        raise ValueError(
+            f"{name} must not differ by more than a factor of 1e100, {why}; got {smallest:.3g} "
+            f"and {largest:.3g}. Leave out the rows of the smallest weights."
         )
     return weights
 
@@ -228,7 +232,9 @@ def check_n_jobs(n_jobs: Any) -> int | None:
     if n_jobs is None:
         return None
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
-        raise ValueError(f"n_jobs must be None or a whole number other than 0; got {n_jobs!r}.")
+        raise ValueError(
+            f"n_jobs must be None or a whole number other than 0; got {shortened(n_jobs)}."
+        )
     return int(n_jobs)
 
 
@@ -272,7 +278,7 @@ def _as_floats(array: NDArray[Any], name: str, *, keep_single: bool = False) -> 
         if array.size or array.dtype.kind != "O":
             raise TypeError(
                 f"{name} must hold numbers; got an array of {array.dtype} such as "
-                f"{array.tolist()[:3]}."
+                f"[{all_shortened(array[:3].tolist())}]."
             )
     with np.errstate(over="ignore"):  # of long doubles
         return np.ascontiguousarray(array, np.float64)

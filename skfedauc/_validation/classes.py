@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._validation.arrays import count_missing, described, object_array, warn
+from skfedauc._validation.arrays import count_missing, object_array, warn
+from skfedauc._validation.shown import all_shortened, described, shortened
+from skfedauc._validation.text import check_text
 
 
 class Classes(NamedTuple):
@@ -52,7 +54,7 @@ class Classes(NamedTuple):
             if part.pos_label is not None:
                 positive.add(part.pos_label)
         labels = sorted(seen, key=_order)
-        of_rows = f"{', '.join(map(shortened, labels[:4]))}{', ...' if len(labels) > 4 else ''}"
+        of_rows = f"{all_shortened(labels[:4])}{', ...' if len(labels) > 4 else ''}"
         mend = (
             "One of them may be misspelt. Where classes are named differently, pass "
             "y_true == label in place of y_true."
@@ -101,17 +103,6 @@ def _order(label: int | float | str) -> tuple[bool, Any]:
     return isinstance(label, str), label
 
 
-def shortened(label: Any) -> str:
-    """A label as code, of 60 characters at most."""
-    text = repr(label)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def all_shortened(labels: Iterable[Any]) -> str:
-    """Labels as code, each of 60 characters at most."""
-    return ", ".join(map(shortened, labels))
-
-
 def check_labels(y: NDArray[Any], pos_label: Any = None) -> tuple[NDArray[np.bool_], Classes]:
     """Whether each label is the positive one, and which labels there are.
 
@@ -124,7 +115,9 @@ def check_labels(y: NDArray[Any], pos_label: Any = None) -> tuple[NDArray[np.boo
         )
     is_usual = pos_label is None or isinstance(pos_label, str | bytes | int | np.integer)
     if not is_usual and count_missing(object_array([pos_label])):
-        raise ValueError(f"pos_label must be a label; got {pos_label!r}, a missing value.")
+        raise ValueError(f"pos_label must be a label; got {shortened(pos_label)}, a missing value.")
+    if isinstance(pos_label, str):
+        check_text([pos_label], "pos_label")
     if y.dtype.kind == "b":
         y = y.view(np.uint8) != 0  # a view of other bytes may hold more than 0 and 1
     if y.dtype.kind == "b" and pos_label in (None, True):
@@ -141,13 +134,13 @@ def check_labels(y: NDArray[Any], pos_label: Any = None) -> tuple[NDArray[np.boo
         )
     classes, given = classes_of(y), pos_label
     if len(classes) > 2:
-        shown = ", ".join(map(shortened, classes[:4]))
+        shown = all_shortened(classes[:4])
         raise ValueError(
             f"y_true must have two classes; got {len(classes)}: {shown}"
             f"{', ...' if len(classes) > 4 else ''}. AUC compares one class with another: "
             "pass y_true == label to compare one label with the rest."
         )
-    listed = f"[{', '.join(map(shortened, classes))}]"
+    listed = f"[{all_shortened(classes)}]"
     if pos_label is None:
         usual = all(isinstance(c, int | float) for c in classes) and (
             set(classes) <= {0, 1} or set(classes) <= {-1, 1}
@@ -214,6 +207,7 @@ def classes_of(y: NDArray[Any]) -> list[Any]:
     if missing:
         raise ValueError(f"y_true has {missing} missing labels of {y.size}; drop these rows first.")
     classes = list(dict.fromkeys(y.tolist()))
+    check_text((label for label in classes if isinstance(label, str)), "y_true")
     try:
         return sorted(classes)
     except TypeError as error:

@@ -26,11 +26,10 @@ from numpy.typing import NDArray
 from skfedauc._validation.arrays import (
     check_length,
     column_of,
-    described,
     from_array_api,
     object_array,
 )
-from skfedauc._validation.classes import all_shortened, shortened
+from skfedauc._validation.shown import all_shortened, described, shortened
 from skfedauc._validation.text import (
     MOST_CHARACTERS,
     check_text,
@@ -223,7 +222,7 @@ def _group_columns(groups: Any, name: str) -> list[Any]:
         names = list(getattr(groups, "column_names", groups.columns))
         repeated = sorted({str(column) for column in names if names.count(column) > 1})
         if repeated:
-            raise ValueError(f"{name} has several columns named {', '.join(repeated)}.")
+            raise ValueError(f"{name} has several columns named {all_shortened(repeated)}.")
         frame = nw.from_native(groups, eager_only=True)
         if frame.shape[1] == 0:
             raise ValueError(f"{name} is a DataFrame without columns.")

@@ -1,12 +1,36 @@
-"""Group labels as a reader sees them."""
+"""Labels, names and other values as a reader sees them."""
 
 from __future__ import annotations
 
 import datetime
+import re
+from collections.abc import Iterable
 from typing import Any
 
 # Characters of a label in tables, sentences and on pages.
 MOST_SHOWN = 80
+# Characters of a value in messages.
+_MOST_QUOTED = 60
+
+
+def shortened(value: Any) -> str:
+    """A value as code; of a long one the beginning, of long text also the length."""
+    if isinstance(value, str) and len(value) > _MOST_QUOTED:
+        return f"{value[:_MOST_QUOTED]!r}... ({len(value):,} characters)"
+    text = repr(value)
+    is_long = len(text) > _MOST_QUOTED and not isinstance(value, str)
+    return f"{text[: _MOST_QUOTED - 3]}..." if is_long else text
+
+
+def all_shortened(values: Iterable[Any]) -> str:
+    """Values as code, each shortened."""
+    return ", ".join(map(shortened, values))
+
+
+def described(value: Any) -> str:
+    """The type of a value, and the value as code, shortened; code may begin with the type."""
+    name, text = type(value).__name__, shortened(value)
+    return text if re.match(rf"<?([\w.]+\.)?{re.escape(name)}\b", text) else f"{name} {text}"
 
 
 def shortened_label(label: Any, most: int = MOST_SHOWN) -> str:

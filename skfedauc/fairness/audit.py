@@ -414,7 +414,8 @@ class FairnessAudit:
         chosen = [columns] if isinstance(columns, str) else list(columns)
         if not chosen or not set(chosen) <= set(self.columns) or len(set(chosen)) < len(chosen):
             raise ValueError(
-                f"columns must be one or some of {list(self.columns)}; got {columns!r}."
+                f"columns must be one or some of [{validation.all_shortened(self.columns)}]; got "
+                f"{validation.shortened(columns)}."
             )
         if chosen == list(self.columns):
             return self
@@ -915,7 +916,8 @@ class FairnessAudit:
         groups, label = self.report.partial.groups or (), validation.as_label(label)
         if label not in groups:
             raise ValueError(
-                f"reference must be 'rest' or a group's label; got {reference!r}, and the groups "
+                "reference must be 'rest' or a group's label; got "
+                f"{validation.shortened(reference)}, and the groups "
                 f"are {', '.join(map(named, groups[:5]))}{', ...' * (len(groups) > 5)}."
             )
         place = groups.index(label)
@@ -958,7 +960,9 @@ def _are_probabilities(partial: AUCPartial) -> bool:
 def _check_favorable(favorable: Any) -> Favorable | None:
     if favorable is None or (isinstance(favorable, str) and favorable in ("positive", "negative")):
         return favorable  # type: ignore[return-value]
-    raise ValueError(f"favorable must be 'positive', 'negative' or None; got {favorable!r}.")
+    raise ValueError(
+        f"favorable must be 'positive', 'negative' or None; got {validation.shortened(favorable)}."
+    )
 
 
 def _check_threshold(threshold: Any) -> float | None:
@@ -966,5 +970,8 @@ def _check_threshold(threshold: Any) -> float | None:
     if threshold is None or (isinstance(threshold, str) and threshold == "auto"):
         return None
     if not validation.is_number(threshold) or not np.isfinite(threshold):
-        raise ValueError(f"threshold must be 'auto', None or a finite number; got {threshold!r}.")
+        raise ValueError(
+            "threshold must be 'auto', None or a finite number; got "
+            f"{validation.shortened(threshold)}."
+        )
     return float(threshold)

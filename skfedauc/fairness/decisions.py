@@ -105,7 +105,8 @@ def predicted_positive(y_pred: Any, y_true: Any, pos_label: Any) -> Floats:
     unknown = [label for label in found if label not in allowed]
     if unknown and len(set(allowed) | set(found)) > 2:
         raise ValueError(
-            f"y_pred must hold the labels of y_true, {known}; got {unknown[0]!r}. Scores and "
+            f"y_pred must hold the labels of y_true, [{validation.all_shortened(known)}]; got "
+            f"{validation.shortened(unknown[0])}. Scores and "
             "probabilities are passed as y_score."
         )
     return np.asarray(predicted == positive).astype(np.float64)

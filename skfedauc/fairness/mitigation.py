@@ -363,10 +363,10 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         if strategy is None:
             raise TypeError(
                 "mitigator must be an ExponentiatedGradient, GridSearch, ThresholdOptimizer or "
-                f"CorrelationRemover of fairlearn; got {self.mitigator!r}."
+                f"CorrelationRemover of fairlearn; got {validation.shortened(self.mitigator)}."
             )
         if not isinstance(self.drop, bool):
-            raise TypeError(f"drop must be True or False; got {self.drop!r}.")
+            raise TypeError(f"drop must be True or False; got {validation.shortened(self.drop)}.")
         name = type(self.mitigator).__name__
         if strategy is not mitigators.CorrelationRemoval:
             if self.estimator is not None:
@@ -388,8 +388,9 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         named = list(self.mitigator.sensitive_feature_ids)
         if named and named != sensitive.check_columns(self.sensitive_features):
             raise ValueError(
-                f"sensitive_feature_ids={named!r} of {name} are not "
-                f"sensitive_features={self.sensitive_features!r}; leave them out there, "
+                f"sensitive_feature_ids={validation.shortened(named)} of {name} are not "
+                f"sensitive_features={validation.shortened(self.sensitive_features)}; leave them "
+                "out there, "
                 "CorrelationRemover(sensitive_feature_ids=[])."
             )
         return mitigators.CorrelationRemoval(self.mitigator, self.estimator)
@@ -434,7 +435,8 @@ def _target(y: Any) -> mitigators.Target:
         )
     if classes.size < 2:
         raise ValueError(
-            f"y has only one class, {classes.tolist()[0]!r}; a classifier needs rows of two "
+            f"y has only one class, {validation.shortened(classes.tolist()[0])}; a classifier "
+            "needs rows of two "
             "classes."
         )
     return mitigators.Target(classes, codes.astype(np.int64))

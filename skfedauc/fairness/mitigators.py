@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
 from skfedauc._sklearn import weight_name
+from skfedauc._validation import shortened
 from skfedauc.fairness.sensitive import (
     CentredNumbers,
     KnownGroups,
@@ -112,7 +113,7 @@ class GridReduction(Strategy):
         if KnownGroups(labels).size < self._fewest_groups:
             raise ValueError(
                 f"{name} needs two groups or more, but sensitive_features has a single label, "
-                f"{labels[:1].tolist()[0]!r}; in a search, stratify the folds by group."
+                f"{shortened(labels[:1].tolist()[0])}; in a search, stratify the folds by group."
             )
         self.mitigator.fit(X, target.codes, sensitive_features=labels)
 

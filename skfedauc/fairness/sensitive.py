@@ -29,10 +29,12 @@ def check_columns(sensitive_features: Any) -> Columns:
         raise TypeError(
             f"{_NAME} must be the name of a column of X or a list of names, or, where X is an "
             "array and has none, a position from 0 or a list of positions; got "
-            f"{sensitive_features!r}."
+            f"{validation.shortened(sensitive_features)}."
         )
     if len(set(columns)) < len(columns):
-        raise ValueError(f"{_NAME} must name different columns; got {sensitive_features!r}.")
+        raise ValueError(
+            f"{_NAME} must name different columns; got {validation.shortened(sensitive_features)}."
+        )
     return columns
 
 
@@ -180,7 +182,8 @@ class CentredNumbers:
             if known is None:
                 raise TypeError(
                     f"{_NAME} held numbers in fit and holds labels such as "
-                    f"{values[:1].tolist()[0]!r} now; pass columns of the same kind."
+                    f"{validation.shortened(values[:1].tolist()[0])} now; pass columns of the "
+                    "same kind."
                 )
             known.check(values, "correlation")
             parts.append((values[:, np.newaxis] == labels).astype(np.float64))

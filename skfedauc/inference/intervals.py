@@ -52,7 +52,10 @@ class Interval(NamedTuple):
 
 def check_method(method: Any) -> Method:
     if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}; got {method!r}.")
+        raise ValueError(
+            f"method must be one of {', '.join(map(repr, METHODS))}; got "
+            f"{validation.shortened(method)}."
+        )
     return method  # type: ignore[no-any-return]
 
 

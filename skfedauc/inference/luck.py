@@ -172,7 +172,9 @@ def auc_luck(
     m, n, correlation = _check_test_set(n_positives, n_negatives, correlation)
     level = check_level(level)
     if method not in ("exact", "simulate"):
-        raise ValueError(f"method must be 'exact' or 'simulate'; got {method!r}.")
+        raise ValueError(
+            f"method must be 'exact' or 'simulate'; got {validation.shortened(method)}."
+        )
     population = _population(auc, distribution)
     quantile = population.quantile((1 - level) / 2, m, n)
     if method == "exact":
@@ -245,7 +247,9 @@ def auc_difference_pvalue(
     m, n, correlation = _check_test_set(n_positives, n_negatives, correlation)
     for name, auc in (("auc_a", auc_a), ("auc_b", auc_b)):
         if not validation.is_number(auc) or not 0 <= auc <= 1:
-            raise ValueError(f"{name} must be a number from 0 to 1; got {auc!r}.")
+            raise ValueError(
+                f"{name} must be a number from 0 to 1; got {validation.shortened(auc)}."
+            )
     center = (float(auc_a) + float(auc_b)) / 2
     known = isinstance(distribution, str)
     if known and auc_a == auc_b and center in (0, 1):
@@ -261,7 +265,8 @@ def _check_test_set(n_positives: Any, n_negatives: Any, correlation: Any) -> tup
     n = validation.check_whole_number(n_negatives, "n_negatives")
     if not validation.is_number(correlation) or not 0 <= correlation < 1:
         raise ValueError(
-            f"correlation must be a number from 0 to below 1; got {correlation!r}. Two models on "
+            "correlation must be a number from 0 to below 1; got "
+            f"{validation.shortened(correlation)}. Two models on "
             "the same rows have a positive one; independent test sets have 0."
         )
     return m, n, float(correlation)
@@ -365,7 +370,9 @@ def _population(auc: Any, distribution: Any) -> _Population:
                 hint = " The result is the same for 1 - auc with the classes exchanged."
             elif auc is None:
                 hint = " It may be None only if distribution=(y_true, y_score)."
-            raise ValueError(f"auc must be a number {limits}; got {auc!r}.{hint}")
+            raise ValueError(
+                f"auc must be a number {limits}; got {validation.shortened(auc)}.{hint}"
+            )
         return _uniform(float(auc)) if is_uniform else _binormal(float(auc))
     if (
         isinstance(distribution, str)
@@ -380,7 +387,7 @@ def _population(auc: Any, distribution: Any) -> _Population:
     if auc is not None:
         raise ValueError(
             "auc must be None with distribution=(y_true, y_score), since the AUC is that of "
-            f"these rows; got {auc!r}. Leave the rows out to choose an AUC."
+            f"these rows; got {validation.shortened(auc)}. Leave the rows out to choose an AUC."
         )
     return _of_rows(*distribution)
 
@@ -721,8 +728,9 @@ def split_scores(results: Mapping[str, Any], score: Any) -> Floats:
         first = "split0_test_"
         there = [key.removeprefix(first) for key in results if str(key).startswith(first)]
         raise ValueError(
-            f"the search has no score named {score!r} with its values in each split; it has "
-            f"{', '.join(map(repr, there)) or 'none'}."
+            f"the search has no score named {validation.shortened(score)} with its values in "
+            "each split; it has "
+            f"{validation.all_shortened(there) or 'none'}."
         )
     if n_splits == 1:
         raise ValueError(

@@ -523,7 +523,8 @@ def cross_validate_group_auc(
     _sklearn.refuse_without_scores(estimator, response_method)
     if error_score != "raise" and not (validation.is_number(error_score) and np.isnan(error_score)):
         raise ValueError(
-            f"error_score must be 'raise' or numpy.nan; got {error_score!r}. No other number can "
+            f"error_score must be 'raise' or numpy.nan; got {validation.shortened(error_score)}. "
+            "No other number can "
             "take the place of the counts of a fold."
         )
     fit_params = dict(params or {})

@@ -145,7 +145,9 @@ class select_within_gap(_RefitRule):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not validation.is_number(self.at_most) or not self.at_most >= 0:
-            raise ValueError(f"at_most must be a number of 0 or more; got {self.at_most!r}.")
+            raise ValueError(
+                f"at_most must be a number of 0 or more; got {validation.shortened(self.at_most)}."
+            )
         _checked_gap(self.gap)
         self._set("at_most", float(self.at_most))
 
@@ -254,7 +256,7 @@ class select_simplest_tied(_RefitRule):
         if not callable(simplest) and not (isinstance(simplest, str) and simplest.strip("-")):
             raise TypeError(
                 "simplest must be the name of a parameter, with prefix '-' if larger is simpler, "
-                f"or a function of a candidate's parameters; got {simplest!r}."
+                f"or a function of a candidate's parameters; got {validation.shortened(simplest)}."
             )
         if self.test_fraction is not None:
             share = validation.check_share(self.test_fraction, "test_fraction")
@@ -288,16 +290,17 @@ class select_simplest_tied(_RefitRule):
         name = self.simplest.removeprefix("-")
         if name not in parameters:
             raise ValueError(
-                f"simplest={self.simplest!r} names no parameter of the tied candidate "
-                f"{parameters!r}; name one that all candidates have, or pass a function of their "
-                "parameters."
+                f"simplest={validation.shortened(self.simplest)} names no parameter of the tied "
+                f"candidate, which has {validation.all_shortened(list(parameters)[:20])}; name one "
+                "that all candidates have, or pass a function of their parameters."
             )
         value = parameters[name]
         if not isinstance(value, Real) or np.isnan(float(value)):
             raise ValueError(
-                f"simplest={self.simplest!r}: the tied candidate {parameters!r} has {value!r}, "
+                f"simplest={validation.shortened(self.simplest)}: the tied candidate "
+                f"{validation.shortened(parameters)} has {validation.shortened(value)}, "
                 "which is no number to sort by; pass a function of the parameters, such as "
-                f"lambda p: order.index(p[{name!r}])."
+                f"lambda p: order.index(p[{validation.shortened(name)}])."
             )
         return -value if self.simplest.startswith("-") else value
 
@@ -378,7 +381,9 @@ def pareto_front(search: Any, *, score: str, gap: Gap = "difference") -> pd.Data
 def _checked_gap(gap: Any) -> Gap:
     gaps = [name for name, statistic in STATISTICS.items() if not statistic.greater_is_better]
     if not isinstance(gap, str) or gap not in gaps:
-        raise ValueError(f"gap must be one of {', '.join(map(repr, gaps))}; got {gap!r}.")
+        raise ValueError(
+            f"gap must be one of {', '.join(map(repr, gaps))}; got {validation.shortened(gap)}."
+        )
     return cast(Gap, gap)
 
 

@@ -133,7 +133,9 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         missing: validation.Missing = "raise",
     ) -> None:
         if isinstance(n_splits, bool) or not isinstance(n_splits, int | np.integer):
-            raise TypeError(f"n_splits must be a whole number; got {n_splits!r}.")
+            raise TypeError(
+                f"n_splits must be a whole number; got {validation.shortened(n_splits)}."
+            )
         if n_splits < 2:
             raise ValueError(f"n_splits must be at least 2; got {n_splits}.")
         if validation.is_series(groups):
@@ -146,10 +148,11 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
                 "which a list of names is passed."
             )
         if not isinstance(shuffle, bool):
-            raise TypeError(f"shuffle must be True or False; got {shuffle!r}.")
+            raise TypeError(f"shuffle must be True or False; got {validation.shortened(shuffle)}.")
         if random_state is not None and not shuffle:
             raise ValueError(
-                f"random_state={random_state!r} has no effect since shuffle is False; pass "
+                f"random_state={validation.shortened(random_state)} has no effect since shuffle "
+                "is False; pass "
                 "shuffle=True, or leave random_state out."
             )
         self.n_splits = int(n_splits)
@@ -276,7 +279,8 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         kind = type_of_target(y)
         if kind not in ("binary", "multiclass"):
             raise ValueError(
-                f"WithinGroupStratifiedKFold stratifies by class; y is {kind!r}. Pass class "
+                "WithinGroupStratifiedKFold stratifies by class; y is "
+                f"{validation.shortened(kind)}. Pass class "
                 "labels, for instance y > threshold."
             )
         labels, classes, counts = np.unique(y, return_inverse=True, return_counts=True)
@@ -284,7 +288,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
             label = labels.tolist()[counts.argmin()]
             raise ValueError(
                 f"n_splits={self.n_splits} is more than the {counts.min()} rows of class "
-                f"{label!r}, so some folds would have none; use fewer folds."
+                f"{validation.shortened(label)}, so some folds would have none; use fewer folds."
             )
         return classes, labels.size
 

@@ -804,7 +804,8 @@ def _check_columns_of_counts(
         near = difflib.get_close_matches(name, known[1:], n=1, cutoff=0.8)
         if near:
             raise TypeError(
-                f"from_counts has no column {name!r}: is it {near[0]!r}? A column of group labels "
+                f"from_counts has no column {validation.shortened(name)}: is it "
+                f"{validation.shortened(near[0])}? A column of group labels "
                 "needs a name that is less like it."
             )
     absent = [name for name, column in given.items() if column is None]

@@ -39,9 +39,14 @@ def check_columns(columns: Columns) -> None:
     for name in ("label", "score", "weight"):
         value = getattr(columns, name)
         if value is not None and not isinstance(value, str):
-            raise TypeError(f"{name} must be the name of a column; got {value!r}.")
+            raise TypeError(
+                f"{name} must be the name of a column; got {validation.shortened(value)}."
+            )
     if columns.group is not None and not validation.is_column_names(columns.group):
-        raise TypeError(f"group must be a column's name or a list of names; got {columns.group!r}.")
+        raise TypeError(
+            "group must be a column's name or a list of names; got "
+            f"{validation.shortened(columns.group)}."
+        )
 
 
 def arguments_of(batch: Any, columns: Columns) -> dict[str, Any]:

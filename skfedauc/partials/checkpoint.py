@@ -20,6 +20,7 @@ from skfedauc._kernel import Cells
 from skfedauc._output_file import check_target, write_whole
 from skfedauc._validation.arrays import object_array
 from skfedauc._validation.classes import Classes
+from skfedauc._validation.shown import shortened
 
 _FORMAT = "skfedauc batches 1"
 # Writing takes at most this share of the time.
@@ -212,7 +213,7 @@ def _entry(label: Any) -> Any:
     mend = "[member.name for member in labels]" if is_enum else ".astype(str)"
     raise TypeError(
         "checkpoint= keeps groups labelled by booleans, integers, strings, dates, periods or "
-        f"intervals; got {label!r}. Convert labels, for instance by {mend}."
+        f"intervals; got {shortened(label)}. Convert labels, for instance by {mend}."
     )
 
 
@@ -257,4 +258,4 @@ def _label(entry: Any) -> Any:
 
 
 def _shown(arguments: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+    return ", ".join(f"{name}={shortened(value)}" for name, value in arguments.items())

@@ -192,7 +192,9 @@ class GroupAUCDisplay(ReportDisplay):
         """
         cls._check_report(report)
         if isinstance(statistics, str):
-            raise TypeError(f"statistics must be a sequence of names; got {statistics!r}.")
+            raise TypeError(
+                f"statistics must be a sequence of names; got {validation.shortened(statistics)}."
+            )
         _check_lines(statistics)
         intervals = report.confidence_intervals(level, method)
         display = cls(
@@ -468,5 +470,6 @@ def _check_lines(statistics: Any) -> None:
     for name in statistics:
         if name not in _LINES:
             raise ValueError(
-                f"statistics must be AUCs, {', '.join(map(repr, _LINES))}; got {name!r}."
+                f"statistics must be AUCs, {', '.join(map(repr, _LINES))}; got "
+                f"{validation.shortened(name)}."
             )

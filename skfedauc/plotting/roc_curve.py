@@ -325,7 +325,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         if most > len(STYLES):
             raise ValueError(
                 f"max_groups must be at most {len(STYLES)}, the number of distinct colors; got "
-                f"{max_groups!r}. Other groups are drawn in gray."
+                f"{validation.shortened(max_groups)}. Other groups are drawn in gray."
             )
         chosen = choose(self.auc, most)
         # With an equal aspect, constrained layout leaves no room for a legend beside the axes.

@@ -175,7 +175,7 @@ class Bias:
         import pandas as pd
 
         if not validation.is_number(power) or not np.isfinite(power):
-            raise ValueError(f"power must be a finite number; got {power!r}.")
+            raise ValueError(f"power must be a finite number; got {validation.shortened(power)}.")
         auc, used = self._usable
         values = {"auc": auc[used], "bpsn_auc": self._bias.bpsn, "bnsp_auc": self._bias.bnsp}
         return pd.Series({name: _generalised_mean(v, power) for name, v in values.items()})
@@ -215,7 +215,10 @@ class Bias:
         1.0
         """
         if not validation.is_number(pooled_share) or not 0 <= pooled_share <= 1:
-            raise ValueError(f"pooled_share must be a number from 0 to 1; got {pooled_share!r}.")
+            raise ValueError(
+                "pooled_share must be a number from 0 to 1; got "
+                f"{validation.shortened(pooled_share)}."
+            )
         means = self.bias_means(power)
         if means.isna().any():
             return self._not_defined(

@@ -767,7 +767,8 @@ class GroupAUC(Uncertainty, Bias):
             if weights not in AVERAGES:
                 check_statistic(weights)
                 raise ValueError(
-                    f"average({weights!r}): this statistic is not an average of group "
+                    f"average({validation.shortened(weights)}): this statistic is not an average "
+                    "of group "
                     f"AUCs; the averages are {', '.join(AVERAGES)}."
                 )
             return AVERAGES[weights](self).astype(np.float64)
@@ -788,8 +789,9 @@ class GroupAUC(Uncertainty, Bias):
                 raise ValueError(
                     f"average needs one weight for each group; {len(absent)} of "
                     f"{validation.counted(len(groups), 'group')} have none, such as "
-                    f"{absent[:3]!r}, and {validation.counted(len(unknown), 'label')} given "
-                    f"without such a group, for instance {unknown[:3]!r}."
+                    f"[{validation.all_shortened(absent[:3])}], and "
+                    f"{validation.counted(len(unknown), 'label')} given "
+                    f"without such a group, for instance [{validation.all_shortened(unknown[:3])}]."
                 )
             weights = [weights[group] for group in groups]
         of_group = validation.check_weights(weights, "weights")

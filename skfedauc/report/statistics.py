@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from skfedauc import _validation as validation
+
 if TYPE_CHECKING:
     from skfedauc.report.group_auc import GroupAUC
 
@@ -110,14 +112,20 @@ def check_statistic(name: Any, *, scorer: bool = False) -> str:
     if isinstance(name, str):
         near = difflib.get_close_matches(name.lower(), names, n=1)
         if name.lower() in _OTHER_NAMES:
-            hint = f" {name!r} corresponds to {_OTHER_NAMES[name.lower()]} here."
+            hint = (
+                f" {validation.shortened(name)} corresponds to {_OTHER_NAMES[name.lower()]} here."
+            )
         elif scorer and f"neg_{name}" in names:
             hint = f" Greater must be better in a scorer: use 'neg_{name}'."
         elif not scorer and name.removeprefix("neg_") in names:
-            hint = f" Only scorers have the prefix 'neg_': use {name.removeprefix('neg_')!r}."
+            plain = name.removeprefix("neg_")  # a known statistic
+            hint = f" Only scorers have the prefix 'neg_': use {plain!r}."
         elif near:
-            hint = f" Did you mean {near[0]!r}?"
-    raise ValueError(f"statistic must be one of {', '.join(map(repr, names))}; got {name!r}.{hint}")
+            hint = f" Did you mean {validation.shortened(near[0])}?"
+    raise ValueError(
+        f"statistic must be one of {', '.join(map(repr, names))}; got "
+        f"{validation.shortened(name)}.{hint}"
+    )
 
 
 def check_undefined(undefined: Any) -> Undefined:
@@ -129,5 +137,5 @@ def check_undefined(undefined: Any) -> Undefined:
         return float(undefined)
     raise ValueError(
         "undefined must be 'skip', 'ignore', 'raise' or a number from 0 to 1, used as "
-        f"the AUC of groups that lack a class; got {undefined!r}."
+        f"the AUC of groups that lack a class; got {validation.shortened(undefined)}."
     )

@@ -169,7 +169,9 @@ class Uncertainty:
         """
         level, way = intervals.check_level(level), intervals.check_method(method)
         if of not in ("groups", "statistics"):
-            raise ValueError(f"of must be 'groups' or 'statistics'; got {of!r}.")
+            raise ValueError(
+                f"of must be 'groups' or 'statistics'; got {validation.shortened(of)}."
+            )
         if of == "statistics":
             return self._intervals_of_statistics(level, way, over)
         if over is not None:
@@ -467,8 +469,9 @@ class Uncertainty:
         wanted = validation.as_label(label)
         if wanted not in groups:
             raise ValueError(
-                f"reference must be None, 'rest' or a group's label; got {label!r}, and the "
-                f"groups are {', '.join(map(repr, groups[:5]))}{', ...' * (len(groups) > 5)}."
+                "reference must be None, 'rest' or a group's label; got "
+                f"{validation.shortened(label)}, and the "
+                f"groups are {validation.all_shortened(groups[:5])}{', ...' * (len(groups) > 5)}."
             )
         return groups.index(wanted)
 
@@ -699,7 +702,7 @@ def is_over_groups(over: Any, n_groups: int) -> bool:
         return over == "groups"
     raise ValueError(
         "over must be 'rows' (new rows of these groups), 'groups' (new groups as well) or None "
-        f"('rows' up to {intervals.FEW_GROUPS} groups); got {over!r}."
+        f"('rows' up to {intervals.FEW_GROUPS} groups); got {validation.shortened(over)}."
     )
 
 
