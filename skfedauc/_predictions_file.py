@@ -261,6 +261,7 @@ def _parquet_columns(pyarrow: Any, parquet: Any, path: str, needed: list[str]) -
     if 8 * len(needed) * parquet.read_metadata(path).num_rows > _most_bytes(path):
         raise CommandError(_expands(path).replace("decompressed", "as CSV"))
     table = parquet.read_table(path, columns=needed, page_checksum_verification=True)
+    table.validate(full=True)  # text that is no UTF-8, entries beyond a dictionary
     series = {}
     for name in needed:
         column = table[name]

@@ -135,8 +135,8 @@ def expected_of(rows):
         return None
     label, score, group = ([row[rows[0].index(name)] for row in rows[1:]] for name in "ysg")
     try:
-        y = np.array(list(map(float, label)))
-        s = np.array(list(map(float, score)))
+        # float() keeps the white space \x1c to \x1f of ASCII text.
+        y, s = (np.array([float(cell.strip()) for cell in cells]) for cells in (label, score))
     except ValueError:
         return None
     if "" in group or not np.isfinite(s).all() or not (set(y) == {0, 1} or set(y) == {-1, 1}):
