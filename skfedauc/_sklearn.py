@@ -24,7 +24,7 @@ from sklearn.utils._response import _get_response_values
 from sklearn.utils.metadata_routing import UNUSED, get_routing_for_object
 from sklearn.utils.validation import _check_method_params, _check_response_method
 
-from skfedauc._validation import all_shortened, shortened
+from skfedauc._validation import all_shortened, shortened, shortened_text
 
 __all__ = [
     "BaseScorer",
@@ -97,7 +97,8 @@ def response_method_name(estimator: Any, response_method: Any) -> str:
     try:
         method = _check_response_method(estimator, response_method)
     except AttributeError as error:
-        raise AttributeError(f"{error}{_instead(estimator, response_method)}") from error
+        text = shortened_text(str(error), 300)
+        raise AttributeError(f"{text}{_instead(estimator, response_method)}") from error
     return str(getattr(method, "__name__", None) or method.func.__name__)
 
 

@@ -45,6 +45,12 @@ CASES = {
         None,
     ),
     "a path with colons": ("0::/a:b:c", {"a:b:c/memory.max": "66"}, 66),
+    "no bytes, an empty file and a negative limit": (
+        "0::/a/b",
+        {"memory.max": "", "a/memory.max": "-1", "a/b/memory.max": "0"},
+        None,
+    ),
+    "a limit that is no ASCII": ("0::/a", {"memory.max": "\u0663\u0663", "a/memory.max": "90"}, 90),
     "nonsense": ("0\n\n::\nx", {"memory.max": "many"}, None),
 }
 

@@ -379,7 +379,8 @@ def _population(auc: Any, distribution: Any) -> _Population:
         or not isinstance(distribution, tuple | list)
         or len(distribution) != 2
     ):
-        got = repr(distribution) if isinstance(distribution, str) else type(distribution).__name__
+        is_name = isinstance(distribution, str)
+        got = validation.shortened(distribution) if is_name else type(distribution).__name__
         raise ValueError(
             "distribution must be 'binormal', 'uniform' or a tuple (y_true, y_score) of the rows "
             f"of a model; got {got}."

@@ -396,7 +396,7 @@ def scores_and_gaps(
     if absent:
         there = [k.removeprefix("mean_test_") for k in cv_results if k.startswith("mean_test_")]
         raise ValueError(
-            f"the search has no score named {' or '.join(map(repr, absent))}; it has "
+            f"the search has no score named {validation.all_shortened(absent)}; it has "
             f"{', '.join(map(repr, there))}. Give them by scoring=group_auc_scoring([...], "
             "groups=...), where gaps have the prefix 'neg_'."
         )

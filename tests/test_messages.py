@@ -1,0 +1,200 @@
+"""Messages quote values by their beginning, however long a label, a name or an argument is."""
+
+import datetime
+import enum
+import inspect
+import traceback
+import warnings
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+
+import skfedauc
+from skfedauc import (
+    AUCPartial,
+    FairnessAudit,
+    GroupAUC,
+    MitigatedClassifier,
+    WithinGroupStratifiedKFold,
+    group_auc_scoring,
+)
+from skfedauc import _validation as validation
+from skfedauc.__main__ import main
+
+LONG = "x" * 1_000_000
+MOST = 2_000  # characters of a message
+RNG = np.random.default_rng(0)
+N = 80
+Y = np.tile([0, 1], N // 2)
+SCORE = np.round(RNG.random(N) + Y / 2, 2)
+GROUPS = np.tile(["a", "a", "b", "b"], N // 4)
+X = pd.DataFrame({"s": SCORE, "t": RNG.random(N), "g": GROUPS})
+MODEL = LogisticRegression().fit(X[["s"]], Y)
+ROWS = {"y_true": Y, "y_score": SCORE, "groups": GROUPS}
+COUNTS = GroupAUC.from_predictions(**ROWS).partial.to_counts()
+SEARCH = GridSearchCV(
+    LogisticRegression(),
+    {"C": [0.1, 1.0]},
+    scoring=group_auc_scoring(["pooled", "neg_difference"], groups=pd.Series(GROUPS)),
+    refit="pooled",
+    cv=3,
+).fit(X[["s", "t"]], Y)
+# Values that each argument gets in turn; of several labels one is long.
+VALUES = [LONG, ["a", LONG], {LONG: 1}]
+
+
+def arguments_of(function):
+    """Arguments with which a call goes well, of those that the function has."""
+    known = {
+        **ROWS,
+        "score_a": SCORE,
+        "score_b": SCORE[::-1],
+        "estimator": MODEL,
+        "X": X[["s"]],
+        "y": Y,
+        "batches": [(Y, SCORE, GROUPS)],
+        "parts": [AUCPartial.from_predictions(**ROWS)],
+        "partials": [AUCPartial.from_predictions(**ROWS)],
+        "partial": AUCPartial.from_predictions(**ROWS),
+        "report": GroupAUC.from_predictions(**ROWS),
+        "search": SEARCH,
+        "score": "pooled",
+        "auc": 0.8,
+        "auc_a": 0.8,
+        "auc_b": 0.7,
+        "n_positives": 20,
+        "n_negatives": 30,
+        "columns": "g",
+        "to": str,
+        "weights": "macro",
+        "statistic": "pooled",
+        "statistics": ["pooled"],
+        "gap": "difference",
+        "at_most": 0.1,
+        "simplest": "C",
+        "shifts": [0.0, 1.0],
+    }
+    if function.__qualname__ == "AUCPartial.from_counts":
+        known |= {name: COUNTS[name] for name in COUNTS}
+    return {name: known[name] for name in inspect.signature(function).parameters if name in known}
+
+
+def public_functions():
+    """Every public function, class and method, and the report that methods are called on."""
+    instances = {
+        "AUCPartial": AUCPartial.from_predictions(**ROWS),
+        "GroupAUC": GroupAUC.from_predictions(**ROWS),
+        "FairnessAudit": FairnessAudit.from_predictions(**ROWS),
+        "WithinGroupStratifiedKFold": WithinGroupStratifiedKFold(2, groups="g"),
+        "MitigatedClassifier": MitigatedClassifier(LogisticRegression(), sensitive_features="g"),
+    }
+    for name in skfedauc.__all__:
+        public = getattr(skfedauc, name)
+        if not callable(public) or name == "show_versions" or name.endswith("Display"):
+            continue
+        yield name, public
+        if not isinstance(public, type):
+            continue
+        instance = instances.get(name, public)
+        for attribute in dir(public):
+            static = inspect.getattr_static(public, attribute)
+            is_of_class = isinstance(static, classmethod)
+            is_method = inspect.isfunction(static) and instance is not public
+            if not attribute.startswith("_") and (is_of_class or is_method):
+                yield f"{name}.{attribute}", getattr(instance, attribute)
+
+
+def calls():
+    for name, function in public_functions():
+        try:
+            parameters = inspect.signature(function).parameters.values()
+        except ValueError:
+            continue
+        for parameter in parameters:
+            if (
+                parameter.kind is parameter.VAR_POSITIONAL
+                or parameter.kind is parameter.VAR_KEYWORD
+            ):
+                continue
+            if parameter.name in ("path", "checkpoint", "file"):
+                continue  # operating systems limit paths
+            yield pytest.param(function, parameter.name, id=f"{name}-{parameter.name}")
+
+
+def message_of(call):
+    """Text of the error and of the warnings of a call."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            call()
+        except Exception as error:
+            *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+            # Other messages are those of other packages.
+            if frame.f_globals.get("__name__", "").startswith("skfedauc"):
+                yield str(error)
+    yield from (str(warning.message) for warning in caught)
+
+
+@pytest.mark.parametrize(("function", "name"), list(calls()))
+def test_no_argument_makes_a_message_long(function, name):
+    for value in VALUES:
+        arguments = arguments_of(function) | {name: value}
+        for text in message_of(lambda arguments=arguments: function(**arguments)):
+            assert len(text) <= MOST, text[:MOST]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--label", LONG, "--score", "s", "--group", "g"],
+        ["--label", "g", "--score", LONG, "--group", "g"],
+        ["--label", "y", "--score", "s", "--group", LONG],
+        ["--label", "y", "--score", "s", "--group", "g", "--pos-label", LONG],
+        ["--label", "y", "--score", "s", "--group", "g", "--weight", LONG],
+        ["--label", "y", "--score", "s", "--group", "g", "--encoding", LONG],
+        ["--label", "y", "--score", "s", "--group", "g", "--json", "--reference", LONG],
+        ["--label", "y", "--score", "s", "--group", "g", "--json", "--threshold", LONG],
+        ["--label", "y", "--score", "s", "--group", "g", "--json", "--decisions", LONG],
+    ],
+    ids=lambda arguments: arguments[arguments.index(LONG) - 1],
+)
+def test_no_option_makes_a_message_long(tmp_path, capsys, arguments):
+    path = tmp_path / "p.csv"
+    X.assign(y=Y).to_csv(path, index=False)
+    assert main(["audit", str(path), *arguments]) == 2
+    assert len(capsys.readouterr().err) <= MOST
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (Fraction(1, 3), "Fraction(1, 3)"),
+        (Decimal("0.1"), "Decimal('0.1')"),
+        (np.float64(0.5), "np.float64(0.5)"),
+        (datetime.date(2024, 1, 31), "datetime.date(2024, 1, 31)"),
+        (Colour.RED, "<Colour.RED: 1>"),
+        (LogisticRegression(), "LogisticRegression()"),
+        (0.5, "float 0.5"),
+        (None, "NoneType None"),
+        ("str", "str 'str'"),
+        ([1, 2], "list [1, 2]"),
+        (LONG, f"str '{LONG[:60]}'... (1,000,000 characters)"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_a_type_is_named_once(value, expected):
+    assert validation.described(value) == expected
+
+
+def test_scores_that_float64_cannot_hold_name_their_type_once():
+    with pytest.raises(ValueError, match=r"such as Fraction\(1, 3\), that would be rounded"):
+        AUCPartial.from_predictions([0, 1], [Fraction(1, 3), Fraction(1, 2)])
