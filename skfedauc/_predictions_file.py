@@ -460,7 +460,10 @@ def labels_of(column: pd.Series[Any], pos_label: str | None) -> tuple[NDArray[An
         )
     positive = 1.0 if pos_label is None else _label(pos_label)
     if pos_label is None and not (set(classes) <= {0, 1} or set(classes) <= {-1, 1}):
-        raise CommandError(f"{found}; pass --pos-label, the one that counts as positive")
+        hint = ", and --decimal , for decimal commas" * any(
+            map(_has_decimal_comma, classes.values())
+        )
+        raise CommandError(f"{found}; pass --pos-label, the one that counts as positive{hint}")
     if pos_label is not None and positive not in classes:
         raise CommandError(f"{found}; --pos-label {quoted(pos_label)} is not among them")
     if any(isinstance(label, str) for label in classes):

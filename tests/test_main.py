@@ -1118,6 +1118,14 @@ def test_weights_are_refused_as_in_python(tmp_path, error_of, weights, message):
     assert f"error: {told}\n" in error_of(["audit", tmp_path / "p.csv", *WEIGHTED])
 
 
+def test_labels_with_decimal_commas_are_told_of_the_option(tmp_path, error_of):
+    path = save(tmp_path / "p.csv", "y;s;g\n0,0;1;a\n1,0;2;a\n")
+    message = error_of(["audit", path, *COLUMNS])
+    assert "the labels '0,0', '1,0'; pass --pos-label" in message
+    assert message.endswith(", and --decimal , for decimal commas\n")
+    assert main(["audit", path, *COLUMNS, "--decimal", ","]) == 0
+
+
 def test_surrogates_in_the_positive_label_are_refused(tmp_path, error_of):
     path = save(tmp_path / "p.csv", "y,s,g\nno,1,a\nyes,2,a\n")
     message = error_of(["audit", path, *COLUMNS, "--pos-label", "yes\udcff"])

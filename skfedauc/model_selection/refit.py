@@ -395,8 +395,9 @@ def scores_and_gaps(
     absent = [key.removeprefix("mean_test_") for key in keys if key not in cv_results]
     if absent:
         there = [k.removeprefix("mean_test_") for k in cv_results if k.startswith("mean_test_")]
+        named = " or ".join(map(validation.shortened, absent))
         raise ValueError(
-            f"the search has no score named {validation.all_shortened(absent)}; it has "
+            f"the search has no score named {named}; it has "
             f"{', '.join(map(repr, there))}. Give them by scoring=group_auc_scoring([...], "
             "groups=...), where gaps have the prefix 'neg_'."
         )
