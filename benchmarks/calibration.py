@@ -21,14 +21,14 @@ from scipy.special import ndtr, ndtri
 from sklearn.metrics import roc_auc_score
 
 from skfedauc import (
-    AUCPartial,
     FairnessAudit,
     GroupAUC,
+    ScoreCounts,
+    auc_critical_difference,
     auc_difference_pvalue,
-    auc_luck,
     compare_roc_auc,
-    make_devices,
 )
+from skfedauc.datasets import make_group_scores
 from skfedauc.inference import heterogeneity
 
 Floats = NDArray[np.float64]
@@ -79,9 +79,9 @@ def draw_rows(rng: np.random.Generator, of: Groups) -> Rows:
     return Rows(y, scores * of.scale[codes] + of.shift[codes], codes)
 
 
-def draw(rng: np.random.Generator, of: Groups) -> AUCPartial:
+def draw(rng: np.random.Generator, of: Groups) -> ScoreCounts:
     rows = draw_rows(rng, of)
-    return AUCPartial.from_predictions(rows.y, rows.scores, groups=rows.groups)
+    return ScoreCounts.from_predictions(rows.y, rows.scores, groups=rows.groups)
 
 
 def report(rng: np.random.Generator, of: Groups) -> GroupAUC:
@@ -96,7 +96,7 @@ def percent(values: Any) -> str:
 
 
 def single(n_runs: int, seed: int, m: int, n: int, auc: float, ratio: float) -> list[str]:
-    """Coverage of the three intervals of one AUC; runs are groups of one partial."""
+    """Coverage of the three intervals of one AUC; runs are groups of one `ScoreCounts`."""
     found = report(np.random.default_rng(seed), groups(n_runs, m, n, auc, ratio))
     cells = []
     for method in ("logit", "delong", "exact"):
@@ -115,7 +115,7 @@ def few_positives(n_runs: int, seed: int, m: int, n: int, auc: float) -> list[st
     rng, cells = np.random.default_rng(seed), []
     for shape in ("normal", "wide", "whole", "two values"):
         held: list[bool] = []
-        # Runs are groups of one partial, of at most a million rows.
+        # Runs are groups of one `ScoreCounts`, of at most a million rows.
         for start in range(0, n_runs, 1_000_000 // (m + n)):
             k = min(n_runs - start, 1_000_000 // (m + n))
             rows = draw_rows(rng, groups(k, m, n, auc, 2.0 if shape == "wide" else 1.0))
@@ -129,8 +129,8 @@ def few_positives(n_runs: int, seed: int, m: int, n: int, auc: float) -> list[st
                 truth = float(of_positives @ (below[:-1] + of_negatives / 2.0))
             if shape == "two values":
                 scores = (rng.random(scores.size) < np.where(rows.y, auc, 1.0 - auc)).astype(float)
-            partial = AUCPartial.from_predictions(rows.y, scores, groups=rows.groups)
-            table = GroupAUC(partial).confidence_intervals()
+            counts = ScoreCounts.from_predictions(rows.y, scores, groups=rows.groups)
+            table = GroupAUC(counts).confidence_intervals()
             held.extend((table["ci_low"] <= truth) & (truth <= table["ci_high"]))
         cells.append(percent(held))
     return cells
@@ -263,8 +263,8 @@ def unequal(n_runs: int, seed: int, n_groups: int, tau: float) -> list[str]:
     rng = np.random.default_rng(seed)
     size = 3_000 / np.arange(1, n_groups + 1)
     m, n = np.maximum(size / 5, 3).astype(int), np.maximum(size * 4 / 5, 12).astype(int)
-    held: dict[str, list[bool]] = {name: [] for name in ("macro", "samples", "pairs")}
-    errs: dict[str, list[bool]] = {name: [] for name in ("pooled", "samples", "pairs")}
+    held: dict[str, list[bool]] = {name: [] for name in ("macro", "samples", "within")}
+    errs: dict[str, list[bool]] = {name: [] for name in ("pooled", "samples", "within")}
     codes = np.repeat(np.arange(n_groups), m + n)
     y = np.concatenate([np.arange(a + b) < a for a, b in zip(m, n, strict=True)])
     for _ in range(n_runs):
@@ -369,12 +369,15 @@ def critical(n_runs: int, seed: int, m: int, n: int, auc: float) -> list[str]:
     of_set = GroupAUC.from_predictions(y, scores, groups=codes).by_group["auc"].to_numpy()
     a, b, _ = of_set.reshape(n_runs, 3).T
     apart = np.abs(a - b)
-    beyond = [apart > auc_luck(auc, m, n, distribution=name) for name in ("binormal", "uniform")]
+    beyond = [
+        apart > auc_critical_difference(auc, m, n, distribution=name)
+        for name in ("binormal", "uniform")
+    ]
     pilots = scores.reshape(n_runs, 3, m + n)[:, 2]
     by_pilot = []
     for difference, pilot in zip(apart, pilots, strict=True):
         try:
-            found = auc_luck(None, m, n, distribution=(y[: m + n], pilot))
+            found = auc_critical_difference(None, m, n, distribution=(y[: m + n], pilot))
         except ValueError:  # perfectly separated: refused
             continue
         by_pilot.append(difference > found)
@@ -406,7 +409,7 @@ def chance(n_runs: int, seed: int, n_groups: int, m: int, n: int) -> list[str]:
         found = report(rng, groups(n_groups, m, n, 0.8))
         seen.append(found.difference)
         if run < 50:
-            expected.append(heterogeneity.expected_difference(found._variances))
+            expected.append(heterogeneity.null_difference(found._variances))
     return [f"{np.mean(seen):.4f}", f"{np.mean(expected):.4f}"]
 
 
@@ -425,7 +428,7 @@ def cases(n_runs: int, seed: int, case: str, n_rows: int) -> list[str]:
     """Verdicts on the four cases with unequal counts: right, wrong and cannot tell."""
     rng, told = np.random.default_rng(seed), []
     right = {
-        "identical": {"macro", "samples", "positives", "negatives", "pairs"},
+        "identical": {"macro", "samples", "positives", "negatives", "within"},
         "same_negatives": {"positives"},
         "same_positives": {"negatives"},
         "different": set(),
@@ -433,11 +436,11 @@ def cases(n_runs: int, seed: int, case: str, n_rows: int) -> list[str]:
     named, wrong, unsure = [], [], []
     for _ in range(n_runs):
         counts = {key: value * n_rows // 35 for key, value in COUNTS.items()}
-        devices = make_devices(case, **counts, random_state=int(rng.integers(1 << 31)))
+        devices = make_group_scores(case, **counts, random_state=int(rng.integers(1 << 31)))
         found = GroupAUC.from_predictions(
             devices.y_true, devices.y_score, groups=devices.groups
         ).agreement()
-        answers = found.averages["stands_for_pooled"]
+        answers = found.averages["equivalent_to_pooled"]
         wrong.append(
             any(answers[name] == ("no" if name in right else "yes") for name in answers.index)
         )
@@ -450,7 +453,7 @@ def cases(n_runs: int, seed: int, case: str, n_rows: int) -> list[str]:
 
 
 def bound(n_runs: int, seed: int) -> list[str]:
-    """Share of random partials, tied and with groups of one class, on which the bound holds."""
+    """Share of random score counts, tied and with groups of one class, on which the bound holds."""
     rng, held, tight = np.random.default_rng(seed), [], []
     while len(held) < n_runs:
         n, k = rng.integers(2, 40), rng.integers(1, 6)
@@ -678,7 +681,7 @@ def tables() -> list[Table]:
             "least 15. Coverage in % of 95 % intervals over groups for the population's mean AUC, "
             ".8. Error rate in % at 5 % of the comparison of two models that are equally good on "
             "average.",
-            ["groups", "macro", "samples", "pairs", "pooled errs", "samples errs", "pairs errs"],
+            ["groups", "macro", "samples", "within", "pooled errs", "samples errs", "pairs errs"],
             [(f"{g} groups", unequal, (g, 0.05)) for g in (10, 30, 100)],
             share=0.5,
         ),
@@ -710,8 +713,8 @@ def tables() -> list[Table]:
             "differ in level.",
             ["groups, standard deviation of their levels", "over rows", "over groups"],
             [
-                (f"{g} groups, {level}", pooled, (g, level))
-                for g, level in ((5, 0.0), (5, 1.0), (10, 0.5), (10, 1.0), (30, 1.0))
+                (f"{g} groups, {confidence_level}", pooled, (g, confidence_level))
+                for g, confidence_level in ((5, 0.0), (5, 1.0), (10, 0.5), (10, 1.0), (30, 1.0))
             ],
         ),
         Table(
@@ -765,7 +768,7 @@ def tables() -> list[Table]:
         Table(
             "Difference by chance",
             "Mean difference between the largest and the smallest AUC of groups with true AUC .8, "
-            "and `expected_difference`.",
+            "and `null_difference`.",
             ["groups", "observed", "expected"],
             [
                 (f"{g} groups of {m}/{n}", chance, (g, m, n))
@@ -858,10 +861,10 @@ def tables() -> list[Table]:
         ),
         Table(
             "The certain bound",
-            "Share in % of random partials (2 to 39 rows, with ties and groups of one class) on "
-            "which the differences between the pooled AUC and both averages are within the bound; "
+            "Share in % of random score counts (2 to 39 rows, with ties and groups of one class) "
+            "where the differences between the pooled AUC and both averages are within the bound; "
             "and the median ratio of the difference to the bound.",
-            ["partials", "holds", "used"],
+            ["score counts", "holds", "used"],
             [("random", bound, ())],
             share=10.0,
         ),
@@ -960,7 +963,7 @@ def tables() -> list[Table]:
         Table(
             "Critical difference",
             "Share in % of pairs of test sets with normal scores whose AUCs differ by more than "
-            "the critical difference at 5 % (`auc_luck`). The critical difference is computed for "
+            "the critical difference at 5 % (`auc_critical_difference`). It is computed for "
             "normal scores, for uniform scores, and from pilot rows as numerous as a test set. "
             "The last column is the share in % of p values of `auc_difference_pvalue` below 5 %.",
             ["positives/negatives, AUC", "binormal", "uniform", "pilot rows", "p value"],
@@ -1044,8 +1047,8 @@ Main limits:
   Scorers average its square, which is unbiased. Its interval assumes normal true AUCs. For AUCs
   with a Beta distribution its coverage is 85 to 96 % in 75 runs; with 100 groups of 5 positives
   and 15 negatives and tau .06 it is 87 %.
-- The critical difference from pilot rows (`auc_luck`) is too small with few positives and a large
-  AUC. The critical difference for uniform scores is too small as well.
+- The critical difference from pilot rows (`auc_critical_difference`) is too small with few
+  positives and a large AUC. The critical difference for uniform scores is too small as well.
 - In some designs, `agreement` finds an average with a difference of delta equivalent too often: in
   up to 11 % of runs with two groups and AUC .95.
 - Intervals of the difference hold for all groups simultaneously, so that they are wide with many

@@ -20,7 +20,7 @@ from benchmarks import peers
 from benchmarks.data import Case, Rows, make_rows
 from benchmarks.measure import LIMIT, OURS
 from benchmarks.scenarios import peak_of
-from skfedauc import AUCPartial, GroupAUC, group_roc_auc_score
+from skfedauc import GroupAUC, ScoreCounts, group_roc_auc_score
 from skfedauc import _kernel as kernel
 
 WITHOUT_AVX512 = {"NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR"}
@@ -93,7 +93,9 @@ def by_group(n: int, repeats: int) -> Iterator[Figure]:
 def pooled(n: int, repeats: int) -> Iterator[Figure]:
     rows, size = make_rows(Case(n)), f"{n:.0e}".replace("e+0", "e")
     ways = {k: w for k, w in peers.pooled(rows).items() if k in (OURS, LIMIT) or "scikit" in k}
-    ways["two"] = lambda: GroupAUC(AUCPartial.from_predictions(rows.y, rows.score, n_jobs=2)).pooled
+    ways["two"] = lambda: (
+        GroupAUC(ScoreCounts.from_predictions(rows.y, rows.score, n_jobs=2)).pooled
+    )
     wall, _ = timed(ways, repeats)
     sklearn = next(name for name in wall if "scikit" in name)
     yield Figure(
@@ -119,7 +121,7 @@ def variations(n: int, repeats: int) -> Iterator[Figure]:
         def way(case: Case, n_jobs: int | None = None) -> Way:
             y, score, group, weight = make_rows(case)
             groups = None if case.n_groups == 1 else group
-            return lambda: AUCPartial.from_predictions(
+            return lambda: ScoreCounts.from_predictions(
                 y, score, groups=groups, sample_weight=weight, n_jobs=n_jobs
             )
 
@@ -147,7 +149,7 @@ def merging(repeats: int) -> Iterator[Figure]:
         rows = make_rows(Case(2_000_000, n_groups))
         halves = [_state(rows, slice(1_000_000)), _state(rows, slice(1_000_000, None))]
         ways = {
-            "merge": lambda halves=halves: AUCPartial.merge(halves),
+            "merge": lambda halves=halves: ScoreCounts.merge(halves),
             "build": lambda rows=rows: _state(rows, slice(None)),
         }
         wall, _ = timed(ways, repeats)
@@ -155,15 +157,15 @@ def merging(repeats: int) -> Iterator[Figure]:
         yield Figure(promise, f"{n_groups:,} groups", wall["build"] / wall["merge"], 4, True)
     rows = make_rows(Case(2_000_000, 100))
     parts = [_state(rows, slice(i, None, 200)) for i in range(200)]
-    ways = {"merge": lambda: AUCPartial.merge(parts), "build": lambda: _state(rows, slice(None))}
+    ways = {"merge": lambda: ScoreCounts.merge(parts), "build": lambda: _state(rows, slice(None))}
     wall, _ = timed(ways, repeats)
     promise = "merging 200 states of 1e4 rows: time of building to that of merging"
     yield Figure(promise, "100 groups", wall["build"] / wall["merge"], 1, True)
 
 
-def _state(rows: Rows, chosen: slice) -> AUCPartial:
+def _state(rows: Rows, chosen: slice) -> ScoreCounts:
     y, score, group, _ = rows
-    return AUCPartial.from_predictions(y[chosen], score[chosen], groups=group[chosen])
+    return ScoreCounts.from_predictions(y[chosen], score[chosen], groups=group[chosen])
 
 
 def adversarial(n: int, repeats: int) -> Iterator[Figure]:
@@ -215,7 +217,7 @@ def small_and_wide(repeats: int) -> Iterator[Figure]:
     ways = {}
     for n_groups in (2_000, 4_000):
         y, score, group, _ = make_rows(Case(1_000_000, n_groups))
-        report = AUCPartial.from_predictions(y, score, groups=group)
+        report = ScoreCounts.from_predictions(y, score, groups=group)
         ways[str(n_groups)] = lambda p=report: GroupAUC(p, undefined="ignore").cross_difference
     wall, _ = timed(ways, min(repeats, 2))
     promise = "cross_difference: time of 4,000 groups to that of 2,000"

@@ -31,11 +31,11 @@ def available() -> dict[str, bool]:
 def pooled(rows: Rows) -> dict[str, Prepared]:
     from sklearn.metrics import roc_auc_score
 
-    from skfedauc import AUCPartial
+    from skfedauc import ScoreCounts
 
     y, score, weight = rows.y, rows.score, rows.weight
     ways: dict[str, Prepared] = {
-        OURS: lambda: GroupAUC(AUCPartial.from_predictions(y, score, sample_weight=weight)).pooled,
+        OURS: lambda: GroupAUC(ScoreCounts.from_predictions(y, score, sample_weight=weight)).pooled,
         LIMIT: lambda: np.sort(score),
         "scikit-learn roc_auc_score": lambda: roc_auc_score(y, score, sample_weight=weight),
     }

@@ -16,16 +16,16 @@ from benchmarks import peers
 from benchmarks.data import Case, Rows, make_rows
 from benchmarks.measure import OURS, repeated, time_interleaved
 from skfedauc import (
-    AUCPartial,
     FairnessAudit,
     GroupAUC,
+    ScoreCounts,
     WithinGroupStratifiedKFold,
     compare_roc_auc,
     group_auc_scoring,
     group_roc_auc_score,
 )
 from skfedauc._kernel import concordance, count_rows
-from skfedauc.fairness.page import page
+from skfedauc.audit.page import page
 
 Way = Callable[[], Any]
 
@@ -33,7 +33,7 @@ Way = Callable[[], Any]
 def all_scenarios() -> list[dict[str, Any]]:
     """Each as topic, what it is, ours in seconds (or GB), the peer's, and what the peer is."""
     found = [*small_calls(), *merging(), search(), folds(), categories(), cross_matrix()]
-    return [*found, *inference(), *fairness(), batches(), many_batches()]
+    return [*found, *inference(), *audit(), batches(), many_batches()]
 
 
 def _row(topic: str, what: str, unit: str, runs: Mapping[str, list[float]]) -> dict[str, Any]:
@@ -158,15 +158,15 @@ def fixed_cost() -> dict[str, Any]:
 def merging() -> list[dict[str, Any]]:
     """Merge states next to building one from the same rows."""
 
-    def state(rows: Rows, chosen: slice) -> AUCPartial:
+    def state(rows: Rows, chosen: slice) -> ScoreCounts:
         y, score, group, _ = rows
-        return AUCPartial.from_predictions(y[chosen], score[chosen], groups=group[chosen])
+        return ScoreCounts.from_predictions(y[chosen], score[chosen], groups=group[chosen])
 
     def timed(case: Case, chosen: list[slice], name: str) -> dict[str, Any]:
         rows = make_rows(case)
         parts = [state(rows, part) for part in chosen]
         ways: dict[str, Way] = {
-            "ours": lambda: AUCPartial.merge(parts),
+            "ours": lambda: ScoreCounts.merge(parts),
             "build from the 2e6 rows": lambda: state(rows, slice(None)),
         }
         what = f"merge {name} rows, {case.n_groups:,} groups, ties {case.ties}"
@@ -248,13 +248,13 @@ def cross_matrix() -> dict[str, Any]:
     from sklearn.metrics import roc_auc_score
 
     y, score, group, _ = make_rows(Case(1_000_000, 200))
-    partial = AUCPartial.from_predictions(y, score, groups=group)
+    counts = ScoreCounts.from_predictions(y, score, groups=group)
     compared = ((group == 3) & (y == 1)) | ((group == 150) & (y == 0))
     one_entry = roc_auc_score(y[compared], score[compared])
     return _timed(
         "cross matrix",
         "cross_matrix, 1e6 rows, 200 groups",
-        {"ours": lambda: GroupAUC(partial, undefined="ignore").cross_matrix},
+        {"ours": lambda: GroupAUC(counts, undefined="ignore").cross_matrix},
         lambda matrix, _: _close(matrix.loc[3, 150], one_entry),
         repeats=3,
     )
@@ -267,7 +267,7 @@ def inference() -> list[dict[str, Any]]:
     other = score + np.random.default_rng(1).normal(0, 0.2, y.size)
 
     def interval() -> Any:
-        report = GroupAUC(AUCPartial.from_predictions(y, score))
+        report = GroupAUC(ScoreCounts.from_predictions(y, score))
         return report.confidence_intervals(method="delong")[["ci_low", "ci_high"]].iloc[0]
 
     one: dict[str, Way] = {"ours": interval}
@@ -281,10 +281,10 @@ def inference() -> list[dict[str, Any]]:
 
         two["MLstatkit Delong_test"] = lambda: Delong_test(y, score, other)[1]
     rows = make_rows(Case(1_000_000, 1_000))
-    by_group = AUCPartial.from_predictions(rows.y, rows.score, groups=rows.group)
+    by_group = ScoreCounts.from_predictions(rows.y, rows.score, groups=rows.group)
 
     mine = rows.group == 500
-    alone = GroupAUC(AUCPartial.from_predictions(rows.y[mine], rows.score[mine]))
+    alone = GroupAUC(ScoreCounts.from_predictions(rows.y[mine], rows.score[mine]))
     expected = alone.confidence_intervals(method="exact").iloc[0][["auc", "ci_low", "ci_high"]]
 
     def every_interval_and_test() -> Any:
@@ -295,7 +295,7 @@ def inference() -> list[dict[str, Any]]:
         report.test_equal_groups()
         report.compare_groups("rest")
         report.heterogeneity()
-        _ = report.expected_difference
+        _ = report.null_difference
         return intervals.loc[500, ["auc", "ci_low", "ci_high"]]
 
     def gaps_to_pooled() -> Any:
@@ -323,7 +323,7 @@ def inference() -> list[dict[str, Any]]:
     ]
 
 
-def fairness() -> list[dict[str, Any]]:
+def audit() -> list[dict[str, Any]]:
     """Time audits, next to fairlearn on the rows, whose AUCs have neither intervals nor tests."""
     from fairlearn.metrics import (
         MetricFrame,
@@ -382,19 +382,19 @@ _PEAK = """
 import time
 from pathlib import Path
 from benchmarks.data import Case, make_rows
-from skfedauc import AUCPartial
+from skfedauc import ScoreCounts
 def kilobytes(name):
     lines = Path("/proc/self/status").read_text().splitlines()
     return float(next(line for line in lines if line.startswith(name)).split()[1])
 y, score, group, weight = make_rows({case!r})
-AUCPartial.from_predictions(y[:2], score[:2], groups=group[:2])  # imports
+ScoreCounts.from_predictions(y[:2], score[:2], groups=group[:2])  # imports
 Path("/proc/self/clear_refs").write_text("5")
 before = kilobytes("VmRSS")
 began = time.perf_counter()
-partial = AUCPartial.from_predictions(y, score, groups=group, sample_weight=weight)
+counts = ScoreCounts.from_predictions(y, score, groups=group, sample_weight=weight)
 seconds = time.perf_counter() - began
-held = sum(column.nbytes for column in partial._cells if column is not None)
-print((kilobytes("VmHWM") - before) * 1024 / y.size, held / partial._n_cells, seconds)
+held = sum(column.nbytes for column in counts.cells if column is not None)
+print((kilobytes("VmHWM") - before) * 1024 / y.size, held / counts.n_cells, seconds)
 """
 
 
@@ -430,14 +430,14 @@ def _in_new_process(code: str) -> list[float]:
 _BATCHES = """
 import time
 import numpy as np
-from skfedauc import AUCPartial, GroupAUC
+from skfedauc import ScoreCounts, GroupAUC
 n_batches, n_rows = {n_batches}, {n_rows}
 def made():
     for seed in range(n_batches):
         rng = np.random.default_rng(seed)
         score = rng.random(n_rows).round(4)
         yield rng.random(n_rows) < score, score, rng.integers(0, 1000, n_rows)
-GroupAUC(AUCPartial.from_predictions([0, 1], [0, 0.5], groups=[0, 0])).pooled
+GroupAUC(ScoreCounts.from_predictions([0, 1], [0, 0.5], groups=[0, 0])).pooled
 def peak_kilobytes():
     # Of this process alone; getrusage would tell the peak of the one that started it.
     with open("/proc/self/status") as status:
@@ -446,9 +446,9 @@ before = peak_kilobytes()
 began = time.perf_counter()
 if {whole}:
     y, score, group = (np.concatenate(part) for part in zip(*made()))
-    state = AUCPartial.from_predictions(y, score, groups=group)
+    state = ScoreCounts.from_predictions(y, score, groups=group)
 else:
-    state = AUCPartial.from_batches(made())
+    state = ScoreCounts.from_batches(made())
 pooled = GroupAUC(state).pooled
 seconds = time.perf_counter() - began
 peak = peak_kilobytes()

@@ -36,7 +36,8 @@ nitpicky = True
 toc_object_entries_show_parents = "hide"
 default_role = "autolink"  # a link if the word is an object, otherwise emphasis
 # Ordinary words in docstrings that are also names of modules.
-nitpick_ignore_regex = [("py:obj", "(fairness|metrics|partials|plotting|report|scoring)")]
+ORDINARY = "audit|counts|datasets|metrics|mitigation|plotting|report|scoring"
+nitpick_ignore_regex = [("py:obj", f"({ORDINARY})")]
 
 # Pages in Markdown --------------------------------------------------------------------------
 
@@ -60,7 +61,7 @@ numpydoc_xref_aliases = {
     "pandas.Series": "pandas.Series",
     "ndarray": "numpy.ndarray",
     "GroupAUC": "skfedauc.GroupAUC",
-    "AUCPartial": "skfedauc.AUCPartial",
+    "ScoreCounts": "skfedauc.ScoreCounts",
 }
 
 # Inventories are written from a list, so that the build needs no network and does not depend on

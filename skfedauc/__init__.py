@@ -1,5 +1,7 @@
 """AUC over groups for scikit-learn: devices, hospitals, shops, folds, people.
 
+`skfedauc.plotting` holds the displays, and `skfedauc.datasets` makes rows with known AUCs.
+
 Modules are imported when a name is first used. Counting rows on a device therefore needs only
 numpy (and pandas, if labels are neither integers nor booleans), not scikit-learn.
 """
@@ -9,83 +11,66 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skfedauc._versions import show_versions
-    from skfedauc.fairness import FairnessAudit, MitigatedClassifier
-    from skfedauc.inference.luck import auc_difference_pvalue, auc_luck, luck_report
+    from skfedauc.audit import FairnessAudit
+    from skfedauc.counts import ScoreCounts
+    from skfedauc.inference.critical_difference import (
+        auc_critical_difference,
+        auc_difference_pvalue,
+    )
     from skfedauc.metrics import compare_roc_auc, group_roc_auc_score
+    from skfedauc.mitigation import MitigatedClassifier
     from skfedauc.model_selection import (
         RepeatedWithinGroupStratifiedKFold,
         WithinGroupStratifiedKFold,
+        compare_candidates,
         cross_validate_group_auc,
         pareto_front,
-        select_simplest_tied,
+        select_simplest,
         select_within_gap,
-    )
-    from skfedauc.partials import AUCPartial
-    from skfedauc.plotting import (
-        CandidatesDisplay,
-        CrossAUCDisplay,
-        GroupAUCDisplay,
-        GroupRocCurveDisplay,
-        GroupScoreDisplay,
     )
     from skfedauc.report import GroupAUC
     from skfedauc.scoring import group_auc_scoring, make_group_auc_scorer
-    from skfedauc.simulation import make_devices, make_universe
 
 __version__: str
 
 __all__ = [
-    "AUCPartial",
-    "CandidatesDisplay",
-    "CrossAUCDisplay",
     "FairnessAudit",
     "GroupAUC",
-    "GroupAUCDisplay",
-    "GroupRocCurveDisplay",
-    "GroupScoreDisplay",
     "MitigatedClassifier",
     "RepeatedWithinGroupStratifiedKFold",
+    "ScoreCounts",
     "WithinGroupStratifiedKFold",
+    "auc_critical_difference",
     "auc_difference_pvalue",
-    "auc_luck",
+    "compare_candidates",
     "compare_roc_auc",
     "cross_validate_group_auc",
     "group_auc_scoring",
     "group_roc_auc_score",
-    "luck_report",
-    "make_devices",
     "make_group_auc_scorer",
-    "make_universe",
     "pareto_front",
-    "select_simplest_tied",
+    "select_simplest",
     "select_within_gap",
     "show_versions",
 ]
 
 _MODULES = {
-    "AUCPartial": "partials",
-    "CandidatesDisplay": "plotting",
-    "CrossAUCDisplay": "plotting",
-    "FairnessAudit": "fairness",
+    "FairnessAudit": "audit",
     "GroupAUC": "report",
-    "GroupAUCDisplay": "plotting",
-    "GroupRocCurveDisplay": "plotting",
-    "GroupScoreDisplay": "plotting",
-    "MitigatedClassifier": "fairness",
+    "MitigatedClassifier": "mitigation",
     "RepeatedWithinGroupStratifiedKFold": "model_selection",
+    "ScoreCounts": "counts",
     "WithinGroupStratifiedKFold": "model_selection",
-    "auc_difference_pvalue": "inference.luck",
-    "auc_luck": "inference.luck",
+    "auc_critical_difference": "inference.critical_difference",
+    "auc_difference_pvalue": "inference.critical_difference",
+    "compare_candidates": "model_selection",
     "compare_roc_auc": "metrics",
     "cross_validate_group_auc": "model_selection",
     "group_auc_scoring": "scoring",
     "group_roc_auc_score": "metrics",
-    "luck_report": "inference.luck",
-    "make_devices": "simulation",
     "make_group_auc_scorer": "scoring",
-    "make_universe": "simulation",
     "pareto_front": "model_selection",
-    "select_simplest_tied": "model_selection",
+    "select_simplest": "model_selection",
     "select_within_gap": "model_selection",
     "show_versions": "_versions",
 }
@@ -96,6 +81,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("skfedauc")
+    if name in ("datasets", "plotting"):
+        return import_module(f"skfedauc.{name}")
     if name not in _MODULES:
         raise AttributeError(f"module 'skfedauc' has no attribute {name!r}")
     return getattr(import_module(f"skfedauc.{_MODULES[name]}"), name)

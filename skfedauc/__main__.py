@@ -44,7 +44,7 @@ from skfedauc._predictions_file import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from skfedauc import AUCPartial, FairnessAudit, GroupAUC
+    from skfedauc import FairnessAudit, GroupAUC, ScoreCounts
 
 PROG = "skfedauc"
 # The command line shows this many of the lowest and of the highest groups.
@@ -107,7 +107,7 @@ def _run(argv: Sequence[str] | None) -> int:
         return _failed(str(error), error.exit_code)
     except MemoryError:
         return _failed(
-            "there is not enough memory; count the rows in parts, with AUCPartial.from_batches "
+            "there is not enough memory; count the rows in parts, with ScoreCounts.from_batches "
             "in Python",
             4,
         )
@@ -360,7 +360,7 @@ def _meaning(report: GroupAUC) -> list[str]:
     import textwrap
 
     by_group, parts = report.by_group, report.decomposition()
-    expected, pvalue = report.expected_difference, report.test_difference().pvalue
+    expected, pvalue = report.null_difference, report.test_difference().pvalue
     rows = by_group["n_positives"] + by_group["n_negatives"]
     return textwrap.wrap(
         f"What it means: {1 - parts.share_within:.0%} of the pairs behind the pooled AUC compare "
@@ -399,16 +399,16 @@ def audit(arguments: argparse.Namespace) -> Iterator[list[str]]:
     rows = rows_of(table, columns, arguments)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        partials = _partials(rows, arguments)
+        parts = _counts(rows, arguments)
     decided = _decided(rows, arguments)
     _tell((str(warning.message) for warning in caught), arguments)
     groupings = [
         _Grouping(
             names,
-            GroupAUC(partial, undefined="ignore", group_names=names),
+            GroupAUC(counts, undefined="ignore", group_names=names),
             rows.n_without(names),
         )
-        for names, partial in partials.items()
+        for names, counts in parts.items()
     ]
     is_printed, contents = arguments.json == STDIN, {}
     audits: list[FairnessAudit] = []
@@ -459,7 +459,7 @@ def _check_targets(arguments: argparse.Namespace) -> None:
     if page is not None:
         try:
             # What the page is made with, before the work
-            from skfedauc.fairness.page import check_installed
+            from skfedauc.audit.page import check_installed
 
             check_installed()
         except ImportError as error:
@@ -473,7 +473,7 @@ def _are_same(path: str, other: str) -> bool:
     return os.path.realpath(path) == os.path.realpath(other)
 
 
-def _partials(rows: Rows, arguments: argparse.Namespace) -> dict[tuple[str, ...], AUCPartial]:
+def _counts(rows: Rows, arguments: argparse.Namespace) -> dict[tuple[str, ...], ScoreCounts]:
     """Each column by itself, then all combined."""
     columns = tuple(rows.groups.columns)
     alone: list[tuple[str, ...]] = [(name,) for name in columns] if len(columns) > 1 else []
@@ -484,8 +484,8 @@ def _partials(rows: Rows, arguments: argparse.Namespace) -> dict[tuple[str, ...]
     return {**parts, columns: combined}
 
 
-def _count(rows: Rows, arguments: argparse.Namespace) -> AUCPartial:
-    from skfedauc import AUCPartial
+def _count(rows: Rows, arguments: argparse.Namespace) -> ScoreCounts:
+    from skfedauc import ScoreCounts
 
     for what, n_rows in zip(("positive", "negative"), rows.n_by_class(), strict=True):
         if n_rows == 0:
@@ -495,7 +495,7 @@ def _count(rows: Rows, arguments: argparse.Namespace) -> AUCPartial:
                 "an AUC needs both classes"
             )
     try:
-        return AUCPartial.from_predictions(
+        return ScoreCounts.from_predictions(
             rows.labels,
             rows.scores,
             groups=rows.groups,
@@ -514,7 +514,7 @@ def _by_column(message: str, arguments: argparse.Namespace) -> str:
 
 
 def _described(rows: Rows) -> str:
-    from skfedauc._validation import counted
+    from skfedauc._input import counted
 
     conditions = [] if rows.weights is None else ["a weight above 0"]
     if rows.n_without(rows.groups.columns):
@@ -531,23 +531,23 @@ def _tell(messages: Iterable[str], arguments: argparse.Namespace) -> None:
 
 def _decided(
     rows: Rows, arguments: argparse.Namespace
-) -> Mapping[tuple[str, ...], AUCPartial | None]:
+) -> Mapping[tuple[str, ...], ScoreCounts | None]:
     """Counts of decisions by grouping."""
     if rows.decisions is None:
         return {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of scores that are labels
-        return _partials(rows._replace(scores=rows.decisions), arguments)
+        return _counts(rows._replace(scores=rows.decisions), arguments)
 
 
 def _audits(
     arguments: argparse.Namespace,
     groupings: list[_Grouping],
-    decided: Mapping[tuple[str, ...], AUCPartial | None],
+    decided: Mapping[tuple[str, ...], ScoreCounts | None],
 ) -> list[FairnessAudit]:
     """Audit each grouping; claims are adjusted for all groupings together."""
-    from skfedauc.fairness import FairnessAudit
-    from skfedauc.fairness.claims import Family
+    from skfedauc.audit import FairnessAudit
+    from skfedauc.audit.claims import Family
 
     options = {"threshold": arguments.threshold, "favorable": arguments.favorable}
     if arguments.reference is not None:
@@ -569,7 +569,7 @@ def _audits(
 def _page(
     arguments: argparse.Namespace, groupings: list[_Grouping], audits: list[FairnessAudit]
 ) -> str:
-    from skfedauc.fairness.page import Section, page_of
+    from skfedauc.audit.page import Section, page_of
 
     sections = [
         Section(audit, grouping.n_dropped)
@@ -594,7 +594,7 @@ def _write(contents: Mapping[str, str]) -> None:
 
 
 def _headline(arguments: argparse.Namespace, rows: Rows) -> str:
-    from skfedauc._validation import counted
+    from skfedauc._input import counted
 
     positives, negatives = rows.n_by_class()
     weighted = f", weighted by {quoted(arguments.weight)}" if arguments.weight is not None else ""
@@ -617,9 +617,9 @@ def _report_lines(report: GroupAUC, names: Sequence[str], n_dropped: int = 0) ->
 
 
 def _grouping_line(report: GroupAUC, names: Sequence[str], n_dropped: int) -> str:
-    from skfedauc._validation import counted
+    from skfedauc._input import counted
 
-    rows = int(report.partial.n_positives.sum() + report.partial.n_negatives.sum())
+    rows = int(report.counts.n_positives.sum() + report.counts.n_negatives.sum())
     line = f"By {' x '.join(map(_printable, names))}: {counted(rows, 'row')}"
     line += f", {counted(report.n_groups, 'group')}"
     if report.n_undefined:
@@ -682,7 +682,7 @@ class _Gap(NamedTuple):
             test.difference,
             test.ci_low,
             test.ci_high,
-            report.expected_difference,
+            report.null_difference,
             test.pvalue,
             test.clearest if is_another and test.pvalue < 0.05 else None,
         )
@@ -704,7 +704,7 @@ def _without_small_groups(report: GroupAUC) -> tuple[int, _Gap] | None:
 
 
 def _small_group_lines(report: GroupAUC) -> list[str]:
-    from skfedauc._validation import counted
+    from skfedauc._input import counted
 
     found = _without_small_groups(report)
     if found is None:
@@ -720,7 +720,7 @@ def _small_group_lines(report: GroupAUC) -> list[str]:
 
 def _group_lines(report: GroupAUC, names: Sequence[str]) -> list[str]:
     """The groups by AUC; of many, the lowest and the highest."""
-    from skfedauc._validation import counted
+    from skfedauc._input import counted
 
     table = report.confidence_intervals()[["auc", "ci_low", "ci_high"]]
     table = table.join(report.by_group[["n_positives", "n_negatives"]])
@@ -766,7 +766,7 @@ def _shown(value: float) -> str:
 
 def _printable(label: str) -> str:
     """A label as text; of a long one the beginning and the end, in which labels mostly differ."""
-    from skfedauc._validation import label_text
+    from skfedauc._input import label_text
 
     text = label_text(label)
     return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 23]}...{text[-20:]}"
@@ -805,20 +805,20 @@ def _entry(grouping: _Grouping) -> dict[str, Any]:
             "difference": _or_null(found[1].difference),
             "ci_low": _or_null(found[1].low),
             "ci_high": _or_null(found[1].high),
-            "expected_difference": _or_null(found[1].by_chance),
+            "null_difference": _or_null(found[1].by_chance),
             "pvalue": _or_null(found[1].pvalue),
         }
     groups = report.by_group.assign(ci_low=intervals["ci_low"], ci_high=intervals["ci_high"])
     return {
         "by": list(names),
-        "n_positives": int(report.partial.n_positives.sum()),
-        "n_negatives": int(report.partial.n_negatives.sum()),
+        "n_positives": int(report.counts.n_positives.sum()),
+        "n_negatives": int(report.counts.n_negatives.sum()),
         "n_dropped": n_dropped,
         "n_groups": report.n_groups,
         "n_undefined": report.n_undefined,
         "statistics": {str(k): _or_null(v) for k, v in report.statistics().items()},
         "decomposition": {k: _or_null(v) for k, v in report.decomposition()._asdict().items()},
-        "expected_difference": _or_null(report.expected_difference),
+        "null_difference": _or_null(report.null_difference),
         "test_difference": {
             "ci_low": _or_null(gap.low),
             "ci_high": _or_null(gap.high),

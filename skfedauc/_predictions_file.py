@@ -301,7 +301,7 @@ def listed(items: Iterable[Any], between: str = ", ") -> str:
 
 def quoted(item: Any) -> str:
     """A name or a cell in quotes, of a long one the beginning."""
-    from skfedauc._validation import shortened
+    from skfedauc._input import shortened
 
     return shortened(str(item))
 
@@ -398,7 +398,7 @@ def groups_of(table: pd.DataFrame, columns: list[str], missing: str) -> pd.DataF
     """
     import pandas as pd
 
-    from skfedauc._validation import encode_groups
+    from skfedauc._input import encode_groups
 
     groups = pd.DataFrame({name: _as_text(table[name]) for name in columns})
     empty = groups.isna()
@@ -472,7 +472,7 @@ def labels_of(column: pd.Series[Any], pos_label: str | None) -> tuple[NDArray[An
 
 
 def _check_text(text: str, name: str) -> None:
-    from skfedauc._validation import check_text
+    from skfedauc._input import check_text
 
     try:
         check_text([text], name)
@@ -559,7 +559,7 @@ def scores_of(column: pd.Series[Any]) -> NDArray[np.float64]:
     import numpy as np
     from pandas.api.types import is_float_dtype
 
-    from skfedauc._validation import refuse_ties
+    from skfedauc._input import refuse_ties
 
     scores = numbers_of(column)
     if is_float_dtype(column):
@@ -577,7 +577,7 @@ def scores_of(column: pd.Series[Any]) -> NDArray[np.float64]:
 
 
 def weights_of(column: pd.Series[Any]) -> NDArray[np.float64]:
-    from skfedauc._validation import check_weights
+    from skfedauc._input import check_weights
 
     weights = numbers_of(column)
     _refuse(column, weights < 0, "below 0")
@@ -588,7 +588,7 @@ def weights_of(column: pd.Series[Any]) -> NDArray[np.float64]:
 
 
 def _refuse(column: pd.Series[Any], bad: Any, what: str, mend: str = "") -> None:
-    from skfedauc._validation import counted
+    from skfedauc._input import counted
 
     if bad.any():
         first = int(bad.argmax())

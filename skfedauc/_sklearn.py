@@ -24,7 +24,7 @@ from sklearn.utils._response import _get_response_values
 from sklearn.utils.metadata_routing import UNUSED, get_routing_for_object
 from sklearn.utils.validation import _check_method_params, _check_response_method
 
-from skfedauc._validation import all_shortened, shortened, shortened_text
+from skfedauc._input import all_shortened, shortened, shortened_text
 
 __all__ = [
     "BaseScorer",

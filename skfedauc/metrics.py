@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from skfedauc import _validation as validation
+from skfedauc import _input
+from skfedauc.counts import ScoreCounts, left_out
 from skfedauc.inference import intervals
 from skfedauc.inference.group_comparisons import adjusted
 from skfedauc.inference.over_groups import OverGroups, StudentT, variance_over_groups
 from skfedauc.inference.paired import PairedRows, paired_differences
 from skfedauc.inference.variances import Floats, satterthwaite
-from skfedauc.partials import AUCPartial, left_out
 from skfedauc.report import (
     AVERAGES,
     GroupAUC,
@@ -37,7 +37,7 @@ def group_roc_auc_score(
     sample_weight: Any = None,
     pos_label: Any = None,
     undefined: Undefined = "skip",
-    missing: validation.Missing = "raise",
+    missing: _input.Missing = "raise",
 ) -> float: ...
 @overload
 def group_roc_auc_score(
@@ -49,7 +49,7 @@ def group_roc_auc_score(
     sample_weight: Any = None,
     pos_label: Any = None,
     undefined: Undefined = "skip",
-    missing: validation.Missing = "raise",
+    missing: _input.Missing = "raise",
 ) -> pd.Series: ...
 def group_roc_auc_score(
     y_true: Any,
@@ -60,7 +60,7 @@ def group_roc_auc_score(
     sample_weight: Any = None,
     pos_label: Any = None,
     undefined: Undefined = "skip",
-    missing: validation.Missing = "raise",
+    missing: _input.Missing = "raise",
 ) -> float | pd.Series:
     """Compute a statistic of the area under the ROC curve (AUC) over groups of rows.
 
@@ -78,7 +78,7 @@ def group_roc_auc_score(
 
         - ``"pooled"``: the AUC of all rows together;
         - averages of the ``A_g``: ``"macro"`` (equal weights), ``"samples"``, ``"positives"``,
-          ``"negatives"`` (weighted by the group's rows, positives or negatives), ``"pairs"``
+          ``"negatives"`` (weighted by the group's rows, positives or negatives), ``"within"``
           (weighted by the product of positives and negatives);
         - ``"worst"``: the smallest ``A_g``;
         - gaps: ``"difference"`` (largest minus smallest), ``"ratio"`` (smallest over
@@ -96,7 +96,7 @@ def group_roc_auc_score(
         How to treat groups that lack a class: leave them out with a warning ("skip"), leave them
         out silently ("ignore"), raise a ValueError ("raise"), or use a number as their AUC.
     missing : {"raise", "drop", "group"}, default="raise"
-        How to treat rows without a group label; see `AUCPartial.from_predictions`.
+        How to treat rows without a group label; see `ScoreCounts.from_predictions`.
 
     Returns
     -------
@@ -212,8 +212,8 @@ def compare_roc_auc(
     sample_weight: Any = None,
     pos_label: Any = None,
     over: intervals.Over | None = None,
-    level: float = 0.95,
-    missing: validation.Missing = "raise",
+    confidence_level: float = 0.95,
+    missing: _input.Missing = "raise",
 ) -> PairedComparison:
     """Compare the AUCs of two models on the same rows.
 
@@ -236,10 +236,10 @@ def compare_roc_auc(
         groups ("groups"). None means "rows" for up to 20 groups and "groups" for more. With
         ``over="groups"`` and groups that are clusters of rows, such as persons, the pooled
         comparison is the one for clustered data [2]_.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
         Confidence level of the intervals.
     missing : {"raise", "drop", "group"}, default="raise"
-        How to treat rows without a group label; see `AUCPartial.from_predictions`.
+        How to treat rows without a group label; see `ScoreCounts.from_predictions`.
 
     Returns
     -------
@@ -253,8 +253,8 @@ def compare_roc_auc(
 
     See Also
     --------
-    luck_report : The candidates of a search whose score does not differ detectably from the best.
-    auc_luck : The critical difference of two equally good models.
+    compare_candidates : Compare the candidates of a search with the best one.
+    auc_critical_difference : The critical difference of two equally good models.
     auc_difference_pvalue : The p value of the difference of two AUCs, without their rows.
 
     Notes
@@ -291,11 +291,11 @@ def compare_roc_auc(
     PairedComparison(statistic=1.108, pvalue=0.2679): pooled AUC 0.8750 and 0.6875, \
 difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
     """
-    level = intervals.check_level(level)
-    missing = validation.check_missing(missing)
-    validation.check_row_order({"score_a": score_a, "score_b": score_b})
+    confidence_level = intervals.check_confidence_level(confidence_level)
+    missing = _input.check_missing(missing)
+    _input.check_row_order({"score_a": score_a, "score_b": score_b})
     rows, other = (
-        validation.check_rows(
+        _input.check_rows(
             y_true,
             score,
             groups,
@@ -307,9 +307,9 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
         )
         for name, score in (("score_a", score_a), ("score_b", score_b))
     )
-    names = validation.names_of(rows.labels, groups)
+    names = _input.names_of(rows.labels, groups)
     report, other_report = (
-        GroupAUC(AUCPartial._of_rows(r), undefined="ignore", group_names=names)
+        GroupAUC(ScoreCounts.of_rows(r), undefined="ignore", group_names=names)
         for r in (rows, other)
     )
     n_rows, n_groups = rows.scores.size, report.n_groups
@@ -329,13 +329,13 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
     new_groups = is_over_groups(over, n_groups - report.n_undefined) and groups is not None
     # The variance of unequally weighted rows is that of the few that weigh most.
     weighted = rows.weights is not None
-    freedom = found.freedom if weighted else np.full(n_groups, np.inf)
+    degrees_of_freedom = found.degrees_of_freedom if weighted else np.full(n_groups, np.inf)
     null: StudentT | OverGroups
     null = StudentT(found.pooled_freedom if weighted else np.inf)
     if new_groups:
         null = StudentT(report._variances.cluster_freedom)
     variance = found.pooled_clustered if new_groups else found.pooled_fixed
-    lines = {"pooled": _paired(found.pooled, variance, level, null)}
+    lines = {"pooled": _paired(found.pooled, variance, confidence_level, null)}
     if groups is None:
         return _comparison(lines, new_groups, None, rows.n_missing)
     difference = found.auc[0] - found.auc[1]
@@ -350,15 +350,17 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
         if not new_groups:
             parts = share[used] ** 2 * of_group[used]
             variance = float(parts.sum())
-            null = StudentT(float(satterthwaite(parts, freedom[used], np.inf)))
+            null = StudentT(float(satterthwaite(parts, degrees_of_freedom[used], np.inf)))
         elif used.sum() > 1:
             variance = variance_over_groups(difference[used], share[used])
             null = OverGroups(share[used])
         else:
             variance = float("nan")
-        lines[name] = _paired(found.auc[:, used] @ share[used], variance, level, null)
+        lines[name] = _paired(found.auc[:, used] @ share[used], variance, confidence_level, null)
     by_group = {
-        g: _paired(found.auc[:, g], found.variance[g], level, StudentT(freedom[g]))
+        g: _paired(
+            found.auc[:, g], found.variance[g], confidence_level, StudentT(degrees_of_freedom[g])
+        )
         for g in range(n_groups)
     }
     groups_table = _paired_table(by_group).set_index(report._index())
@@ -373,7 +375,9 @@ def _near_one(weights: Floats) -> Floats:
     return scaled
 
 
-def _paired(auc: Floats, variance: float, level: float, null: StudentT | OverGroups) -> list[float]:
+def _paired(
+    auc: Floats, variance: float, confidence_level: float, null: StudentT | OverGroups
+) -> list[float]:
     """Table row: both AUCs, their difference, its confidence limits, statistic and p value."""
     a, b = auc.tolist()
     difference, error = a - b, np.sqrt(0.0 if variance < _ROUNDING**2 else variance)
@@ -385,7 +389,7 @@ def _paired(auc: Floats, variance: float, level: float, null: StudentT | OverGro
     else:
         statistic = difference / error
         pvalue = 2.0 * null.tail(abs(statistic))
-    reach = null.quantile((1.0 - level) / 2.0) * error
+    reach = null.quantile((1.0 - confidence_level) / 2.0) * error
     return [a, b, difference, difference - reach, difference + reach, statistic, pvalue]
 
 

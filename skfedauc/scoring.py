@@ -9,9 +9,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from skfedauc import _sklearn
-from skfedauc import _validation as validation
-from skfedauc.partials import AUCPartial
+from skfedauc import _input, _sklearn
+from skfedauc.counts import ScoreCounts
 from skfedauc.report import (
     GroupAUC,
     ScorerStatistic,
@@ -39,14 +38,14 @@ def make_group_auc_scorer(
     undefined: Undefined = "skip",
     pos_label: Any = None,
     response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
-    missing: validation.Missing = "raise",
+    missing: _input.Missing = "raise",
 ) -> GroupAUCScorer:
     """Make a scorer of one group statistic for ``scoring=``.
 
     Parameters
     ----------
     statistic : str
-        "pooled", "macro", "samples", "positives", "negatives", "pairs", "worst", "ratio",
+        "pooled", "macro", "samples", "positives", "negatives", "within", "worst", "ratio",
         "cross", "bias_score", or a negated gap, so that greater is better: "neg_difference",
         "neg_cross_difference", "neg_tau". `group_roc_auc_score` defines them.
     groups : str, list of str, pandas.Series or None
@@ -68,7 +67,7 @@ def make_group_auc_scorer(
     response_method : str or tuple of str, default=("decision_function", "predict_proba")
         Methods of the estimator that return scores; the first that exists is used.
     missing : {"raise", "drop", "group"}, default="raise"
-        How to treat rows without a group label; see `AUCPartial.from_predictions`.
+        How to treat rows without a group label; see `ScoreCounts.from_predictions`.
 
     Returns
     -------
@@ -152,7 +151,7 @@ def make_group_auc_scorer(
         check_undefined(undefined),
         pos_label,
         response_method,
-        missing=validation.check_missing(missing),
+        missing=_input.check_missing(missing),
     )
 
 
@@ -164,7 +163,7 @@ def group_auc_scoring(
     undefined: Undefined = "skip",
     pos_label: Any = None,
     response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
-    missing: validation.Missing = "raise",
+    missing: _input.Missing = "raise",
 ) -> dict[str, GroupAUCScorer]:
     """Make a dict of group scorers for ``scoring=``.
 
@@ -190,7 +189,7 @@ def group_auc_scoring(
     response_method : str or tuple of str, default=("decision_function", "predict_proba")
         Methods of the estimator that return scores; the first that exists is used.
     missing : {"raise", "drop", "group"}, default="raise"
-        How to treat rows without a group label; see `AUCPartial.from_predictions`.
+        How to treat rows without a group label; see `ScoreCounts.from_predictions`.
 
     Returns
     -------
@@ -236,28 +235,28 @@ def group_auc_scoring(
     """
     if isinstance(statistics, str) or not isinstance(statistics, Iterable):
         raise TypeError(
-            f"statistics must be a list of names; got {validation.shortened(statistics)}. Use "
-            f"[{validation.shortened(statistics)}], or make_group_auc_scorer for a single scorer."
+            f"statistics must be a list of names; got {_input.shortened(statistics)}. Use "
+            f"[{_input.shortened(statistics)}], or make_group_auc_scorer for a single scorer."
         )
     if isinstance(each_group, str) or not isinstance(each_group, Iterable):
         raise TypeError(
-            f"each_group must be a list of group labels; got {validation.shortened(each_group)}. "
-            f"Use [{validation.shortened(each_group)}]."
+            f"each_group must be a list of group labels; got {_input.shortened(each_group)}. "
+            f"Use [{_input.shortened(each_group)}]."
         )
     checked, undefined = _checked_groups(groups), check_undefined(undefined)
-    missing = validation.check_missing(missing)
+    missing = _input.check_missing(missing)
     check_response_method(response_method)
     named: list[tuple[str, str, Any]] = [
         (check_statistic(name, scorer=True), name, None) for name in statistics
     ]
-    labels = [validation.check_label(label, "each_group") for label in each_group]
+    labels = [_input.check_label(label, "each_group") for label in each_group]
     _check_each_group(labels, checked, missing)
     named += [(_name_of_score(label), "group", label) for label in labels]
     repeated = {name for name, *_ in named if sum(name == other[0] for other in named) > 1}
     if repeated or not named:
         raise ValueError(
             "statistics and each_group must name different scores; repeated: "
-            f"[{validation.all_shortened(sorted(repeated))}]."
+            f"[{_input.all_shortened(sorted(repeated))}]."
             if repeated
             else "statistics and each_group are both empty; name at least one score."
         )
@@ -275,25 +274,25 @@ def _name_of_score(label: Any) -> str:
     return "auc_" + "_".join(map(str, parts))
 
 
-def _check_each_group(labels: list[Any], groups: Any, missing: validation.Missing) -> None:
+def _check_each_group(labels: list[Any], groups: Any, missing: _input.Missing) -> None:
     """Refuse labels that no row can have, if this is known before the search."""
     n_columns = len(groups) if isinstance(groups, list) else 1
-    if validation.is_column_names(groups) and n_columns > 1:
+    if _input.is_column_names(groups) and n_columns > 1:
         odd = [g for g in labels if not isinstance(g, tuple) or len(g) != n_columns]
         if odd:
             raise ValueError(
                 f"each_group must hold tuples of {n_columns} labels, one for each of the columns "
-                f"[{validation.all_shortened(groups)}]; got {validation.shortened(odd[0])}."
+                f"[{_input.all_shortened(groups)}]; got {_input.shortened(odd[0])}."
             )
     elif hasattr(groups, "dropna"):
-        how: validation.Missing = "group" if missing == "group" else "drop"
-        known = validation.encode_groups(groups, missing=how)[1].tolist()
+        how: _input.Missing = "group" if missing == "group" else "drop"
+        known = _input.encode_groups(groups, missing=how)[1].tolist()
         unknown = [label for label in labels if label not in known]
         if unknown:
             raise ValueError(
-                f"each_group names [{validation.all_shortened(unknown[:3])}], which no row has; "
+                f"each_group names [{_input.all_shortened(unknown[:3])}], which no row has; "
                 "the groups are "
-                f"{validation.all_shortened(known[:10])}."
+                f"{_input.all_shortened(known[:10])}."
             )
 
 
@@ -304,7 +303,7 @@ def check_response_method(response_method: Any) -> None:
     if not isinstance(given, tuple | list) or not given or not set(given) <= set(methods):
         raise ValueError(
             f"response_method must be one or several of {', '.join(map(repr, methods))}; got "
-            f"{validation.shortened(response_method)}."
+            f"{_input.shortened(response_method)}."
         )
 
 
@@ -319,18 +318,18 @@ def _checked_groups(groups: Any) -> Any:
                 "fit (or as params={'groups': ...})."
             )
         return None
-    if validation.is_column_names(groups):
+    if _input.is_column_names(groups):
         return groups
-    if not validation.is_series(groups):
+    if not _input.is_series(groups):
         raise TypeError(
             "groups must be the name of a column of X, a list of names, a pandas Series with "
             "the index of X, or None (routed by scikit-learn); got "
-            f"{validation.kind_in_words(groups)}. Positions of columns, and arrays, which cannot "
+            f"{_input.kind_in_words(groups)}. Positions of columns, and arrays, which cannot "
             "follow the rows into folds, are not supported; several Series are made columns of X, "
             "of which a list of names is passed."
         )
-    validation.check_unique_index(groups, "groups")
-    validation.encode_groups(groups.dropna())  # rows without a label may not be part of any search
+    _input.check_unique_index(groups, "groups")
+    _input.encode_groups(groups.dropna())  # rows without a label may not be part of any search
     return groups
 
 
@@ -383,7 +382,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         pos_label: Any,
         response_method: str | tuple[str, ...],
         label: Any = None,
-        missing: validation.Missing = "raise",
+        missing: _input.Missing = "raise",
     ) -> None:
         plain = _name_of_score(label) if statistic == "group" else statistic.removeprefix("neg_")
         sign = -1 if statistic.startswith("neg_") else 1
@@ -412,7 +411,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         """Score an estimator; the scorers of a multi-metric search share one report."""
         source = groups if self._groups is None else self._groups
         key = (
-            id(source) if not validation.is_column_names(source) else repr(source),
+            id(source) if not _input.is_column_names(source) else repr(source),
             id(sample_weight),
             repr(self._response_method),
             repr(self._pos_label),
@@ -448,24 +447,24 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             )
         # Rows are matched by position, as scikit-learn splits them. The index of y is not checked,
         # because permutation_test_score shuffles y with its index.
-        validation.check_row_order(
+        _input.check_row_order(
             {"X": X, "groups": groups, "sample_weight": sample_weight}, is_cut=True
         )
-        y_true = validation.column_of(y_true, "y_true")
+        y_true = _input.column_of(y_true, "y_true")
         if sample_weight is not None:
-            sample_weight = validation.column_of(sample_weight, "sample_weight")
+            sample_weight = _input.column_of(sample_weight, "sample_weight")
         if self._groups is None:
             labels = groups
         elif isinstance(self._groups, str):
-            labels = validation.columns_of(X, [self._groups])
+            labels = _input.columns_of(X, [self._groups])
         elif isinstance(self._groups, list):
-            labels = validation.columns_of(X, self._groups)
+            labels = _input.columns_of(X, self._groups)
         else:
-            labels = validation.aligned(self._groups, X)
+            labels = _input.aligned(self._groups, X)
         positive, is_other = _sklearn.positive_class(estimator, self._pos_label)
         scores = _sklearn.shared_scores(method_caller, estimator, X, self._response_method)
-        scores = validation.column_of(scores, "y_score")
-        rows = validation.check_rows(
+        scores = _input.column_of(scores, "y_score")
+        rows = _input.check_rows(
             y_true,
             -scores if is_other else scores,
             labels,
@@ -474,12 +473,12 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             missing=self._missing,
             warn_labels=False,
         )
-        report = GroupAUC(AUCPartial._of_rows(rows), undefined=self._undefined)
+        report = GroupAUC(ScoreCounts.of_rows(rows), undefined=self._undefined)
         report._remedy, report._warns_once = FOLDS_REMEDY + _ONCE, True
         return report
 
     def _group_auc(self, report: GroupAUC) -> float:
-        known = report.partial.groups or ()
+        known = report.counts.groups or ()
         auc = float(report._auc[known.index(self._label)]) if self._label in known else np.nan
         if not np.isnan(auc):
             return auc
@@ -489,9 +488,9 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             return self._undefined
         state = "is absent" if is_absent else "lacks a class"
         message = (
-            f"group {validation.shortened(self._label)} {state} among the rows to be scored, so "
+            f"group {_input.shortened(self._label)} {state} among the rows to be scored, so "
             "its AUC is "
-            f"undefined; groups there: {validation.all_shortened(known[:10])}"
+            f"undefined; groups there: {_input.all_shortened(known[:10])}"
             f"{', ...' if len(known) > 10 else ''}.{FOLDS_REMEDY}"
         )
         if self._undefined == "raise":
@@ -548,7 +547,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         return copy.copy(self)
 
     def __repr__(self) -> str:
-        if validation.is_column_names(self._groups) or self._groups is None:
+        if _input.is_column_names(self._groups) or self._groups is None:
             groups = repr(self._groups)
         else:
             groups = f"<Series of {len(self._groups)} labels>"

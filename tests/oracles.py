@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-AVERAGES = ("macro", "samples", "positives", "negatives", "pairs")
+AVERAGES = ("macro", "samples", "positives", "negatives", "within")
 STATISTICS = (
     "pooled",
     *AVERAGES,
@@ -119,7 +119,7 @@ def all_pairs(case: Case, stand_in: float | None = None) -> Truth:
         "samples": positives + negatives,
         "positives": positives,
         "negatives": negatives,
-        "pairs": positives * negatives,
+        "within": positives * negatives,
     }
     for name in AVERAGES:
         total = c[name][used].sum()

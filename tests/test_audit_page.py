@@ -15,9 +15,9 @@ import pandas as pd
 import pytest
 from oracles import LABELS
 
-from skfedauc import AUCPartial, FairnessAudit, GroupAUC
-from skfedauc.fairness import page as page_module
-from skfedauc.fairness.page import Section, page, page_of
+from skfedauc import FairnessAudit, GroupAUC, ScoreCounts
+from skfedauc.audit import page as page_module
+from skfedauc.audit.page import Section, page, page_of
 
 UNDEFINED = "\N{EN DASH}"
 VOID = {"meta", "br", "hr", "img", "input", "link"}
@@ -244,7 +244,7 @@ def test_gaps_are_those_of_the_audit(shown):
             if isinstance(gap.rate, str):
                 assert f"that of the {gap.rate.replace('_', ' ')}s" in words_of(cells[0])
             for cell, label in zip(cells[7:], (gap.lowest, gap.highest), strict=True):
-                assert (words_of(cell) == UNDEFINED) == (label not in part.report.partial.groups)
+                assert (words_of(cell) == UNDEFINED) == (label not in part.report.counts.groups)
 
 
 def test_findings_come_first(shown):
@@ -366,8 +366,8 @@ def test_what_cannot_be_drawn_is_told():
 
 def test_a_report_that_warns_or_raises_does_neither():
     for undefined in ("skip", "raise"):
-        partial = AUCPartial.from_predictions([0, 1, 1], [0.1, 0.4, 0.3], groups=["a", "a", "b"])
-        audit = FairnessAudit(GroupAUC(partial, undefined=undefined))
+        counts = ScoreCounts.from_predictions([0, 1, 1], [0.1, 0.4, 0.3], groups=["a", "a", "b"])
+        audit = FairnessAudit(GroupAUC(counts, undefined=undefined))
         assert "no two groups that are large enough" in page(audit)
 
 

@@ -1,4 +1,4 @@
-"""AUCPartial.from_batches: the same as from all rows at once, a few batches at a time."""
+"""ScoreCounts.from_batches: the same as from all rows at once, a few batches at a time."""
 
 import enum
 import gc
@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 import pytest
 from oracles import STATISTICS, all_pairs, random_case, same_statistic
 
-from skfedauc import AUCPartial, GroupAUC
-from skfedauc.partials import auc_partial
+from skfedauc import GroupAUC, ScoreCounts
+from skfedauc.counts import score_counts
 
 # Backends and numbers of workers under which everything must be the same.
 WORKERS = [("loky", 1), ("threading", 2), ("loky", 2)]
@@ -60,7 +60,7 @@ def whole(rows, groups="site", weight=None):
     by = rows[groups] if isinstance(groups, str) else None
     if isinstance(groups, list):
         by = list(zip(*(rows[name].tolist() for name in groups), strict=True))
-    return AUCPartial.from_predictions(
+    return ScoreCounts.from_predictions(
         rows["ill"],
         rows["risk"],
         groups=by,
@@ -75,7 +75,7 @@ def whole(rows, groups="site", weight=None):
 def test_two_hundred_batches_are_the_whole(rows, backend, n_jobs):
     batches = tuples(rows, ["ill", "risk", "site"], cuts(5000, 200))
     with joblib.parallel_config(backend):
-        merged = AUCPartial.from_batches(batches, n_jobs=n_jobs)
+        merged = ScoreCounts.from_batches(batches, n_jobs=n_jobs)
     assert merged == whole(rows)
 
 
@@ -83,7 +83,7 @@ def test_two_hundred_batches_are_the_whole(rows, backend, n_jobs):
 def test_workers_of_the_context(rows, backend):
     batches = tuples(rows, ["ill", "risk", "site"], cuts(5000, 20))
     with joblib.parallel_config(backend, n_jobs=2):
-        assert AUCPartial.from_batches(batches) == whole(rows)
+        assert ScoreCounts.from_batches(batches) == whole(rows)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -98,7 +98,7 @@ def test_many_distinct_scores_are_merged_on_the_way(n_jobs):
     }
     batches = tuples(rows, ["ill", "risk", "site"], cuts(n, 200))
     with joblib.parallel_config("threading"):
-        assert AUCPartial.from_batches(batches, n_jobs=n_jobs) == whole(rows)
+        assert ScoreCounts.from_batches(batches, n_jobs=n_jobs) == whole(rows)
 
 
 def test_every_number_is_that_of_all_pairs():
@@ -108,7 +108,7 @@ def test_every_number_is_that_of_all_pairs():
         columns = dict(zip(names, case, strict=True))
         present = names if case.weights is not None else names[:3]
         n_batches = int(min(7, case.y.size))
-        merged = AUCPartial.from_batches(
+        merged = ScoreCounts.from_batches(
             tuples(columns, present, cuts(case.y.size, n_batches, seed))
         )
         report, truth = GroupAUC(merged, undefined="ignore"), all_pairs(case)
@@ -120,21 +120,21 @@ def test_every_number_is_that_of_all_pairs():
 
 def test_tuples_of_two_three_and_four(rows):
     slices = cuts(5000, 30)
-    two = AUCPartial.from_batches(tuples(rows, ["ill", "risk"], slices))
+    two = ScoreCounts.from_batches(tuples(rows, ["ill", "risk"], slices))
     assert two == whole(rows, groups=None)
     assert two.groups is None
-    three = AUCPartial.from_batches(tuples(rows, ["ill", "risk", "site"], slices))
+    three = ScoreCounts.from_batches(tuples(rows, ["ill", "risk", "site"], slices))
     assert three == whole(rows)
     assert three.groups == ("bern", "oslo", "rome", "va")
     # Sums of whole numbers do not round, so that even these are equal.
-    four = AUCPartial.from_batches(tuples(rows, ["ill", "risk", "site", "weight"], slices))
+    four = ScoreCounts.from_batches(tuples(rows, ["ill", "risk", "site", "weight"], slices))
     assert four == whole(rows, weight="weight")
 
 
 def test_tuples_may_hold_none(rows):
     ill, risk, weight = rows["ill"], rows["risk"], rows["weight"]
-    assert AUCPartial.from_batches([(ill, risk, None)]) == whole(rows, groups=None)
-    assert AUCPartial.from_batches([(ill, risk, None, weight)]) == whole(
+    assert ScoreCounts.from_batches([(ill, risk, None)]) == whole(rows, groups=None)
+    assert ScoreCounts.from_batches([(ill, risk, None, weight)]) == whole(
         rows, groups=None, weight="weight"
     )
 
@@ -144,14 +144,14 @@ def test_batches_of_lists_and_lists_of_batches(rows):
         [column.tolist() for column in batch]
         for batch in tuples(rows, ["ill", "risk", "site"], cuts(5000, 9))
     ]
-    assert AUCPartial.from_batches(batches) == whole(rows)
+    assert ScoreCounts.from_batches(batches) == whole(rows)
 
 
 def test_weights_that_round(rows):
     weight = np.random.default_rng(0).uniform(0.1, 2, 5000)
     rows = {**rows, "weight": weight}
     names = ["ill", "risk", "site", "weight"]
-    report = GroupAUC(AUCPartial.from_batches(tuples(rows, names, cuts(5000, 40))))
+    report = GroupAUC(ScoreCounts.from_batches(tuples(rows, names, cuts(5000, 40))))
     expected = GroupAUC(whole(rows, weight="weight"))
     for name in STATISTICS:
         assert report.statistic(name) == pytest.approx(expected.statistic(name), abs=1e-12)
@@ -165,7 +165,7 @@ def test_batches_with_weights_and_without(rows):
     weight = rows["weight"].copy()
     weight[slices[1]] = 1
     expected = whole({**rows, "weight": weight}, weight="weight")
-    assert AUCPartial.from_batches([first, last]) == expected
+    assert ScoreCounts.from_batches([first, last]) == expected
 
 
 def test_batches_of_one_class_of_one_row_and_of_none(rows):
@@ -173,11 +173,11 @@ def test_batches_of_one_class_of_one_row_and_of_none(rows):
     sorted_rows = {name: column[order] for name, column in rows.items()}
     slices = [slice(0, 1), slice(1, 1), slice(1, 2000), slice(2000, 5000), slice(5000, 5000)]
     batches = tuples(sorted_rows, ["ill", "risk", "site"], slices)
-    assert AUCPartial.from_batches(batches) == whole(rows)
+    assert ScoreCounts.from_batches(batches) == whole(rows)
 
 
 def test_one_batch(rows):
-    assert AUCPartial.from_batches([(rows["ill"], rows["risk"], rows["site"])]) == whole(rows)
+    assert ScoreCounts.from_batches([(rows["ill"], rows["risk"], rows["site"])]) == whole(rows)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -188,7 +188,7 @@ def test_positive_label(rows, n_jobs):
     rest = np.setdiff1d(np.arange(5000), first)
     batches = tuples(text, ["ill", "risk", "site"], [first, rest])
     with joblib.parallel_config("threading"):
-        merged = AUCPartial.from_batches(batches, pos_label="yes", n_jobs=n_jobs)
+        merged = ScoreCounts.from_batches(batches, pos_label="yes", n_jobs=n_jobs)
     assert merged == whole(rows)
 
 
@@ -214,7 +214,7 @@ def test_tables_with_named_columns(rows, kind):
     def batches():
         return tables(rows, TABLES[kind])
 
-    read = AUCPartial.from_batches
+    read = ScoreCounts.from_batches
     assert read(batches(), **NAMES) == whole(rows, groups=None)
     assert read(batches(), **NAMES, group="site") == whole(rows)
     assert read(batches(), **NAMES, group=["site"]) == whole(rows)
@@ -227,7 +227,7 @@ def test_tables_with_named_columns(rows, kind):
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow batch"])
 def test_tables_reach_workers(rows, kind):
     with joblib.parallel_config("loky"):
-        merged = AUCPartial.from_batches(
+        merged = ScoreCounts.from_batches(
             tables(rows, TABLES[kind]), **NAMES, group=["site", "ward"], n_jobs=2
         )
     assert merged == whole(rows, ["site", "ward"])
@@ -238,7 +238,7 @@ def test_parquet_file_by_row_groups(rows, tmp_path, n_jobs):
     path = tmp_path / "scores.parquet"
     pq.write_table(pa.table(rows), path, row_group_size=700)
     with pq.ParquetFile(path) as file, joblib.parallel_config("threading"):
-        merged = AUCPartial.from_batches(
+        merged = ScoreCounts.from_batches(
             file.iter_batches(batch_size=300, columns=["ill", "risk", "site"]),
             **NAMES,
             group="site",
@@ -251,7 +251,7 @@ def test_csv_file_in_chunks(rows, tmp_path):
     path = tmp_path / "scores.csv"
     pd.DataFrame(rows).to_csv(path, index=False)
     with pd.read_csv(path, chunksize=400) as chunks:
-        assert AUCPartial.from_batches(chunks, **NAMES, group="site") == whole(rows)
+        assert ScoreCounts.from_batches(chunks, **NAMES, group="site") == whole(rows)
 
 
 # Read lazily ---------------------------------------------------------------------------------
@@ -282,7 +282,7 @@ def test_few_batches_are_in_memory(backend, n_jobs):
     gc.collect()
     batches = Watched(300)
     with joblib.parallel_config(backend):
-        AUCPartial.from_batches(batches, n_jobs=n_jobs)
+        ScoreCounts.from_batches(batches, n_jobs=n_jobs)
     assert batches.read == 300
     assert batches.most_alive <= 2 * n_jobs + 2
 
@@ -290,26 +290,26 @@ def test_few_batches_are_in_memory(backend, n_jobs):
 def test_one_worker_reads_one_batch_after_the_other():
     """A batch is asked for when the one before it has been counted and let go."""
     batches = Watched(20)
-    AUCPartial.from_batches(batches)
+    ScoreCounts.from_batches(batches)
     assert batches.most_alive <= 1
 
 
-def test_reading_waits_while_partials_are_merged(monkeypatch):
+def test_reading_waits_while_counts_are_merged(monkeypatch):
     """Else what is counted but not merged yet would pile up."""
     batches = Watched(400)
     batches.sizes[:3] = [40_000] * 3
     ahead = []
-    merge = AUCPartial.merge
+    merge = ScoreCounts.merge
 
-    def slow_merge(partials):
+    def slow_merge(parts):
         before = batches.read
         time.sleep(0.3)
         ahead.append(batches.read - before)
-        return merge(partials)
+        return merge(parts)
 
-    monkeypatch.setattr(AUCPartial, "merge", slow_merge)
+    monkeypatch.setattr(ScoreCounts, "merge", slow_merge)
     with joblib.parallel_config("threading"):
-        AUCPartial.from_batches(batches, n_jobs=2)
+        ScoreCounts.from_batches(batches, n_jobs=2)
     assert len(ahead) > 1
     assert max(ahead) <= 8
 
@@ -332,7 +332,7 @@ def failing(at, n_batches=10_000):
 def test_batch_that_fails_is_named_with_its_reason(backend, n_jobs, at):
     message = rf"^batch {at}: y_score must be finite; got 1 NaN"
     with joblib.parallel_config(backend), pytest.raises(ValueError, match=message):
-        AUCPartial.from_batches(failing(at), n_jobs=n_jobs)
+        ScoreCounts.from_batches(failing(at), n_jobs=n_jobs)
     assert failing.read < 2000
 
 
@@ -363,27 +363,27 @@ def breaking(error, after=4):
 )
 def test_iterator_that_fails_is_told_with_the_number(backend, n_jobs, error, kind, message):
     with joblib.parallel_config(backend), pytest.raises(kind, match=message):
-        AUCPartial.from_batches(breaking(error), n_jobs=n_jobs)
+        ScoreCounts.from_batches(breaking(error), n_jobs=n_jobs)
 
 
 def test_failures_have_their_cause():
     with pytest.raises(RuntimeError, match="batch 0") as failure:
-        AUCPartial.from_batches(breaking(OSError("disk gone"), after=0))
+        ScoreCounts.from_batches(breaking(OSError("disk gone"), after=0))
     assert isinstance(failure.value.__cause__, OSError)
 
 
 def test_reading_works_after_a_failure(rows):
     with joblib.parallel_config("loky"):
         with pytest.raises(ValueError, match="batch 3"):
-            AUCPartial.from_batches(failing(3), n_jobs=2)
+            ScoreCounts.from_batches(failing(3), n_jobs=2)
         batches = tuples(rows, ["ill", "risk", "site"], cuts(5000, 9))
-        assert AUCPartial.from_batches(batches, n_jobs=2) == whole(rows)
+        assert ScoreCounts.from_batches(batches, n_jobs=2) == whole(rows)
 
 
 @pytest.mark.parametrize("batches", [[], (), iter([])], ids=["list", "tuple", "iterator"])
 def test_no_batches(batches):
     with pytest.raises(ValueError, match="batches is empty"):
-        AUCPartial.from_batches(batches)
+        ScoreCounts.from_batches(batches)
 
 
 ROWS = ([0, 1, 1], [0.1, 0.4, 0.3])
@@ -419,7 +419,7 @@ TABLE = pd.DataFrame({"ill": [0, 1], "risk": [0.1, 0.4], "site": ["a", "b"]})
 )
 def test_batches_that_cannot_be(batches, error, message):
     with pytest.raises(error, match=message):
-        AUCPartial.from_batches(batches)
+        ScoreCounts.from_batches(batches)
 
 
 @pytest.mark.parametrize(
@@ -439,7 +439,7 @@ def test_names_that_cannot_be(names, error, message):
     """Told before the first batch is read."""
     batches = Watched(3)
     with pytest.raises(error, match=message):
-        AUCPartial.from_batches(batches, **names)
+        ScoreCounts.from_batches(batches, **names)
     assert batches.read == 0
 
 
@@ -451,7 +451,7 @@ def test_absent_columns_are_named(name):
     complete = pd.DataFrame(columns).assign(day=columns[renamed[name]])
     message = r"^batch 1: .*'day'.*'ill', 'risk', 'site'"
     with pytest.raises(ValueError, match=message) as failure:
-        AUCPartial.from_batches([complete, pd.DataFrame(columns)], **{**renamed, name: "day"})
+        ScoreCounts.from_batches([complete, pd.DataFrame(columns)], **{**renamed, name: "day"})
     assert name in str(failure.value)
     assert "of X" not in str(failure.value)
     assert "in X" not in str(failure.value)
@@ -459,14 +459,14 @@ def test_absent_columns_are_named(name):
 
 def test_tuples_where_columns_are_named():
     with pytest.raises(TypeError, match=r"^batch 0: .*tuple") as failure:
-        AUCPartial.from_batches([ROWS], **NAMES)
+        ScoreCounts.from_batches([ROWS], **NAMES)
     assert "scikit-learn" not in str(failure.value)
 
 
 def test_a_table_instead_of_batches():
     """Iterating over a DataFrame gives the names of its columns."""
     with pytest.raises(TypeError, match=r"batch") as failure:
-        AUCPartial.from_batches(TABLE, **NAMES)
+        ScoreCounts.from_batches(TABLE, **NAMES)
     assert "scikit-learn" not in str(failure.value)
 
 
@@ -478,7 +478,7 @@ def test_verbose_tells_how_many_batches_are_done(rows, capsys, n_jobs):
     def read(**options):
         batches = tuples(rows, ["ill", "risk", "site"], cuts(5000, 12))
         with joblib.parallel_config("threading"):
-            AUCPartial.from_batches(batches, n_jobs=n_jobs, **options)
+            ScoreCounts.from_batches(batches, n_jobs=n_jobs, **options)
         return capsys.readouterr()
 
     assert read() == ("", "")
@@ -522,19 +522,19 @@ def test_a_killed_worker_is_told_with_the_batches_not_counted(rows, tmp_path):
         match=r"while batches 4 to 7 were counted: .*; the 4 before were counted, which '.*\.npz' "
         r"keeps: call again with the same batches to go on\.$",
     ):
-        AUCPartial.from_batches(some_batches(rows, deadly=6), n_jobs=2, checkpoint=path)
-    resumed = AUCPartial.from_batches(some_batches(rows), n_jobs=1, checkpoint=str(path))
-    assert resumed == AUCPartial.from_batches(some_batches(rows))
+        ScoreCounts.from_batches(some_batches(rows, deadly=6), n_jobs=2, checkpoint=path)
+    resumed = ScoreCounts.from_batches(some_batches(rows), n_jobs=1, checkpoint=str(path))
+    assert resumed == ScoreCounts.from_batches(some_batches(rows))
     assert not path.exists()
     with pytest.raises(
         RuntimeError, match=r"batches 0 to 3 were counted: .* no batch was counted before; checkp"
     ):
-        AUCPartial.from_batches(some_batches(rows, deadly=1), n_jobs=2)
+        ScoreCounts.from_batches(some_batches(rows, deadly=1), n_jobs=2)
 
 
 def test_a_device_is_no_checkpoint():
     with pytest.raises(ValueError, match=r"checkpoint='.*' is a device or a pipe"):
-        AUCPartial.from_batches([([0, 1], [0.1, 0.2])], checkpoint=os.devnull)
+        ScoreCounts.from_batches([([0, 1], [0.1, 0.2])], checkpoint=os.devnull)
 
 
 @pytest.mark.parametrize("names", [NAMES_OF_TUPLES, ("ill", "risk", "site"), ("ill", "risk")])
@@ -546,17 +546,17 @@ def test_what_was_counted_before_a_failure_is_kept(rows, tmp_path, monkeypatch, 
         joblib.parallel_config("threading"),
         pytest.raises(ValueError, match=f"batch {bad}: y_score must be finite"),
     ):
-        AUCPartial.from_batches(failing, n_jobs=n_jobs, checkpoint=path)
+        ScoreCounts.from_batches(failing, n_jobs=n_jobs, checkpoint=path)
     assert path.exists()
     kept = bad if n_jobs == 1 else bad - bad % 4
     counted = []
-    count = auc_partial._count_batch
+    count = score_counts._count_batch
     monkeypatch.setattr(
-        auc_partial, "_count_batch", lambda *a, **k: counted.append(1) or count(*a, **k)
+        score_counts, "_count_batch", lambda *a, **k: counted.append(1) or count(*a, **k)
     )
-    resumed = AUCPartial.from_batches(some_batches(rows, names=names), checkpoint=path)
+    resumed = ScoreCounts.from_batches(some_batches(rows, names=names), checkpoint=path)
     assert len(counted) == 20 - kept
-    expected = AUCPartial.from_batches(some_batches(rows, names=names))
+    expected = ScoreCounts.from_batches(some_batches(rows, names=names))
     if "weight" in names:
         np.testing.assert_array_equal(resumed.n_positives, expected.n_positives)
         for name in STATISTICS:
@@ -579,10 +579,10 @@ def test_an_interrupt_keeps_what_was_counted(rows, tmp_path, error):
             yield batch
 
     with pytest.raises(error):
-        AUCPartial.from_batches(stopped(), checkpoint=path)
-    assert AUCPartial.from_batches(some_batches(rows), checkpoint=path) == AUCPartial.from_batches(
-        some_batches(rows)
-    )
+        ScoreCounts.from_batches(stopped(), checkpoint=path)
+    assert ScoreCounts.from_batches(
+        some_batches(rows), checkpoint=path
+    ) == ScoreCounts.from_batches(some_batches(rows))
 
 
 def test_a_process_that_ends_has_written_before(rows, tmp_path):
@@ -594,7 +594,7 @@ def test_a_process_that_ends_has_written_before(rows, tmp_path):
             assert path.exists() == (number > 0)
             yield batch
 
-    AUCPartial.from_batches(seen(), checkpoint=path)
+    ScoreCounts.from_batches(seen(), checkpoint=path)
     assert not path.exists()
 
 
@@ -641,9 +641,9 @@ def test_labels_that_are_kept(rows, tmp_path, convert):
 
     path = tmp_path / "counted.npz"
     with pytest.raises(ValueError, match="batch 7"):
-        AUCPartial.from_batches(batches(bad=7), pos_label="yes", checkpoint=path)
-    resumed = AUCPartial.from_batches(batches(), pos_label="yes", checkpoint=path)
-    expected = AUCPartial.from_batches(batches(), pos_label="yes")
+        ScoreCounts.from_batches(batches(bad=7), pos_label="yes", checkpoint=path)
+    resumed = ScoreCounts.from_batches(batches(), pos_label="yes", checkpoint=path)
+    expected = ScoreCounts.from_batches(batches(), pos_label="yes")
     assert resumed == expected
     assert resumed.groups == expected.groups
     assert resumed.group_names == expected.group_names
@@ -671,7 +671,7 @@ def test_labels_that_are_not_kept(labels, mend, tmp_path):
     watched, path = Watched(9, n_rows=2), tmp_path / "counted.npz"
     rows = ((y, score, labels) for y, score, _ in watched)
     with pytest.raises(TypeError, match=rf"checkpoint= keeps groups labelled by .*{mend}"):
-        AUCPartial.from_batches(rows, checkpoint=path)
+        ScoreCounts.from_batches(rows, checkpoint=path)
     assert watched.read == 1
     assert not path.exists()
 
@@ -680,7 +680,7 @@ def test_labels_that_are_not_kept(labels, mend, tmp_path):
 def kept(rows, tmp_path):
     path = tmp_path / "counted.npz"
     with pytest.raises(ValueError, match="batch 7"):
-        AUCPartial.from_batches(some_batches(rows, bad=7), checkpoint=path)
+        ScoreCounts.from_batches(some_batches(rows, bad=7), checkpoint=path)
     return path
 
 
@@ -694,10 +694,10 @@ def test_other_batches_are_refused(rows, kept):
         [],
     ):
         with pytest.raises(ValueError, match="is of 7 other batches; pass the same batches"):
-            AUCPartial.from_batches(batches, checkpoint=kept)
+            ScoreCounts.from_batches(batches, checkpoint=kept)
     for options in ({"pos_label": 0}, {"missing": "drop"}):
         with pytest.raises(ValueError, match=r"was made with label=None, .*; got label=None"):
-            AUCPartial.from_batches(some_batches(rows), checkpoint=kept, **options)
+            ScoreCounts.from_batches(some_batches(rows), checkpoint=kept, **options)
     assert kept.read_bytes() == before
 
 
@@ -711,11 +711,11 @@ def test_a_damaged_file_is_refused_or_right(rows, kept, seed):
         data[rng.integers(len(data))] ^= 1 << rng.integers(8)
     kept.write_bytes(data)
     try:
-        resumed = AUCPartial.from_batches(some_batches(rows), checkpoint=kept)
+        resumed = ScoreCounts.from_batches(some_batches(rows), checkpoint=kept)
     except ValueError as error:
         message = str(error)
     else:
-        expected = AUCPartial.from_batches(some_batches(rows))
+        expected = ScoreCounts.from_batches(some_batches(rows))
         assert GroupAUC(resumed).pooled == pytest.approx(GroupAUC(expected).pooled)
         return
     assert "checkpoint=" in message
@@ -723,10 +723,10 @@ def test_a_damaged_file_is_refused_or_right(rows, kept, seed):
 
 def test_a_checkpoint_that_cannot_be_written(rows, tmp_path):
     with pytest.raises(FileNotFoundError):
-        AUCPartial.from_batches(some_batches(rows), checkpoint=tmp_path / "absent" / "c.npz")
+        ScoreCounts.from_batches(some_batches(rows), checkpoint=tmp_path / "absent" / "c.npz")
     (tmp_path / "c.npz").write_text("text")
     with pytest.raises(ValueError, match="is no checkpoint of from_batches, or is damaged"):
-        AUCPartial.from_batches(some_batches(rows), checkpoint=tmp_path / "c.npz")
+        ScoreCounts.from_batches(some_batches(rows), checkpoint=tmp_path / "c.npz")
 
 
 @pytest.mark.parametrize("kind", [tuple, list])
@@ -740,6 +740,6 @@ def test_a_reader_may_fill_the_same_arrays_again(kind):
             of_y[:], of_score[:] = y[i], score[i]
             yield kind([of_y, of_score])
 
-    expected = AUCPartial.from_predictions(y.ravel(), score.ravel())
+    expected = ScoreCounts.from_predictions(y.ravel(), score.ravel())
     for n_jobs in (1, 2):
-        assert AUCPartial.from_batches(batches(), n_jobs=n_jobs) == expected
+        assert ScoreCounts.from_batches(batches(), n_jobs=n_jobs) == expected

@@ -9,7 +9,8 @@ import pytest
 from oracles import all_pairs, random_case
 from sklearn.metrics import roc_auc_score, roc_curve
 
-from skfedauc import GroupAUC, group_auc_scoring, make_devices
+from skfedauc import GroupAUC, group_auc_scoring
+from skfedauc.datasets import make_group_scores
 from skfedauc.inference.roc_curves import RocCurve, area_between
 
 WEIGHTS = ["unit", "integer", "float", "far apart"]
@@ -74,18 +75,18 @@ def test_with_two_groups_they_are_the_cross_aucs():
 def test_splits_and_orders_make_no_difference():
     case = random_case(8, weights="unit")
     whole = report_of(case)
-    halves = [report_of(case.take(slice(i, None, 2))).partial for i in range(2)]
+    halves = [report_of(case.take(slice(i, None, 2))).counts for i in range(2)]
     merged = GroupAUC(halves[1] + halves[0], undefined="ignore")
     pd.testing.assert_frame_equal(merged.bias_by_group, whole.bias_by_group, check_exact=True)
     pd.testing.assert_frame_equal(merged.abroca(), whole.abroca(), check_exact=True)
 
 
 def test_no_group_and_one_group_have_no_background():
-    for partial in (report_of(random_case(1)).partial._pool(), None):
-        if partial is None:
+    for counts in (report_of(random_case(1)).counts.without_groups(), None):
+        if counts is None:
             report = GroupAUC.from_predictions([0, 1], [0.2, 0.6], groups=["a", "a"])
         else:
-            report = GroupAUC(partial)
+            report = GroupAUC(counts)
         row = report.bias_by_group.iloc[0]
         assert row.drop("auc").isna().all()
         assert report.abroca()["abroca"].isna().all()
@@ -105,7 +106,7 @@ def test_bias_means(power):
 
 
 def test_bias_score_is_their_mean_with_the_pooled_auc():
-    devices = make_devices("different", 300, 400, random_state=0)
+    devices = make_group_scores("different", 300, 400, random_state=0)
     report = GroupAUC.from_predictions(devices.y_true, devices.y_score, groups=devices.groups)
     means = report.bias_means()
     assert report.bias_score() == pytest.approx((report.pooled + means.sum()) / 4, abs=1e-15)
@@ -188,7 +189,7 @@ def test_abroca_is_exact(scores):
         codes, positive = np.array(case.groups), case.y == 1
         report = report_of(case)
         found = report.abroca()
-        for label in report.partial.groups:
+        for label in report.counts.groups:
             mine = codes == label
             sides = [(case.scores[rows], positive[rows]) for rows in (mine, ~mine)]
             if any(len(set(side.tolist())) < 2 for _, side in sides):
@@ -242,8 +243,8 @@ def test_area_of_curves_that_cross():
 
 
 def test_resamples_tell_chance_from_difference():
-    same = make_devices("identical", [40, 60], [160, 140], shifts=(0, 0), random_state=5)
-    other = make_devices("same_negatives", [200, 300], 400, shifts=(-1.0, 1.0), random_state=5)
+    same = make_group_scores("identical", [40, 60], [160, 140], shifts=(0, 0), random_state=5)
+    other = make_group_scores("same_negatives", [200, 300], 400, shifts=(-1.0, 1.0), random_state=5)
     tables = []
     for devices in (same, other):
         report = GroupAUC.from_predictions(devices.y_true, devices.y_score, groups=devices.groups)
@@ -264,7 +265,9 @@ def test_resamples_of_equal_curves_reject_no_more_than_they_should():
     """The chance of 16 or more rejections of 120 at 5 % is below 0.1 %."""
     rejected = 0
     for seed in range(120):
-        devices = make_devices("different", [30, 60], [80, 50], shifts=(0, 1), random_state=seed)
+        devices = make_group_scores(
+            "different", [30, 60], [80, 50], shifts=(0, 1), random_state=seed
+        )
         scores = devices.y_score.round(1) if seed % 2 else devices.y_score
         report = GroupAUC.from_predictions(devices.y_true, scores, groups=devices.groups)
         found = report.abroca("device 1", n_resamples=99, random_state=seed)

@@ -1,4 +1,4 @@
-"""Labels of classes that partials carry, so that a misspelt pos_label is found."""
+"""Labels of classes that score counts carry, so that a misspelt pos_label is found."""
 
 import decimal
 import itertools
@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfedauc import AUCPartial, GroupAUC, compare_roc_auc, group_roc_auc_score
-from skfedauc.partials.auc_partial import _restore
+from skfedauc import GroupAUC, ScoreCounts, compare_roc_auc, group_roc_auc_score
+from skfedauc.counts.score_counts import _restore
 
 SCORES = [0.2, 0.7]
 
@@ -21,17 +21,17 @@ SCORES = [0.2, 0.7]
 def device(*labels, pos_label=None, groups="a"):
     scores = np.linspace(0.1, 0.9, len(labels))
     names = None if groups is None else [groups] * len(labels)
-    return AUCPartial.from_predictions(list(labels), scores, groups=names, pos_label=pos_label)
+    return ScoreCounts.from_predictions(list(labels), scores, groups=names, pos_label=pos_label)
 
 
 def merged(parts, way):
     if way == "merge":
-        return AUCPartial.merge(parts)
+        return ScoreCounts.merge(parts)
     if way == "+":
         return sum(parts[1:], parts[0])
     if way == "tree":
         return parts[0] if len(parts) == 1 else merged(parts[:-1], "+") + parts[-1]
-    return AUCPartial.merge([pickle.loads(pickle.dumps(part)) for part in parts])
+    return ScoreCounts.merge([pickle.loads(pickle.dumps(part)) for part in parts])
 
 
 WAYS = ["merge", "+", "tree", "pickle"]
@@ -74,15 +74,15 @@ def test_devices_that_do_not_go_together(name, way):
     parts, message = CONFLICTS[name]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "pos_label=.*spelt in the rows")
-        partials = [device(*labels, pos_label=pos_label) for labels, pos_label in parts]
-    unknown = AUCPartial.from_counts(["a"], [0.4], [3], [2])
-    for order in itertools.permutations([*partials, unknown, partials[0]]):
+        parts = [device(*labels, pos_label=pos_label) for labels, pos_label in parts]
+    unknown = ScoreCounts.from_counts(["a"], [0.4], [3], [2])
+    for order in itertools.permutations([*parts, unknown, parts[0]]):
         with pytest.raises(ValueError, match=message):
             merged(list(order), way)
 
 
 @pytest.mark.parametrize(
-    "parts",
+    "devices",
     [
         [([0, 0], None), ([1], None), ([], None), ([0, 1], 1)],
         [([-1], None), ([1, -1], None), ([1.0], 1.0)],
@@ -96,31 +96,31 @@ def test_devices_that_do_not_go_together(name, way):
     ids=str,
 )
 @pytest.mark.parametrize("way", WAYS)
-def test_devices_that_do(parts, way):
+def test_devices_that_do(devices, way):
     """Batches of one class are no reason for a warning, which would be an error here."""
-    partials = [device(*labels, pos_label=pos_label) for labels, pos_label in parts]
-    wholes = [merged(list(order), way) for order in itertools.permutations(partials)]
+    parts = [device(*labels, pos_label=pos_label) for labels, pos_label in devices]
+    wholes = [merged(list(order), way) for order in itertools.permutations(parts)]
     assert all(whole == wholes[0] for whole in wholes)
-    known = {whole._origin.classes for whole in wholes}
+    known = {whole.origin.classes for whole in wholes}
     assert len(known) == 1
     (classes,) = known
     assert len(classes.seen) == 2
     assert classes.pos_label == classes.seen[1]
-    positive = next(label for labels, label in parts if label is not None)
-    n_positives = sum(label == positive for labels, _ in parts for label in labels)
+    positive = next(label for labels, label in devices if label is not None)
+    n_positives = sum(label == positive for labels, _ in devices for label in labels)
     assert wholes[0].n_positives.sum() == n_positives
 
 
 def test_counts_know_no_labels():
     known, counts = (
         device("no", "yes", pos_label="yes"),
-        AUCPartial.from_counts(["a"], [2], [1], [1]),
+        ScoreCounts.from_counts(["a"], [2], [1], [1]),
     )
-    assert counts._origin.classes == ((), None)
-    assert (known + counts)._origin.classes == (("no", "yes"), "yes")
-    again = AUCPartial.from_counts(**known.to_counts())
+    assert counts.origin.classes == ((), None)
+    assert (known + counts).origin.classes == (("no", "yes"), "yes")
+    again = ScoreCounts.from_counts(**known.to_counts())
     assert again == known
-    assert again._origin.classes == ((), None)
+    assert again.origin.classes == ((), None)
 
 
 def test_equality_does_not_depend_on_labels():
@@ -131,14 +131,14 @@ def test_equality_does_not_depend_on_labels():
     "change",
     [
         lambda p: p.regroup({"a": "b"}),
-        lambda p: p._pool(),
-        lambda p: p._only(np.array([0])),
+        lambda p: p.without_groups(),
+        lambda p: p.select_groups(np.array([0])),
         lambda p: pickle.loads(pickle.dumps(p)),
     ],
     ids=["regroup", "pool", "only", "pickle"],
 )
 def test_labels_stay(change):
-    assert change(device("no", "yes", pos_label="yes"))._origin.classes == (("no", "yes"), "yes")
+    assert change(device("no", "yes", pos_label="yes")).origin.classes == (("no", "yes"), "yes")
 
 
 @pytest.mark.parametrize(
@@ -156,9 +156,9 @@ def test_labels_stay(change):
     ids=str,
 )
 def test_labels_that_cannot_be_are_not_loaded(classes):
-    partial = device("no", "yes", pos_label="yes")
+    counts = device("no", "yes", pos_label="yes")
     with pytest.raises(ValueError, match="damaged: the labels of its classes"):
-        _restore(partial._cells, partial._labels, (0, (), classes))
+        _restore(counts.cells, counts.labels, (0, (), classes))
 
 
 # A warning before it is certain ----------------------------------------------------------------
@@ -171,12 +171,12 @@ def test_labels_that_cannot_be_are_not_loaded(classes):
 @pytest.mark.parametrize(
     "count",
     [
-        lambda y, p: AUCPartial.from_predictions(y, SCORES, pos_label=p),
-        lambda y, p: AUCPartial.from_batches([(y, SCORES)] * 3, pos_label=p),
+        lambda y, p: ScoreCounts.from_predictions(y, SCORES, pos_label=p),
+        lambda y, p: ScoreCounts.from_batches([(y, SCORES)] * 3, pos_label=p),
         lambda y, p: GroupAUC.from_predictions(y, SCORES, groups=["a", "b"], pos_label=p),
         lambda y, p: group_roc_auc_score(y, SCORES, groups=["a", "b"], pos_label=p, undefined=0.5),
     ],
-    ids=["partial", "batches", "report", "function"],
+    ids=["counts", "batches", "report", "function"],
 )
 def test_another_spelling_is_warned_of(label, pos_label, count):
     message = f"pos_label={pos_label!r} is not among the labels of y_true: all are {label!r}"
@@ -202,8 +202,8 @@ def test_another_spelling_is_warned_of(label, pos_label, count):
     ],
 )
 def test_devices_of_negatives_are_not(label, pos_label):
-    partial = device(label, label, pos_label=pos_label)
-    assert partial.n_negatives.sum() == 2
+    counts = device(label, label, pos_label=pos_label)
+    assert counts.n_negatives.sum() == 2
 
 
 @pytest.mark.parametrize("pos_label", [float("nan"), np.nan, pd.NA, pd.NaT, decimal.Decimal("nan")])
@@ -225,22 +225,22 @@ def test_booleans_have_two_labels(pos_label):
 def test_batches_of_one_class(backend, n_jobs):
     batches = [(["no"] * 2, SCORES)] * 3 + [(["yes"] * 2, SCORES)]
     with joblib.parallel_config(backend):
-        good = AUCPartial.from_batches(batches, pos_label="yes", n_jobs=n_jobs)
+        good = ScoreCounts.from_batches(batches, pos_label="yes", n_jobs=n_jobs)
         assert good.n_positives.sum() == 2
         with pytest.raises(ValueError, match=r"batch 3: .*pos_label='Yes' is not among the labels"):
-            AUCPartial.from_batches(batches, pos_label="Yes", n_jobs=n_jobs)
+            ScoreCounts.from_batches(batches, pos_label="Yes", n_jobs=n_jobs)
 
 
 def test_a_checkpoint_keeps_the_labels(tmp_path):
     path = tmp_path / "counted.npz"
     batches = [(["no"] * 2, [0.1, k / 10]) for k in range(5)]
     with pytest.raises(ValueError, match="batch 5"):
-        AUCPartial.from_batches([*batches, (["no"], [np.nan])], pos_label="Yes", checkpoint=path)
+        ScoreCounts.from_batches([*batches, (["no"], [np.nan])], pos_label="Yes", checkpoint=path)
     assert path.exists()
     with pytest.raises(ValueError, match=r"batch 5: .*pos_label='Yes' is not among .*'no', 'yes'"):
-        AUCPartial.from_batches([*batches, (["yes"], [0.2])], pos_label="Yes", checkpoint=path)
-    whole = AUCPartial.from_batches([*batches, (["Yes"], [0.2])], pos_label="Yes", checkpoint=path)
-    assert whole._origin.classes == (("Yes", "no"), "Yes")
+        ScoreCounts.from_batches([*batches, (["yes"], [0.2])], pos_label="Yes", checkpoint=path)
+    whole = ScoreCounts.from_batches([*batches, (["Yes"], [0.2])], pos_label="Yes", checkpoint=path)
+    assert whole.origin.classes == (("Yes", "no"), "Yes")
 
 
 # Reports ---------------------------------------------------------------------------------------
@@ -253,9 +253,9 @@ def test_reports_of_one_label_name_it():
     named = r"\(all rows have the label 'no', and pos_label is 'yes'\)"
     for read in ("pooled", "macro", "worst", "cross", "difference"):
         with pytest.warns(UndefinedMetricWarning, match=named):
-            assert np.isnan(GroupAUC(report.partial).statistic(read))
+            assert np.isnan(GroupAUC(report.counts).statistic(read))
     with pytest.raises(ValueError, match=named):
-        _ = GroupAUC(report.partial, undefined="raise").pooled
+        _ = GroupAUC(report.counts, undefined="raise").pooled
     with pytest.raises(ValueError, match=named):
         compare_roc_auc(["no", "no"], SCORES, SCORES, pos_label="yes")
 
@@ -263,13 +263,13 @@ def test_reports_of_one_label_name_it():
 def test_other_reports_do_not():
     """Where some rows are positive, or of unknown labels."""
     one = device("no", "no", pos_label="yes")
-    for partial in (
-        one + AUCPartial.from_counts(["b"], [0.5], [0], [2]),
+    for counts in (
+        one + ScoreCounts.from_counts(["b"], [0.5], [0], [2]),
         one + device("yes", pos_label="yes", groups="b"),
         device(1, 1),
     ):
         with pytest.warns(UndefinedMetricWarning) as caught:
-            _ = GroupAUC(partial).worst
+            _ = GroupAUC(counts).worst
         assert not any("pos_label" in str(w.message) for w in caught)
 
 

@@ -46,9 +46,11 @@ def test_clustered_test_equals_obuchowski():
     # Groups of unequal size count as fewer equal ones.
     of_class = [np.array(CLUSTERS)[rows] for rows in (Y == 0, Y == 1)]
     sizes = [np.mean([np.mean(rows == c) for rows in of_class]) for c in "abcdef"]
-    freedom = 1 / np.sum(np.square(sizes)) - 1
-    assert 4 < freedom < 5
-    assert found.pvalue == pytest.approx(2 * stats.t.sf(row.statistic, freedom), rel=1e-9)
+    degrees_of_freedom = 1 / np.sum(np.square(sizes)) - 1
+    assert 4 < degrees_of_freedom < 5
+    assert found.pvalue == pytest.approx(
+        2 * stats.t.sf(row.statistic, degrees_of_freedom), rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -76,7 +78,7 @@ def test_everything_equals_sums_over_rows(weighted):
     assert_allclose(table["auc_a"], one.by_group["auc"], rtol=1e-12)
     assert_allclose(table["auc_b"], other.by_group["auc"], rtol=1e-12)
     assert_allclose((table["difference"] / table["statistic"]) ** 2, variance, rtol=1e-9)
-    for name in ("pooled", "macro", "samples", "positives", "negatives", "pairs"):
+    for name in ("pooled", "macro", "samples", "positives", "negatives", "within"):
         row = found.table.loc[name]
         assert row.auc_a == pytest.approx(one.statistic(name), rel=1e-12)
         assert row.auc_b == pytest.approx(other.statistic(name), rel=1e-12)
@@ -151,7 +153,7 @@ def test_repr_tells_the_result():
         ({"score_a": [*S1[:-1], np.nan]}, "score_a must be finite; got 1 NaN"),
         ({"y_true": np.ones(20)}, "y_true must hold both classes; got one among 20 rows"),
         ({"over": "people"}, "over must be 'rows' .* got 'people'"),
-        ({"level": 95}, "level must be a number between 0 and 1"),
+        ({"confidence_level": 95}, "confidence_level must be a number between 0 and 1"),
     ],
 )
 def test_bad_arguments(change, message):

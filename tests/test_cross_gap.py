@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from skfedauc import AUCPartial, GroupAUC, make_devices
+from skfedauc import GroupAUC, ScoreCounts
+from skfedauc.datasets import make_group_scores
 from skfedauc.inference.cross_gap import cross_gaps
 
 
@@ -51,12 +52,12 @@ def error_by_hand(y, score, group, weight, g):
 def test_errors_by_hand(seed, weighted):
     y, score, group, weight = rows_of(seed, weighted)
     given = weight if weighted else None
-    partial = AUCPartial.from_predictions(y, score, groups=group, sample_weight=given)
-    found = cross_gaps(partial)
+    counts = ScoreCounts.from_predictions(y, score, groups=group, sample_weight=given)
+    found = cross_gaps(counts)
     by_hand = np.array([error_by_hand(y, score, group, weight, g) for g in range(3)])
     np.testing.assert_allclose(found.disparity, by_hand[:, 0], rtol=0, atol=1e-12)
     np.testing.assert_allclose(found.error, by_hand[:, 1], rtol=1e-9)
-    bias = GroupAUC(partial).bias_by_group["xauc_disparity"]
+    bias = GroupAUC(counts).bias_by_group["xauc_disparity"]
     np.testing.assert_allclose(found.disparity, bias, rtol=0, atol=1e-12)
     low, high = found.limits(0.9)
     reach = norm.isf(0.05 / 3) * by_hand[:, 1]
@@ -73,7 +74,7 @@ def test_errors_by_hand(seed, weighted):
 
 def test_two_groups_are_one_comparison():
     y, score, group, _ = rows_of(0)
-    found = cross_gaps(AUCPartial.from_predictions(y, score, groups=group > 0))
+    found = cross_gaps(ScoreCounts.from_predictions(y, score, groups=group > 0))
     assert found.disparity[0] == pytest.approx(-found.disparity[1], abs=1e-12)
     pvalue = 2 * norm.sf(abs(found.disparity[0]) / found.error[0])
     np.testing.assert_allclose(found.pvalue_adjusted, pvalue, rtol=1e-6)
@@ -81,17 +82,17 @@ def test_two_groups_are_one_comparison():
 
 def test_equal_weights_change_nothing():
     y, score, group, _ = rows_of(3)
-    plain = AUCPartial.from_predictions(y, score, groups=group)
-    same = AUCPartial.from_predictions(y, score, groups=group, sample_weight=np.full(y.size, 2.5))
+    plain = ScoreCounts.from_predictions(y, score, groups=group)
+    same = ScoreCounts.from_predictions(y, score, groups=group, sample_weight=np.full(y.size, 2.5))
     for found, expected in zip(cross_gaps(same), cross_gaps(plain), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 def test_without_rows_nothing_is_known():
-    partial = AUCPartial.from_predictions([0, 1, 1], [0.1, 0.2, 0.3], groups=list("abb"))
-    found = cross_gaps(partial)
+    counts = ScoreCounts.from_predictions([0, 1, 1], [0.1, 0.2, 0.3], groups=list("abb"))
+    found = cross_gaps(counts)
     assert np.isnan([found.disparity[0], *found.error, *found.pvalue_adjusted]).all()
-    few = AUCPartial.from_predictions([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], groups=list("aabb"))
+    few = ScoreCounts.from_predictions([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], groups=list("aabb"))
     found = cross_gaps(few)
     assert found.disparity.tolist() == [-1.0, 1.0]
     assert np.isnan([*found.error, *found.pvalue_adjusted, *found.limits(0.95)[0]]).all()
@@ -99,7 +100,7 @@ def test_without_rows_nothing_is_known():
 
 def test_a_perfect_model_favours_none():
     y, group = np.tile([0, 1], 50), np.repeat(["a", "b"], 50)
-    found = cross_gaps(AUCPartial.from_predictions(y, y * 0.8, groups=group))
+    found = cross_gaps(ScoreCounts.from_predictions(y, y * 0.8, groups=group))
     assert found.disparity.tolist() == [0.0, 0.0]
     assert found.pvalue_adjusted.tolist() == [1.0, 1.0]
     low, high = found.limits(0.95)
@@ -116,8 +117,8 @@ def test_limits_hold_as_often_as_they_say(shift):
     shifts = (0.0, shift, 0.0, 0.0, 0.0)
 
     def draw(n, seed):
-        devices = make_devices("identical", n, 2 * n, shifts=shifts, random_state=seed)
-        return AUCPartial.from_predictions(devices.y_true, devices.y_score, groups=devices.groups)
+        devices = make_group_scores("identical", n, 2 * n, shifts=shifts, random_state=seed)
+        return ScoreCounts.from_predictions(devices.y_true, devices.y_score, groups=devices.groups)
 
     true = cross_gaps(draw(40_000, 0)).disparity
     if not shift:

@@ -49,13 +49,13 @@ from sklearn.svm import SVC, LinearSVC
 from threadpoolctl import threadpool_limits
 
 from skfedauc import (
-    AUCPartial,
     GroupAUC,
+    ScoreCounts,
     WithinGroupStratifiedKFold,
     cross_validate_group_auc,
     group_auc_scoring,
-    make_devices,
 )
+from skfedauc.datasets import make_group_scores
 from skfedauc.model_selection import cross_validation
 
 MODEL = LogisticRegression()
@@ -163,7 +163,7 @@ def within_folds(cases, stand_in=None):
         "samples": positives + negatives,
         "positives": positives,
         "negatives": negatives,
-        "pairs": n_pairs,
+        "within": n_pairs,
     }
     across = pairs_by.sum() - n_pairs.sum()
     statistics = {name: np.average(auc[used], weights=share[name][used]) for name in AVERAGES}
@@ -210,7 +210,7 @@ def quietly(report, name):
 
 def check_report(report, truth, names=STATISTICS):
     """Every statistic of a report, and its tables."""
-    assert list(report.partial.groups) == truth.labels
+    assert list(report.counts.groups) == truth.labels
     assert_allclose(report.by_group["auc"], truth.auc, rtol=0, atol=1e-12)
     assert report.by_group["n_positives"].tolist() == truth.n_positives.tolist()
     assert_allclose(report.cross_matrix, truth.matrix, rtol=0, atol=1e-12)
@@ -227,7 +227,7 @@ def check_within_folds(report, cases, stand_in=None, names=STATISTICS):
     assert_allclose(report.by_group["auc"], np.diag(matrix), rtol=0, atol=1e-12)
     within, cross, share = report.decomposition()
     assert share == pytest.approx(share_within, abs=1e-12)
-    assert within == pytest.approx(statistics["pairs"], abs=1e-12)
+    assert within == pytest.approx(statistics["within"], abs=1e-12)
     if share < 1:
         assert cross == pytest.approx(statistics["cross"], abs=1e-12)
         assert share * within + (1 - share) * cross == pytest.approx(report.pooled, abs=1e-12)
@@ -239,7 +239,7 @@ def check_fold_effect(effect, cases):
     fold = [number for number, c in enumerate(cases) for _ in c.y]
     truth = all_pairs(case._replace(groups=fold))
     assert effect.over_folds == pytest.approx(truth.statistics["pooled"], abs=1e-12)
-    assert effect.within == pytest.approx(truth.statistics["pairs"], abs=1e-12)
+    assert effect.within == pytest.approx(truth.statistics["within"], abs=1e-12)
     assert effect.cross == pytest.approx(truth.statistics["cross"], abs=1e-12)
     assert effect.share_within == pytest.approx(truth.share_within, abs=1e-12)
     assert effect.difference == pytest.approx(effect.over_folds - effect.within, abs=1e-15)
@@ -313,10 +313,10 @@ def test_every_backend_gives_the_same_counts(data, backend):
     expected = cross_validate_group_auc(MODEL, X, y, groups=site, n_jobs=1)
     with joblib.parallel_config(backend, n_jobs=2):
         from_context = cross_validate_group_auc(MODEL, X, y, groups=site)
-    assert from_context.partial == expected.partial
+    assert from_context.counts == expected.counts
     with joblib.parallel_config(backend):
         result = cross_validate_group_auc(MODEL, X, y, groups=site, n_jobs=2)
-    assert result.partial == expected.partial
+    assert result.counts == expected.counts
 
 
 def test_default_folds_are_five_within_groups(data):
@@ -324,7 +324,7 @@ def test_default_folds_are_five_within_groups(data):
     default = cross_validate_group_auc(MODEL, X, y, groups=site)
     explicit = cross_validate_group_auc(MODEL, X, y, groups=site, cv=WithinGroupStratifiedKFold(5))
     assert len(default.folds) == 5
-    assert default.partial == explicit.partial
+    assert default.counts == explicit.counts
     assert not default.by_fold.isna().any(axis=None)
 
 
@@ -372,7 +372,7 @@ def test_splitters_by_groups_get_these(data, cv):
     check_report(result.over_folds, all_pairs(together(cases_of(folds, y, site))))
     check_fold_effect(result.fold_effect, cases_of(folds, y, site))
     for fold, (test, score) in zip(result.folds, folds, strict=True):
-        assert list(fold.partial.groups) == np.unique(site[test]).tolist()
+        assert list(fold.counts.groups) == np.unique(site[test]).tolist()
         for group in np.unique(site[test]):
             rows = site[test] == group
             expected = roc_auc_score(y[test][rows], score[rows])
@@ -388,7 +388,7 @@ def test_leave_one_group_out(data):
     assert result.by_fold["pooled"].tolist() == result.over_folds.by_group["auc"].tolist()
     assert not np.isnan(result.over_folds.difference)
     assert result.within_folds.pooled == pytest.approx(
-        result.over_folds.average("pairs"), abs=1e-12
+        result.over_folds.average("within"), abs=1e-12
     )
     assert result.within_folds.difference == pytest.approx(result.over_folds.difference, abs=1e-12)
     assert result.within_folds.decomposition().share_within == 1
@@ -444,7 +444,7 @@ class OneFold:
 def test_splitter_of_nobody_gets_groups_by_its_signature(data):
     X, y, site = data
     result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=OneFold())
-    assert result.over_folds.partial.groups == (0,)
+    assert result.over_folds.counts.groups == (0,)
     assert result.fold_effect.share_within == 1
 
 
@@ -455,7 +455,7 @@ def test_group_that_is_absent_from_a_fold(data):
     cases = cases_of(plain_loop(MODEL, X, y, splits), y, site)
     result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=splits)
     check_result(result, cases)
-    assert [fold.partial.groups for fold in result.folds] == [("early",)] + [("a", "b")] * 4
+    assert [fold.counts.groups for fold in result.folds] == [("early",)] + [("a", "b")] * 4
 
 
 # Groups that lack a class ------------------------------------------------------------------------
@@ -581,7 +581,7 @@ def test_weights_of_other_kinds(data):
     expected = cross_validate_group_auc(MODEL, X, y, groups=site, sample_weight=weights)
     for kind in (list, pd.Series, pl.Series, pa.array):
         result = cross_validate_group_auc(MODEL, X, y, groups=site, sample_weight=kind(weights))
-        assert result.partial == expected.partial
+        assert result.counts == expected.counts
 
 
 def test_weights_in_a_pipeline_go_to_its_last_step(data):
@@ -624,7 +624,7 @@ def test_routing_reaches_workers(routing, data):
         )
         for n_jobs in (1, 2)
     )
-    assert one.partial == two.partial
+    assert one.counts == two.counts
 
 
 # Parameters of fit -------------------------------------------------------------------------------
@@ -749,9 +749,9 @@ def test_groups_from_columns_that_the_pipeline_drops(smooth, expected, frame, gr
         "site": [f"site {code}" for code in range(4)],
         "region": [(code // 2, code % 2 == 1) for code in range(4)],
     }["region" if len(groups) == 2 else "site"]
-    assert list(result.over_folds.partial.groups) == labels
-    assert list(result.within_folds.partial.groups) == labels
-    assert [list(fold.partial.groups) for fold in result.folds] == [labels] * 3
+    assert list(result.over_folds.counts.groups) == labels
+    assert list(result.within_folds.counts.groups) == labels
+    assert [list(fold.counts.groups) for fold in result.folds] == [labels] * 3
 
 
 class PolarsFeatures(BaseEstimator):
@@ -791,7 +791,7 @@ def test_series_is_aligned_with_the_index_of_x(smooth, expected):
     labels = pd.concat([frame["site"], pd.Series({-1: "elsewhere"})]).sample(frac=1, random_state=0)
     result = cross_validate_group_auc(features_only(), frame, y, groups=labels, cv=expected[1])
     same_results(result, expected[0])
-    assert result.over_folds.partial.groups == ("site 0", "site 1", "site 2", "site 3")
+    assert result.over_folds.counts.groups == ("site 0", "site 1", "site 2", "site 3")
 
 
 @pytest.mark.parametrize(
@@ -1006,7 +1006,7 @@ def test_method_that_scores(routing, data, methods):
         assert_allclose(result.by_fold[name], expected[f"test_{name}"], rtol=1e-12)
 
 
-STATISTICS_OF_ROWS = ["pooled", "macro", "positives", "negatives", "samples", "pairs", "worst"]
+STATISTICS_OF_ROWS = ["pooled", "macro", "positives", "negatives", "samples", "within", "worst"]
 
 
 @pytest.fixture
@@ -1063,7 +1063,7 @@ def test_folds_are_dispatched_as_asked(data, pre_dispatch):
     X, y, site = data
     expected = cross_validate_group_auc(MODEL, X, y, groups=site)
     result = cross_validate_group_auc(MODEL, X, y, groups=site, n_jobs=2, pre_dispatch=pre_dispatch)
-    assert result.partial == expected.partial
+    assert result.counts == expected.counts
 
 
 def test_kernel_between_rows_is_cut_both_ways(data):
@@ -1086,9 +1086,9 @@ def test_workers_send_back_counts_alone(data, monkeypatch):
     result = cross_validate_group_auc(MODEL, X, y, groups=site)
     (done,) = sent
     assert done.keys() == {"fit_time", "score_time", "test_score"}
-    assert [vars(counts).keys() for counts in done["test_score"]] == [{"partial"}] * 5
-    merged = AUCPartial.merge([counts.partial for counts in done["test_score"]])
-    assert GroupAUC(merged).partial == result.partial.regroup(lambda key: key[1])
+    assert [vars(counts).keys() for counts in done["test_score"]] == [{"counts"}] * 5
+    merged = ScoreCounts.merge([counts.counts for counts in done["test_score"]])
+    assert GroupAUC(merged).counts == result.counts.regroup(lambda key: key[1])
 
 
 FRAME = pd.DataFrame({"x": np.arange(12.0), "site": np.repeat([1, 2], 6)})
@@ -1140,7 +1140,7 @@ def test_groups_are_required():
 
 @pytest.fixture(scope="module")
 def devices():
-    made = make_devices("different", 60, 90, random_state=0)
+    made = make_group_scores("different", 60, 90, random_state=0)
     X = made.y_score[:, None]
     return X, made.y_true, np.array([int(label[-1]) for label in made.groups])
 
@@ -1186,7 +1186,7 @@ def test_inference_within_folds(devices):
     assert 0 < within.test_equal_groups().pvalue <= 1
     assert within.compare_groups("rest")["pvalue"].notna().all()
     assert within.heterogeneity()["tau"].notna().all()
-    for read in (within.agreement, lambda: within.expected_difference):
+    for read in (within.agreement, lambda: within.null_difference):
         with pytest.raises(ValueError, match="not known within folds; ask the report of one fold"):
             read()
 
@@ -1256,9 +1256,9 @@ def folds_result(n_folds, scores_of, n_groups=2):
     y = np.tile(np.arange(18) < 6, n_folds * n_groups)
     fold = np.repeat(np.arange(n_folds), 18 * n_groups)
     group = np.tile(np.repeat(np.arange(n_groups), 18), n_folds)
-    partial = AUCPartial.from_predictions(y, scores_of(y), groups=fold * n_groups + group)
-    partial = partial.regroup(lambda code: divmod(code, n_groups))
-    return cross_validation.GroupAUCCrossValidation(partial, n_folds, "ignore", None, False)
+    counts = ScoreCounts.from_predictions(y, scores_of(y), groups=fold * n_groups + group)
+    counts = counts.regroup(lambda code: divmod(code, n_groups))
+    return cross_validation.GroupAUCCrossValidation(counts, n_folds, "ignore", None, False)
 
 
 def apart(y):

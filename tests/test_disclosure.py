@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from skfedauc import AUCPartial
+from skfedauc import ScoreCounts
 
 ROOT = Path(__file__).parents[1]
 SENTENCE = "the group, the score and the class of every row"
@@ -13,7 +13,7 @@ SENTENCE = "the group, the score and the class of every row"
 def test_distinct_scores_give_every_row_back():
     rng = np.random.default_rng(0)
     y, scores, groups = rng.integers(0, 2, 500), rng.random(500), rng.integers(0, 7, 500)
-    counts = AUCPartial.from_predictions(y, scores, groups=groups).to_counts()
+    counts = ScoreCounts.from_predictions(y, scores, groups=groups).to_counts()
     rows = zip(counts["group"], counts["score"], counts["n_positives"], strict=True)
     assert set(rows) == set(zip(groups.tolist(), scores.tolist(), y.tolist(), strict=True))
 
@@ -23,8 +23,8 @@ def test_readme_docstring_and_guide_say_so_alike():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for text, subject in (
         (readme, "the counts give"),
-        (guide, "a partial gives"),
-        (AUCPartial.__doc__, "a partial gives"),
+        (guide, "a `ScoreCounts` gives"),
+        (ScoreCounts.__doc__, "a `ScoreCounts` gives"),
     ):
         words = " ".join(text.split())
         assert f"here scores are distinct, as floats mostly are, {subject} back {SENTENCE}" in words

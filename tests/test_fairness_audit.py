@@ -28,16 +28,16 @@ from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClas
 from statsmodels.stats.multitest import multipletests
 
 from skfedauc import (
-    AUCPartial,
     FairnessAudit,
     GroupAUC,
     MitigatedClassifier,
+    ScoreCounts,
     cross_validate_group_auc,
-    make_devices,
 )
-from skfedauc.fairness import decisions
-from skfedauc.fairness.claims import weighted_holm
-from skfedauc.fairness.findings import named
+from skfedauc.audit import decisions
+from skfedauc.audit.claims import weighted_holm
+from skfedauc.audit.findings import named
+from skfedauc.datasets import make_group_scores
 
 FUNCTIONS = {
     "demographic_parity_difference": demographic_parity_difference,
@@ -105,7 +105,7 @@ def test_labels_of_every_kind(kind):
     for label, s in zip(labels, score, strict=True):
         rate[label].append(s >= 0.5)
     found = audit.by_group["selection_rate"]
-    places = dict(zip(audit.report.partial.groups, found, strict=True))
+    places = dict(zip(audit.report.counts.groups, found, strict=True))
     assert places == pytest.approx({label: np.mean(chosen) for label, chosen in rate.items()})
     assert repr(audit)
 
@@ -157,13 +157,13 @@ def test_chance_of_parity_differences():
 def test_chance_makes_no_difference_above_1(rate):
     sizes = np.random.default_rng(0).integers(1, 400, 2000).astype(float)
     shares = np.full(sizes.size, rate)
-    found = decisions.expected_difference(shares, sizes)
+    found = decisions.null_difference(shares, sizes)
     drawn = np.random.default_rng(1).binomial(sizes.astype(int), rate, (400, sizes.size)) / sizes
     assert found == pytest.approx(np.ptp(drawn, axis=1).mean(), rel=0.05)
     assert found <= 1
     # Between two large groups chance makes that of two normal variables.
     error = np.sqrt(rate * (1 - rate) / 1e8)
-    large = decisions.expected_difference(shares[:2], np.full(2, 1e8))
+    large = decisions.null_difference(shares[:2], np.full(2, 1e8))
     assert large == pytest.approx(2 / np.sqrt(np.pi) * error, rel=0.01)
 
 
@@ -372,7 +372,7 @@ def test_tables_are_made_of_the_report():
     assert table["pvalue"].tolist() == with_rest["pvalue"].tolist()
     assert table["reference_auc"].tolist() == with_rest["reference_auc"].tolist()
     assert gaps.loc["difference", "value"] == report.difference
-    assert gaps.loc["difference", "expected"] == report.expected_difference
+    assert gaps.loc["difference", "expected"] == report.null_difference
     # The test of equality is another one than that of the interval of tau.
     assert gaps.loc["tau", ["pvalue", "pvalue_adjusted"]].isna().all()
     assert audit._pvalues["equal_aucs"] == [report.test_equal_groups().pvalue]
@@ -393,10 +393,10 @@ def test_tables_are_made_of_the_report():
     assert found == row["value"]
 
 
-def test_merged_partials_give_the_same_audit():
+def test_merged_counts_give_the_same_audit():
     y, score, group, _ = rows = people()
     halves = [
-        AUCPartial.from_predictions(y[i::2], score[i::2], groups=group[i::2]) for i in range(2)
+        ScoreCounts.from_predictions(y[i::2], score[i::2], groups=group[i::2]) for i in range(2)
     ]
     merged, whole = FairnessAudit(GroupAUC(halves[1] + halves[0])), audit_of(*rows)
     pd.testing.assert_frame_equal(merged.by_group, whole.by_group, check_exact=True)
@@ -432,7 +432,7 @@ def test_small_groups_are_shown_but_not_compared():
 
 
 def test_findings_tell_a_gap_across_from_one_within():
-    devices = make_devices("different", 400, 600, shifts=(0, 1), random_state=0)
+    devices = make_group_scores("different", 400, 600, shifts=(0, 1), random_state=0)
     arguments = devices.y_true, devices.y_score
     audit = FairnessAudit.from_predictions(*arguments, groups=devices.groups, threshold=0.5)
     model, within, across, decided, *_ = audit.findings
@@ -445,7 +445,7 @@ def test_findings_tell_a_gap_across_from_one_within():
     assert repr(audit).splitlines()[0] == (
         "FairnessAudit of 2 groups by group, decisions at the threshold 0.5"
     )
-    apart = make_devices("same_negatives", 400, 600, shifts=(-1, 0, 0), random_state=0)
+    apart = make_group_scores("same_negatives", 400, 600, shifts=(-1, 0, 0), random_state=0)
     arguments = apart.y_true, apart.y_score
     audit = FairnessAudit.from_predictions(*arguments, groups=apart.groups, threshold=0.5)
     assert "Groups differ (adjusted p < 0.001)." in audit.findings[1]
@@ -454,7 +454,7 @@ def test_findings_tell_a_gap_across_from_one_within():
         "they are not (adjusted p < 0.001)."
     )
     assert audit.findings[3] == "The AUC is lower than that of the other groups in 'device 1'."
-    same = make_devices("identical", 400, 600, shifts=(0, 0, 0), random_state=1)
+    same = make_group_scores("identical", 400, 600, shifts=(0, 0, 0), random_state=1)
     arguments = same.y_true, same.y_score
     audit = FairnessAudit.from_predictions(*arguments, groups=same.groups, threshold=0.5)
     assert audit.findings[3].startswith("Between groups no difference is established.")
@@ -495,7 +495,7 @@ def test_findings_begin_with_how_good_the_model_is():
     audit = audit_of(y, skilled, group, None, threshold=None)
     quality = audit.quality
     report = audit.report
-    expected = [report.pooled, report.average("pairs"), report.worst]
+    expected = [report.pooled, report.average("within"), report.worst]
     np.testing.assert_allclose(quality["auc"], expected, rtol=1e-12)
     assert quality.loc["worst", "group"] == report.by_group["auc"].idxmin()
     assert "pos_label" not in " ".join(audit.findings)
@@ -817,7 +817,7 @@ def test_decisions_merge_as_scores_do():
     whole = audit_of(y, score, group, None, y_pred=drawn)
     parts = [audit_of(y[i::2], score[i::2], group[i::2], None, y_pred=drawn[i::2]) for i in (0, 1)]
     merged = FairnessAudit(
-        GroupAUC(parts[0].report.partial + parts[1].report.partial),
+        GroupAUC(parts[0].report.counts + parts[1].report.counts),
         decisions=parts[1].decisions + parts[0].decisions,
     )
     pd.testing.assert_frame_equal(merged.by_group, whole.by_group, check_exact=True)
@@ -829,8 +829,8 @@ def test_decisions_merge_as_scores_do():
     with pytest.raises(ValueError, match="decisions must be of the same rows as the report"):
         FairnessAudit(report, decisions=parts[0].decisions)
     with pytest.raises(ValueError, match="decisions must have the scores 0 and 1 only"):
-        FairnessAudit(report, decisions=report.partial)
-    with pytest.raises(TypeError, match=r"decisions must be an AUCPartial .* got ndarray"):
+        FairnessAudit(report, decisions=report.counts)
+    with pytest.raises(TypeError, match=r"decisions must be a ScoreCounts .* got ndarray"):
         FairnessAudit(report, decisions=drawn)
     for threshold in (0.5, None):
         with pytest.raises(ValueError, match="pass either decisions or a threshold, not both"):
@@ -932,21 +932,21 @@ def test_one_audit_by_several_columns(make):
             audit.of(unknown)
 
 
-def test_names_of_columns_can_be_given_to_merged_partials():
+def test_names_of_columns_can_be_given_to_merged_counts():
     y, score, group, _ = people()
-    partial = AUCPartial.from_predictions(y, score, groups=np.column_stack([group, group % 2]))
-    report = GroupAUC(partial, group_names=["site", "sex"])
+    counts = ScoreCounts.from_predictions(y, score, groups=np.column_stack([group, group % 2]))
+    report = GroupAUC(counts, group_names=["site", "sex"])
     assert FairnessAudit(report).of("sex").columns == ("sex",)
     assert list(report.by_group.index.names) == ["site", "sex"]
-    alone = AUCPartial.from_predictions(y, score, groups=group)
+    alone = ScoreCounts.from_predictions(y, score, groups=group)
     assert GroupAUC(alone, group_names="site").by_group.index.name == "site"
     with pytest.raises(ValueError, match=r"one name for each of the 2 columns .* got str 'site'"):
-        GroupAUC(partial, group_names="site")
+        GroupAUC(counts, group_names="site")
     for names in ([1], 5):
         with pytest.raises(TypeError, match="group_names must be a str or a list of str"):
             GroupAUC(alone, group_names=names)
     with pytest.raises(ValueError, match="group_names must be different"):
-        GroupAUC(partial, group_names=["sex", "sex"])
+        GroupAUC(counts, group_names=["sex", "sex"])
 
 
 def test_groups_of_several_columns_may_all_be_small():
@@ -980,12 +980,12 @@ def test_what_cannot_be_audited_is_said():
         FairnessAudit(report, threshold=1, min_per_class=0.5)
     with pytest.raises(TypeError, match=r"reads a GroupAUC; got ndarray\. Use"):
         FairnessAudit(score)
-    with pytest.raises(TypeError, match=r"FairnessAudit\(GroupAUC\(partial"):
-        FairnessAudit(report.partial)
+    with pytest.raises(TypeError, match=r"FairnessAudit\(GroupAUC\(counts"):
+        FairnessAudit(report.counts)
     with pytest.raises(ValueError, match="an audit needs groups"):
-        FairnessAudit(GroupAUC(AUCPartial.from_predictions(y, score)))
+        FairnessAudit(GroupAUC(ScoreCounts.from_predictions(y, score)))
     with pytest.raises(ValueError, match="an audit needs rows; the report has none"):
-        FairnessAudit(GroupAUC(AUCPartial.from_predictions([], [], groups=[])), threshold=0)
+        FairnessAudit(GroupAUC(ScoreCounts.from_predictions([], [], groups=[])), threshold=0)
     X = pd.DataFrame({"score": score, "site": group})
     result = cross_validate_group_auc(LogisticRegression(), X, y, groups="site", cv=2)
     with pytest.raises(ValueError, match=r"this report does not.*folds\[0\]"):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfedauc import AUCPartial, GroupAUC
+from skfedauc import GroupAUC, ScoreCounts
 
 N_THREADS = 8
 
@@ -50,9 +50,9 @@ def test_eight_threads_count_alike():
 
 def test_eight_threads_read_one_report_alike():
     y, scores, groups = many_rows(20_000)
-    partial = AUCPartial.from_predictions(y, scores, groups=groups)
-    expected = GroupAUC(partial).statistics()
-    report = GroupAUC(partial)
+    counts = ScoreCounts.from_predictions(y, scores, groups=groups)
+    expected = GroupAUC(counts).statistics()
+    report = GroupAUC(counts)
     for found in in_threads(report.statistics):
         np.testing.assert_array_equal(found.to_numpy(), expected.to_numpy())
 
@@ -74,7 +74,7 @@ def test_threads_leave_warning_filters_alone():
 CHANGING = """
 import threading, warnings
 import numpy as np
-from skfedauc import AUCPartial
+from skfedauc import ScoreCounts
 warnings.simplefilter("ignore")
 rng = np.random.default_rng(0)
 n = 300_000
@@ -89,7 +89,7 @@ writer.start()
 for i in range(40):
     for of_groups in (None, groups):
         try:
-            AUCPartial.from_predictions(y, scores, groups=of_groups, n_jobs=1 + i % 2)
+            ScoreCounts.from_predictions(y, scores, groups=of_groups, n_jobs=1 + i % 2)
         except ValueError:  # no finite sum
             pass
 done.set()
@@ -120,13 +120,13 @@ def test_a_fork_after_threads_counts():
 LITTLE_MEMORY = """
 import resource
 import numpy as np
-from skfedauc import AUCPartial
+from skfedauc import ScoreCounts
 
 rows = np.arange(4_000_000)
 y, scores, groups = rows % 2, rows * 0.1, rows % 7
 
 def count(n):
-    return AUCPartial.from_predictions(y[:n], scores[:n], groups=groups[:n])
+    return ScoreCounts.from_predictions(y[:n], scores[:n], groups=groups[:n])
 
 few = count(1000)
 pages = int(open("/proc/self/statm").read().split()[0])

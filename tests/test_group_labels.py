@@ -17,20 +17,22 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, LeaveOneGroupOut, cross_validate
 
 from skfedauc import (
-    AUCPartial,
-    CrossAUCDisplay,
     FairnessAudit,
     GroupAUC,
-    GroupAUCDisplay,
-    GroupRocCurveDisplay,
-    GroupScoreDisplay,
     RepeatedWithinGroupStratifiedKFold,
+    ScoreCounts,
     WithinGroupStratifiedKFold,
     compare_roc_auc,
     cross_validate_group_auc,
     group_auc_scoring,
     group_roc_auc_score,
     make_group_auc_scorer,
+)
+from skfedauc.plotting import (
+    CrossAUCDisplay,
+    GroupAUCDisplay,
+    GroupRocCurveDisplay,
+    GroupScoreDisplay,
 )
 
 N = 240
@@ -90,17 +92,17 @@ def test_labels_of_every_kind_are_kept_in_their_own_order(kind):
         found = group_roc_auc_score(LABEL, SCORE, groups=given, statistic=None)
         assert found.index.tolist() == labels
         assert found.to_dict() == pytest.approx(expected, abs=1e-12)
-    partial = AUCPartial.from_predictions(LABEL, SCORE, groups=column)
+    counts = ScoreCounts.from_predictions(LABEL, SCORE, groups=column)
     halves = [
-        AUCPartial.from_predictions(LABEL[half], SCORE[half], groups=column[half])
+        ScoreCounts.from_predictions(LABEL[half], SCORE[half], groups=column[half])
         for half in (slice(0, 100), slice(100, N))
     ]
-    assert sum(halves) == partial == pickle.loads(pickle.dumps(partial))
-    pairs = AUCPartial.from_predictions(LABEL, SCORE, groups=list(zip(column, PLACE, strict=True)))
+    assert sum(halves) == counts == pickle.loads(pickle.dumps(counts))
+    pairs = ScoreCounts.from_predictions(LABEL, SCORE, groups=list(zip(column, PLACE, strict=True)))
     assert [label for label, _ in pairs.groups] == sorted(
         (label for label, _ in pairs.groups), key=labels.index
     )
-    assert pairs.regroup(lambda label: label[0]) == partial
+    assert pairs.regroup(lambda label: label[0]) == counts
 
 
 @pytest.mark.parametrize(
@@ -115,9 +117,9 @@ def test_labels_of_every_kind_are_kept_in_their_own_order(kind):
 )
 def test_bands_of_every_flavour(column, kind):
     values = np.array([1, 20, 60])[PLACE]
-    partial = AUCPartial.from_predictions(LABEL, SCORE, groups=column(values))
-    assert list(partial.groups) == KINDS[kind]
-    report = GroupAUC(partial)
+    counts = ScoreCounts.from_predictions(LABEL, SCORE, groups=column(values))
+    assert list(counts.groups) == KINDS[kind]
+    report = GroupAUC(counts)
     assert report.by_group.loc[pd.Interval(0, 10), "auc"] == report.by_group["auc"].iloc[0]
     audit = FairnessAudit.from_predictions(LABEL, SCORE, groups=column(values))
     assert audit.by_group.index.tolist() == KINDS[kind]
@@ -126,7 +128,7 @@ def test_bands_of_every_flavour(column, kind):
 def test_bands_that_overlap_and_are_closed_otherwise():
     bands = [pd.Interval(0, 5), pd.Interval(3, 9), pd.Interval(3, 9, closed="left")]
     report = GroupAUC.from_predictions(LABEL, SCORE, groups=rows_of(bands))
-    assert set(report.partial.groups) == set(bands)
+    assert set(report.counts.groups) == set(bands)
     assert len(report.confidence_intervals()) == 3
     assert len(report.compare_groups("rest")) == 3
 
@@ -134,20 +136,20 @@ def test_bands_that_overlap_and_are_closed_otherwise():
 @pytest.mark.parametrize("flavour", [pd.Series, pl.Series, pa.array])
 def test_instants_of_every_flavour(flavour):
     column = rows_of([date.to_pydatetime() for date in KINDS["instant"]])
-    partial = AUCPartial.from_predictions(LABEL, SCORE, groups=flavour(column.tolist()))
-    assert list(partial.groups) == KINDS["instant"]
-    assert str(partial.groups[0].tz) == "Europe/Oslo"
+    counts = ScoreCounts.from_predictions(LABEL, SCORE, groups=flavour(column.tolist()))
+    assert list(counts.groups) == KINDS["instant"]
+    assert str(counts.groups[0].tz) == "Europe/Oslo"
     # The same instants in another zone are the same groups.
     in_utc = [date.astimezone(datetime.UTC) for date in column]
-    other = AUCPartial.from_predictions(LABEL, SCORE, groups=flavour(in_utc))
-    assert (partial + other).groups == partial.groups
+    other = ScoreCounts.from_predictions(LABEL, SCORE, groups=flavour(in_utc))
+    assert (counts + other).groups == counts.groups
 
 
 def test_the_hour_that_comes_twice_is_two_hours():
     twice = [datetime.datetime(2020, 10, 25, 2, 30, tzinfo=OSLO, fold=fold) for fold in (0, 1)]
     assert twice[0] == twice[1]  # to Python
     for groups in (twice, pd.Series(twice), np.array(twice, object)):
-        one = AUCPartial.from_predictions([0, 1], [0.1, 0.2], groups=groups)
+        one = ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=groups)
         assert len(one) == len(one + one) == 2
         assert [label.utcoffset().seconds for label in one.groups] == [7200, 3600]
 
@@ -174,22 +176,22 @@ FLOATS = {
 @pytest.mark.parametrize("flavour", FLOATS)
 def test_whole_floats_are_integers(flavour):
     whole = np.array([1.0, 2.0, 10.0])[PLACE]
-    expected = AUCPartial.from_predictions(LABEL, SCORE, groups=whole.astype(int))
-    found = AUCPartial.from_predictions(LABEL, SCORE, groups=FLOATS[flavour](whole))
+    expected = ScoreCounts.from_predictions(LABEL, SCORE, groups=whole.astype(int))
+    found = ScoreCounts.from_predictions(LABEL, SCORE, groups=FLOATS[flavour](whole))
     assert found == expected
     assert [type(label) for label in found.groups] == [int] * 3
     gaps = FLOATS[flavour](np.where(LACKING, np.nan, whole))
     with pytest.raises(ValueError, match=rf"groups has {LACKING.sum()} missing labels of {N}"):
-        AUCPartial.from_predictions(LABEL, SCORE, groups=gaps)
-    dropped = AUCPartial.from_predictions(LABEL, SCORE, groups=gaps, missing="drop")
-    assert dropped == AUCPartial.from_predictions(
+        ScoreCounts.from_predictions(LABEL, SCORE, groups=gaps)
+    dropped = ScoreCounts.from_predictions(LABEL, SCORE, groups=gaps, missing="drop")
+    assert dropped == ScoreCounts.from_predictions(
         LABEL[~LACKING], SCORE[~LACKING], groups=whole[~LACKING].astype(int)
     )
-    grouped = AUCPartial.from_predictions(LABEL, SCORE, groups=gaps, missing="group")
+    grouped = ScoreCounts.from_predictions(LABEL, SCORE, groups=gaps, missing="group")
     assert grouped.groups == (1, 2, 10, "(missing)")
     odd = FLOATS[flavour](np.where(LACKING, 2.5, whole))
     with pytest.raises(TypeError, match=r"groups must hold.*pandas\.cut"):
-        AUCPartial.from_predictions(LABEL, SCORE, groups=odd)
+        ScoreCounts.from_predictions(LABEL, SCORE, groups=odd)
 
 
 def test_float_codes_in_a_search():
@@ -219,14 +221,14 @@ def test_missing_labels_are_dropped_or_a_group(kind):
     with pytest.raises(ValueError, match=r"20 missing labels of 240; pass missing='drop'"):
         GroupAUC.from_predictions(LABEL, SCORE, groups=column)
     dropped = GroupAUC.from_predictions(LABEL, SCORE, groups=column, missing="drop")
-    assert dropped.partial == AUCPartial.from_predictions(
+    assert dropped.counts == ScoreCounts.from_predictions(
         LABEL[~LACKING], SCORE[~LACKING], groups=column[~LACKING]
     )
-    assert dropped.n_missing == dropped.partial.n_missing == 20
-    for text in (repr(dropped), dropped._repr_html_(), repr(dropped.partial)):
+    assert dropped.n_missing == dropped.counts.n_missing == 20
+    for text in (repr(dropped), dropped._repr_html_(), repr(dropped.counts)):
         assert "20 rows without a group label left out" in text
     grouped = GroupAUC.from_predictions(LABEL, SCORE, groups=column, missing="group")
-    assert grouped.partial.groups == (*KINDS[kind], "(missing)")
+    assert grouped.counts.groups == (*KINDS[kind], "(missing)")
     assert grouped.n_missing == 0
     assert "left out" not in repr(grouped)
     expected = roc_auc_score(LABEL[LACKING], SCORE[LACKING])
@@ -240,23 +242,23 @@ def test_missing_labels_are_dropped_or_a_group(kind):
 def test_states_merge_wherever_labels_are_missing(kind, missing):
     """Some parts have all labels, some none, and some lack a few."""
     column = rows_of(KINDS[kind], LACKING)
-    whole = AUCPartial.from_predictions(LABEL, SCORE, groups=column, missing=missing)
+    whole = ScoreCounts.from_predictions(LABEL, SCORE, groups=column, missing=missing)
     order = np.argsort(LACKING, kind="stable")
     for cuts in ([200], [100, 225], [220], [50, 51, 219, 221]):
         parts = [
-            AUCPartial.from_predictions(
+            ScoreCounts.from_predictions(
                 LABEL[rows], SCORE[rows], groups=column[rows], missing=missing
             )
             for rows in np.split(order, cuts)
         ]
         for some in (parts, parts[::-1]):
-            merged = AUCPartial.merge(some)
+            merged = ScoreCounts.merge(some)
             assert merged == whole == pickle.loads(pickle.dumps(merged))
             assert merged.n_missing == pickle.loads(pickle.dumps(merged)).n_missing
             assert merged.n_missing == (20 if missing == "drop" else 0)
             assert merged.groups == whole.groups
         batches = [(LABEL[rows], SCORE[rows], column[rows]) for rows in np.split(order, cuts)]
-        counted = AUCPartial.from_batches(batches, missing=missing)
+        counted = ScoreCounts.from_batches(batches, missing=missing)
         assert counted == whole
         assert counted.n_missing == whole.n_missing
 
@@ -264,16 +266,16 @@ def test_states_merge_wherever_labels_are_missing(kind, missing):
 def test_groups_without_the_missing_one_are_as_if_it_never_was():
     column = rows_of([1, 2, 10], LACKING)
     grouped = GroupAUC.from_predictions(LABEL, SCORE, groups=column, missing="group")
-    dropped = AUCPartial.from_predictions(LABEL, SCORE, groups=column, missing="drop")
-    few = grouped.without_small_groups(15).partial
+    dropped = ScoreCounts.from_predictions(LABEL, SCORE, groups=column, missing="drop")
+    few = grouped.without_small_groups(15).counts
     assert few == dropped
-    assert few._labels.dtype == np.int64
-    weightless = AUCPartial.from_predictions(
+    assert few.labels.dtype == np.int64
+    weightless = ScoreCounts.from_predictions(
         LABEL, SCORE, groups=column, missing="group", sample_weight=(~LACKING).astype(float)
     )
     assert weightless == dropped
     # Rows of weight 0 are not there to be missed.
-    quiet = AUCPartial.from_predictions(
+    quiet = ScoreCounts.from_predictions(
         LABEL, SCORE, groups=column, missing="drop", sample_weight=(~LACKING).astype(float)
     )
     assert (quiet == dropped, quiet.n_missing) == (True, 0)
@@ -283,7 +285,7 @@ def test_of_several_columns_the_missing_part_alone_is_named():
     sex = np.where(LACKING, np.nan, np.array([1.0, 2.0])[PLACE % 2])
     band = rows_of(["old", "young"], np.arange(N) % 15 == 2)
     frame = pd.DataFrame({"sex": sex, "band": band})
-    grouped = AUCPartial.from_predictions(LABEL, SCORE, groups=frame, missing="group")
+    grouped = ScoreCounts.from_predictions(LABEL, SCORE, groups=frame, missing="group")
     expected = {
         ("(missing)" if np.isnan(s) else int(s), "(missing)" if b is None else b)
         for s, b in zip(sex, band, strict=True)
@@ -294,13 +296,13 @@ def test_of_several_columns_the_missing_part_alone_is_named():
     lacking = np.isnan(sex) | pd.isna(band)
     dropped = GroupAUC.from_predictions(LABEL, SCORE, groups=frame, missing="drop")
     assert dropped.n_missing == lacking.sum()
-    assert dropped.partial == AUCPartial.from_predictions(
+    assert dropped.counts == ScoreCounts.from_predictions(
         LABEL[~lacking], SCORE[~lacking], groups=frame[~lacking]
     )
     with pytest.raises(ValueError, match=rf"{lacking.sum()} missing labels of {N}"):
         GroupAUC.from_predictions(LABEL, SCORE, groups=frame)
     audit = FairnessAudit.from_predictions(LABEL, SCORE, groups=frame, missing="group")
-    assert audit.of("sex").report.partial.groups == (1, 2, "(missing)")
+    assert audit.of("sex").report.counts.groups == (1, 2, "(missing)")
 
 
 def test_a_group_that_has_the_name_already():
@@ -308,18 +310,18 @@ def test_a_group_that_has_the_name_already():
         with pytest.raises(ValueError, match=r"a group called '\(missing\)' already; rename"):
             group_roc_auc_score([0, 1, 1], [0.1, 0.2, 0.3], groups=labels, missing="group")
     # What is written to a file and read again is the same group.
-    text = AUCPartial.from_predictions([0, 1], [0.1, 0.2], groups=["b", "(missing)"])
-    gaps = AUCPartial.from_predictions([0, 1], [0.1, 0.2], groups=["b", None], missing="group")
+    text = ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=["b", "(missing)"])
+    gaps = ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=["b", None], missing="group")
     assert text == gaps
     assert text.groups == ("b", "(missing)")
 
 
 ENTRIES = {
     "partial": lambda groups, missing: (
-        AUCPartial.from_predictions(LABEL, SCORE, groups=groups, missing=missing).n_missing
+        ScoreCounts.from_predictions(LABEL, SCORE, groups=groups, missing=missing).n_missing
     ),
     "batches": lambda groups, missing: (
-        AUCPartial.from_batches(
+        ScoreCounts.from_batches(
             [pd.DataFrame({"y": LABEL, "s": SCORE, "g": groups})],
             label="y",
             score="s",
@@ -546,10 +548,10 @@ def test_random_parts_with_gaps_merge_as_the_whole():
         column = np.empty(300, object)
         column[:] = [[*labels, None][i] for i in rng.integers(0, 4, 300)]
         y, s, w = rng.integers(0, 2, 300), rng.integers(0, 9, 300) / 8, rng.integers(0, 3, 300)
-        whole = AUCPartial.from_predictions(y, s, groups=column, sample_weight=w, missing=missing)
+        whole = ScoreCounts.from_predictions(y, s, groups=column, sample_weight=w, missing=missing)
         part = rng.integers(0, 12, 300)
         parts = [
-            AUCPartial.from_predictions(
+            ScoreCounts.from_predictions(
                 y[part == p],
                 s[part == p],
                 groups=column[part == p],
@@ -594,26 +596,26 @@ INVALID = {
 def test_surrogates_are_refused(kind, bad):
     groups = INVALID[kind](bad)
     message = rf"groups holds {re.escape(ascii(bad))}, which is not valid Unicode"
-    for count in (AUCPartial.from_predictions, GroupAUC.from_predictions, group_roc_auc_score):
+    for count in (ScoreCounts.from_predictions, GroupAUC.from_predictions, group_roc_auc_score):
         with pytest.raises(ValueError, match=message):
             count(Y, SCORES, groups=groups, missing="group")
     with pytest.raises(ValueError, match=message):
-        AUCPartial.from_batches([(Y, SCORES, groups)], missing="group")
+        ScoreCounts.from_batches([(Y, SCORES, groups)], missing="group")
 
 
 def test_surrogates_are_refused_wherever_labels_and_names_are_given():
-    partial = AUCPartial.from_predictions(Y, SCORES, groups=["a", "b"] * 2)
+    counts = ScoreCounts.from_predictions(Y, SCORES, groups=["a", "b"] * 2)
     named = pd.Series(["a", "b"] * 2, name=BAD)
     for refused in (
-        lambda: partial.regroup({"a": BAD, "b": "b"}),
-        lambda: partial.regroup(lambda label: (label, BAD)),
-        lambda: AUCPartial.from_counts([BAD], [0.5], [1], [1]),
-        lambda: AUCPartial.from_counts(
+        lambda: counts.regroup({"a": BAD, "b": "b"}),
+        lambda: counts.regroup(lambda label: (label, BAD)),
+        lambda: ScoreCounts.from_counts([BAD], [0.5], [1], [1]),
+        lambda: ScoreCounts.from_counts(
             **{BAD: ["a"]}, score=[0.5], n_negatives=[1], n_positives=[1]
         ),
-        lambda: AUCPartial.from_predictions(Y, SCORES, groups=named),
-        lambda: GroupAUC(partial, group_names=BAD),
-        lambda: GroupAUC(partial, group_names=["site", BAD][1:]),
+        lambda: ScoreCounts.from_predictions(Y, SCORES, groups=named),
+        lambda: GroupAUC(counts, group_names=BAD),
+        lambda: GroupAUC(counts, group_names=["site", BAD][1:]),
     ):
         with pytest.raises(ValueError, match=r"holds 'a\\ud800', which is not valid Unicode"):
             refused()
@@ -624,7 +626,7 @@ def test_other_characters_are_carried_through():
     labels = ["\U0001f600", "\uffff", "\U0010ffff", "\ufeff"]
     report = GroupAUC.from_predictions([0, 1] * 4, range(8), groups=np.repeat(labels, 2))
     assert list(report.by_group.index) == sorted(labels)
-    assert AUCPartial.from_counts(**report.partial.to_counts()) == report.partial
+    assert ScoreCounts.from_counts(**report.counts.to_counts()) == report.counts
 
 
 @pytest.mark.parametrize("labels", [[BAD, "b"] * 2, [BAD] * 4], ids=ascii)
@@ -633,8 +635,8 @@ def test_surrogates_in_labels_of_classes_are_refused(labels):
     groups = ["f", "m"] * 2
     for kind in (list, np.array, lambda column: pd.Series(column, dtype=object)):
         for count in (
-            lambda y, **options: AUCPartial.from_predictions(y, SCORES, **options),
-            lambda y, **options: AUCPartial.from_batches([(y, SCORES)], **options),
+            lambda y, **options: ScoreCounts.from_predictions(y, SCORES, **options),
+            lambda y, **options: ScoreCounts.from_batches([(y, SCORES)], **options),
             lambda y, **options: GroupAUC.from_predictions(y, SCORES, groups=groups, **options),
             lambda y, **options: group_roc_auc_score(y, SCORES, groups=groups, **options),
             lambda y, **options: compare_roc_auc(y, SCORES, SCORES, groups=groups, **options),
@@ -657,13 +659,13 @@ def test_surrogates_in_labels_of_classes_are_refused(labels):
 @pytest.mark.parametrize("right", ["u2", "i8", "u8", object])
 def test_empty_states_of_any_type_are_equal_and_merge(left, right):
     empty = [
-        AUCPartial.from_predictions([], [], groups=np.array([], kind)) for kind in (left, right)
+        ScoreCounts.from_predictions([], [], groups=np.array([], kind)) for kind in (left, right)
     ]
-    one = AUCPartial.from_predictions([0, 1], [0.2, 0.4], groups=np.array([7, 7], np.uint64))
-    both = AUCPartial.merge(empty)
-    assert empty[0] == empty[1] == both == AUCPartial.merge(empty[::-1])
+    one = ScoreCounts.from_predictions([0, 1], [0.2, 0.4], groups=np.array([7, 7], np.uint64))
+    both = ScoreCounts.merge(empty)
+    assert empty[0] == empty[1] == both == ScoreCounts.merge(empty[::-1])
     assert both.groups == ()
-    assert both + one == one + both == AUCPartial.merge([empty[0], one, empty[1]]) == one
+    assert both + one == one + both == ScoreCounts.merge([empty[0], one, empty[1]]) == one
     assert pickle.loads(pickle.dumps(both)) == both
     assert both.to_counts().empty
     assert GroupAUC(both, undefined="ignore").by_group.empty
@@ -677,15 +679,15 @@ def test_an_empty_name_is_no_name():
         pl.DataFrame({"": labels}),
         pl.DataFrame({"": labels, "sex": labels}),
     ):
-        partial = AUCPartial.from_predictions(Y, SCORES, groups=groups)
-        assert partial.group_names == ()
-        assert AUCPartial.from_counts(**partial.to_counts()) == partial
-    unnamed = AUCPartial.from_predictions(Y, SCORES, groups=pl.Series(labels))
-    named = AUCPartial.from_predictions(Y, SCORES, groups=pl.Series("site", labels))
+        counts = ScoreCounts.from_predictions(Y, SCORES, groups=groups)
+        assert counts.group_names == ()
+        assert ScoreCounts.from_counts(**counts.to_counts()) == counts
+    unnamed = ScoreCounts.from_predictions(Y, SCORES, groups=pl.Series(labels))
+    named = ScoreCounts.from_predictions(Y, SCORES, groups=pl.Series("site", labels))
     assert GroupAUC(unnamed).by_group.index.name == "group"
     assert next(iter(unnamed.to_counts())) == "group"
     assert (unnamed + named).group_names == ()
     assert GroupAUC(named, group_names="").by_group.index.name == "group"
     counts = {"score": [0.5], "n_negatives": [1], "n_positives": [1]}
-    assert AUCPartial.from_counts(**{"": ["a"]}, **counts).group_names == ()
-    assert AUCPartial.from_counts(pl.Series(["a"]), **counts).group_names == ()
+    assert ScoreCounts.from_counts(**{"": ["a"]}, **counts).group_names == ()
+    assert ScoreCounts.from_counts(pl.Series(["a"]), **counts).group_names == ()

@@ -15,7 +15,8 @@ from statsmodels.stats.meta_analysis import combine_effects
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.nonparametric import rank_compare_2indep
 
-from skfedauc import AUCPartial, GroupAUC, compare_roc_auc, make_devices
+from skfedauc import GroupAUC, ScoreCounts, compare_roc_auc
+from skfedauc.datasets import make_group_scores
 from skfedauc.inference import (
     agreement,
     group_comparisons,
@@ -42,8 +43,8 @@ S1_VARIANCE, S2_VARIANCE = 0.00950923375165799, 0.0127078869503112
 
 
 def report_of(y, scores, groups=None, weights=None, **options):
-    partial = AUCPartial.from_predictions(y, scores, groups=groups, sample_weight=weights)
-    return GroupAUC(partial, **options)
+    counts = ScoreCounts.from_predictions(y, scores, groups=groups, sample_weight=weights)
+    return GroupAUC(counts, **options)
 
 
 def variances_of(*arguments, **named):
@@ -196,9 +197,9 @@ def test_variance_of_pooled_less_average_equals_sums_over_rows(seed, weighted):
 
 def test_merged_parts_give_the_same_digits():
     y, scores, groups, _ = simulated(1, n=1000)
-    whole = AUCPartial.from_predictions(y, scores, groups=groups)
-    merged = AUCPartial.merge(
-        AUCPartial.from_predictions(y[i::10], scores[i::10], groups=groups[i::10])
+    whole = ScoreCounts.from_predictions(y, scores, groups=groups)
+    merged = ScoreCounts.merge(
+        ScoreCounts.from_predictions(y[i::10], scores[i::10], groups=groups[i::10])
         for i in reversed(range(10))
     )
     one, other = GroupAUC(whole), GroupAUC(merged)
@@ -214,7 +215,7 @@ def test_merged_parts_give_the_same_digits():
     ):
         assert read(one).equals(read(other))
     assert repr(one.test_equal_groups()) == repr(other.test_equal_groups())
-    assert one.expected_difference == other.expected_difference
+    assert one.null_difference == other.null_difference
 
 
 # Intervals --------------------------------------------------------------------------------
@@ -238,17 +239,21 @@ def test_the_pooled_interval_without_groups_is_the_groups_own():
     )
 
 
-@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
-def test_perfect_separation_has_the_exact_limit(level):
+@pytest.mark.parametrize("confidence_level", [0.5, 0.9, 0.95, 0.999])
+def test_perfect_separation_has_the_exact_limit(confidence_level):
     rows = {"y": [0, 0, 0, 1, 1], "scores": [1, 2, 3, 4, 5]}
-    row = report_of(**rows).confidence_intervals(level).iloc[0]
+    row = report_of(**rows).confidence_intervals(confidence_level).iloc[0]
     # True AUC at which two independent pairs are both concordant this rarely
-    assert row.ci_low == pytest.approx(((1 - level) / 2) ** 0.5, rel=1e-12)
+    assert row.ci_low == pytest.approx(((1 - confidence_level) / 2) ** 0.5, rel=1e-12)
     assert row.ci_high == 1.0
     assert "perfect" in row.note
-    row = report_of(rows["y"], -np.array(rows["scores"])).confidence_intervals(level).iloc[0]
+    row = (
+        report_of(rows["y"], -np.array(rows["scores"]))
+        .confidence_intervals(confidence_level)
+        .iloc[0]
+    )
     assert row.ci_low == 0.0
-    assert row.ci_high == pytest.approx(1 - ((1 - level) / 2) ** 0.5, rel=1e-12)
+    assert row.ci_high == pytest.approx(1 - ((1 - confidence_level) / 2) ** 0.5, rel=1e-12)
 
 
 @pytest.mark.parametrize("method", intervals.METHODS)
@@ -281,8 +286,8 @@ def test_intervals_hold_their_estimate_and_grow_with_the_level(over, method, wei
     for seed in range(10):
         report = report_of(*simulated(seed, weighted=weighted))
         narrow, wide = (
-            report.confidence_intervals(level, method, of="statistics", over=over)
-            for level in (0.5, 0.99)
+            report.confidence_intervals(confidence_level, method, of="statistics", over=over)
+            for confidence_level in (0.5, 0.99)
         )
         known = narrow["ci_low"].notna()
         assert known.all() or (method, over) == ("exact", "groups")
@@ -416,8 +421,8 @@ def general_hull(auc, variance, once, often, deviate):
     return min(low, near), max(high, far)
 
 
-@pytest.mark.parametrize("level", [0.5, 0.95, 0.9999])
-def test_limits_are_the_hull_of_logit_and_newcombe(level):
+@pytest.mark.parametrize("confidence_level", [0.5, 0.95, 0.9999])
+def test_limits_are_the_hull_of_logit_and_newcombe(confidence_level):
     rng, rows = np.random.default_rng(0), []
     for g, (m, n, digits) in enumerate(
         [(20, 500, 3), (10, 40, 1), (5, 5, 0), (200, 30, 2), (4, 9, 0)]
@@ -431,7 +436,10 @@ def test_limits_are_the_hull_of_logit_and_newcombe(level):
         rows.append((positive, scores, np.full(m + n, g)))
     y, scores, groups = map(np.concatenate, zip(*rows, strict=True))
     report = report_of(y, scores, groups)
-    table, deviate = report.confidence_intervals(level), stats.norm.isf((1 - level) / 2)
+    table, deviate = (
+        report.confidence_intervals(confidence_level),
+        stats.norm.isf((1 - confidence_level) / 2),
+    )
     v = report._variances
     widened = 0
     for row, delong, m, n in zip(
@@ -566,7 +574,7 @@ def test_the_interval_of_the_difference_leaves_out_0_exactly_where_p_is_small(we
         # At the level of its own p value the interval ends at 0.
         if 1e-8 < test.pvalue < 0.999:
             inside, outside = (
-                report.test_difference(level=1 - test.pvalue * factor)
+                report.test_difference(confidence_level=1 - test.pvalue * factor)
                 for factor in (1 - 1e-6, 1 + 1e-6)
             )
             assert inside.ci_low == 0.0
@@ -586,7 +594,7 @@ def test_the_difference_of_groups_without_one():
     assert (same.difference, same.ci_low, same.pvalue) == (0.0, 0.0, 1.0)
     assert same.ci_high > 0
     with pytest.raises(ValueError, match=r"Pass 0.95 for 95 %"):
-        report_of(Y, S1, GROUPS).test_difference(level=95)
+        report_of(Y, S1, GROUPS).test_difference(confidence_level=95)
     assert "'" in repr(report_of(Y, S1, GROUPS).test_difference())
 
 
@@ -601,7 +609,10 @@ def test_the_difference_of_very_many_groups_compares_limits():
     assert test.ci_low == max(table["ci_low"].max() - table["ci_high"].min(), 0.0)
     assert (test.ci_low > 0) == (test.pvalue < 0.05)
     inside, outside = (
-        (report.test_difference(level=1 - test.pvalue * factor) for factor in (1 - 1e-6, 1 + 1e-6))
+        (
+            report.test_difference(confidence_level=1 - test.pvalue * factor)
+            for factor in (1 - 1e-6, 1 + 1e-6)
+        )
         if test.pvalue < 0.999
         else (test, test)
     )
@@ -650,9 +661,12 @@ def test_exact_limits_are_where_the_divergence_is_allowed():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"level": 95}, r"level must be .* between 0 and 1; got 95. Pass 0.95 for 95 %"),
-        ({"level": 0}, r"level must be .* got 0"),
-        ({"level": True}, r"level must be .* got True"),
+        (
+            {"confidence_level": 95},
+            r"between 0 and 1; got 95. Pass 0.95 for 95 %",
+        ),
+        ({"confidence_level": 0}, r"confidence_level must be .* got 0"),
+        ({"confidence_level": True}, r"confidence_level must be .* got True"),
         ({"method": "wald"}, r"method must be one of 'logit', 'delong', 'exact'; got 'wald'"),
         ({"of": "pooled"}, r"of must be 'groups' or 'statistics'; got 'pooled'"),
         ({"over": "rows"}, r"pass of='statistics' with it"),
@@ -682,7 +696,7 @@ def test_the_anova_type_statistic_equals_its_formula():
     assert found.degrees_of_freedom == pytest.approx(f, rel=1e-10)
     # The freedom of the denominator by Satterthwaite's formula
     terms = w * v * (1 - w / total)
-    denominator = e**2 / (terms**2 / report._variances.freedom).sum()
+    denominator = e**2 / (terms**2 / report._variances.degrees_of_freedom).sum()
     assert found.pvalue == pytest.approx(stats.f.sf(t / e, f, denominator), rel=1e-9)
     assert "ANOVA-type" in found.method
     assert repr(found).startswith("EqualGroupsTest(statistic=")
@@ -702,11 +716,11 @@ def test_equal_groups_of_weighted_rows_hold_their_level(weights_of):
     codes = np.repeat(np.arange(3 * n_runs), 400)
     y = np.tile(np.arange(400) < 100, 3 * n_runs)
     scores = rng.normal(size=y.size) + 1.2 * y
-    partial = AUCPartial.from_predictions(
+    counts = ScoreCounts.from_predictions(
         y, scores, groups=codes, sample_weight=weights_of(rng, y.size)
     )
     pvalues = [
-        GroupAUC(partial._only(np.arange(3 * i, 3 * i + 3))).test_equal_groups().pvalue
+        GroupAUC(counts.select_groups(np.arange(3 * i, 3 * i + 3))).test_equal_groups().pvalue
         for i in range(n_runs)
     ]
     assert np.mean(np.array(pvalues) < 0.05) <= 0.065
@@ -758,8 +772,8 @@ def test_equal_groups_without_any_variation(y, scores, groups, pvalue):
 # Comparisons of groups -------------------------------------------------------------------------
 
 
-def satterthwaite(variances, freedom):
-    return variances.sum() ** 2 / (variances**2 / freedom).sum()
+def satterthwaite(variances, degrees_of_freedom):
+    return variances.sum() ** 2 / (variances**2 / degrees_of_freedom).sum()
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -769,7 +783,7 @@ def test_degrees_of_freedom_equal_those_of_brunner_and_munzel(seed):
     for g in range(6):
         mine = groups == g
         theirs = rank_compare_2indep(scores[mine & y], scores[mine & ~y])
-        assert found.freedom[g] == pytest.approx(theirs.df, rel=1e-9)
+        assert found.degrees_of_freedom[g] == pytest.approx(theirs.df, rel=1e-9)
 
 
 def test_pairs_are_compared_by_the_limits_of_both_groups():
@@ -801,11 +815,11 @@ def test_pairs_are_compared_by_the_limits_of_both_groups():
     assert with_one.loc[5, "statistic"] == pytest.approx(-table.loc[(3, 5), "statistic"], rel=1e-12)
     assert_allclose(with_one["pvalue_adjusted"], 1 - (1 - with_one["pvalue"]) ** 5, rtol=1e-9)
     assert with_one["adjustment"].unique().tolist() == ["Sidak"]
-    for level in (0.5, 0.9, 0.999):
+    for confidence_level in (0.5, 0.9, 0.999):
         for reference in (None, 3):
-            found = report.compare_groups(reference, level=level)
+            found = report.compare_groups(reference, confidence_level=confidence_level)
             leaves_out = (found["ci_low"] > 0) | (found["ci_high"] < 0)
-            assert leaves_out.tolist() == (found["pvalue_adjusted"] < 1 - level).tolist()
+            assert leaves_out.tolist() == (found["pvalue_adjusted"] < 1 - confidence_level).tolist()
 
 
 def shared_variances(y, scores, groups):
@@ -910,16 +924,16 @@ def test_comparisons_with_the_rest_of_rare_positives_hold_their_level():
     y = np.tile(np.arange(420) < 20, 10 * n_runs)
     scores = rng.normal(size=y.size)
     scores[y] = 2 * scores[y] + stats.norm.ppf(0.95) * np.sqrt(5)
-    partial = AUCPartial.from_predictions(y, scores, groups=codes)
+    counts = ScoreCounts.from_predictions(y, scores, groups=codes)
     errs = []
     for run in range(n_runs):
-        of_run = partial._only(np.arange(10 * run, 10 * run + 10))
+        of_run = counts.select_groups(np.arange(10 * run, 10 * run + 10))
         errs.append((GroupAUC(of_run).compare_groups("rest")["pvalue_adjusted"] < 0.05).any())
     assert np.mean(errs) <= 0.065
 
 
 def test_two_groups_are_compared_once():
-    rows = make_devices("different", [30, 50], [80, 60], shifts=(0, 1), random_state=4)
+    rows = make_group_scores("different", [30, 50], [80, 60], shifts=(0, 1), random_state=4)
     report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
     table, pair = report.compare_groups("rest"), report.compare_groups().iloc[0]
     assert_allclose(table["pvalue_adjusted"], pair["pvalue"], rtol=1e-12)
@@ -992,12 +1006,14 @@ def test_adjusted_p_values_agree_with_simultaneous_intervals(reference, n_groups
         report = GroupAUC.from_predictions(
             y, scores, groups=groups, sample_weight=weights, undefined="ignore"
         )
-        for level in (0.5, 0.9, 0.99):
-            table = report.compare_groups(reference, level=level).dropna(subset="pvalue")
+        for confidence_level in (0.5, 0.9, 0.99):
+            table = report.compare_groups(reference, confidence_level=confidence_level).dropna(
+                subset="pvalue"
+            )
             excludes = (table["ci_low"] > 0) | (table["ci_high"] < 0)
             # Rounding decides on which side of 0 an interval is that ends at 0.
-            is_clear = (table["pvalue_adjusted"] - (1 - level)).abs() > 1e-9
-            assert ((table["pvalue_adjusted"] < 1 - level) == excludes)[is_clear].all()
+            is_clear = (table["pvalue_adjusted"] - (1 - confidence_level)).abs() > 1e-9
+            assert ((table["pvalue_adjusted"] < 1 - confidence_level) == excludes)[is_clear].all()
             n_clear += int(excludes.sum())
             if reference is not None:
                 expected = 1 - (1 - table["pvalue"]) ** len(table)
@@ -1152,13 +1168,15 @@ def test_limits_of_tau_make_the_observed_variance_unlikely(n_groups):
             variance = np.diag(tau**2 + v)
             centred = np.eye(n_groups) - 1 / n_groups
             product = centred @ variance
-            freedom = np.trace(product) ** 2 / np.trace(product @ product)
+            degrees_of_freedom = np.trace(product) ** 2 / np.trace(product @ product)
             ratio = auc.var(ddof=1) / np.diag(variance).mean()
-            assert stats.chi2.cdf(freedom * ratio, freedom) == pytest.approx(tail, abs=1e-6)
+            assert stats.chi2.cdf(degrees_of_freedom * ratio, degrees_of_freedom) == pytest.approx(
+                tail, abs=1e-6
+            )
     assert np.isnan(heterogeneity.tau_interval(auc[:1], v[:1], v[:1], 0.95)).all()
 
 
-def test_expected_difference_is_the_mean_range():
+def test_null_difference_is_the_mean_range():
     # Ranges of 2 and 3 standard normal variables: 2 / sqrt(pi) and 3 / sqrt(pi)
     for n_groups, mean in ((2, 2 / np.sqrt(np.pi)), (3, 3 / np.sqrt(np.pi))):
         assert heterogeneity.mean_range(np.full(n_groups, 0.1)) == pytest.approx(
@@ -1171,14 +1189,14 @@ def test_expected_difference_is_the_mean_range():
 
 
 @pytest.mark.parametrize("sizes", [(5, 15), (40, 160)])
-def test_expected_difference_is_what_equal_groups_show(sizes):
+def test_null_difference_is_what_equal_groups_show(sizes):
     n_groups, n_runs = 8, 200
     rng = np.random.default_rng(1)
     y = np.tile(np.repeat([True, False], sizes), n_groups)
     groups = np.repeat(np.arange(n_groups), sum(sizes))
     reports = [report_of(y, rng.normal(size=y.size) + y, groups) for _ in range(n_runs)]
     seen = np.mean([report.difference for report in reports])
-    expected = np.mean([report.expected_difference for report in reports[:20]])
+    expected = np.mean([report.null_difference for report in reports[:20]])
     assert expected == pytest.approx(seen, rel=0.08)
 
 
@@ -1189,18 +1207,18 @@ def test_expected_difference_is_what_equal_groups_show(sizes):
 @pytest.mark.parametrize("n_groups", [2, 3, 12])
 def test_anderson_darling_and_kolmogorov_equal_scipy(n_groups, decimals):
     y, scores, groups, _ = simulated(n_groups, n_groups=n_groups, decimals=decimals, n=500)
-    partial = AUCPartial.from_predictions(y, scores, groups=groups)
-    places = ranks_among_all(partial._cells)
+    counts = ScoreCounts.from_predictions(y, scores, groups=groups)
+    places = ranks_among_all(counts.cells)
     for side, mine in enumerate((~y, y)):
         samples = [scores[mine & (groups == g)] for g in range(n_groups)]
-        statistic, pvalue = agreement.anderson_darling(partial._cells, places, side)
+        statistic, pvalue = agreement.anderson_darling(counts.cells, places, side)
         assert statistic == pytest.approx(raw_anderson_darling(samples), rel=1e-10)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that p values are cut at .001 and .25
             theirs = stats.anderson_ksamp(samples).pvalue
         if 0.002 < theirs < 0.24 and decimals == 9:
             assert pvalue == pytest.approx(theirs, abs=0.02)
-        distances = agreement.kolmogorov_distances(partial._cells, places, side)
+        distances = agreement.kolmogorov_distances(counts.cells, places, side)
         every = np.sort(scores[mine])
         points = np.unique(every)
         for sample, distance in zip(samples, distances, strict=True):
@@ -1229,9 +1247,9 @@ def test_p_values_of_anderson_darling_are_uniform_when_groups_are_alike():
     pvalues = []
     for _ in range(400):
         scores, groups = rng.integers(0, 6, 300) ** 2, rng.integers(0, 4, 300)
-        partial = AUCPartial.from_predictions(np.ones(300), scores, groups=groups, pos_label=1)
+        counts = ScoreCounts.from_predictions(np.ones(300), scores, groups=groups, pos_label=1)
         pvalues.append(
-            agreement.anderson_darling(partial._cells, ranks_among_all(partial._cells), 1)[1]
+            agreement.anderson_darling(counts.cells, ranks_among_all(counts.cells), 1)[1]
         )
     assert np.mean(np.array(pvalues) < 0.05) == pytest.approx(0.05, abs=0.03)
     assert stats.kstest(pvalues, "uniform").pvalue > 0.001
@@ -1262,7 +1280,7 @@ def test_agreement_of_weighted_rows_and_of_one_group():
     assert "sample weights" in found.verdict
     alone = report_of(Y, S1).agreement()
     assert_allclose(alone.averages["difference"], 0.0, atol=1e-12)
-    assert (alone.averages["stands_for_pooled"] == "yes").all()
+    assert (alone.averages["equivalent_to_pooled"] == "yes").all()
     with pytest.raises(ValueError, match="delta must be a number between 0 and 1; got 5"):
         report_of(Y, S1).agreement(delta=5)
     with pytest.raises(ValueError, match="rows of both classes"):
@@ -1272,9 +1290,9 @@ def test_agreement_of_weighted_rows_and_of_one_group():
 def test_agreement_of_few_rows_without_variation_is_left_open():
     y = [0, 0, 1, 1] * 2
     found = report_of(y, [1, 2, 5, 6, 2.5, 3, 6.5, 7], list("aaaabbbb")).agreement()
-    assert (found.averages["stands_for_pooled"] == "cannot tell").all()
+    assert (found.averages["equivalent_to_pooled"] == "cannot tell").all()
     found = report_of(y, [2] * 8, list("aaaabbbb")).agreement()
-    assert (found.averages["stands_for_pooled"] == "cannot tell").all()
+    assert (found.averages["equivalent_to_pooled"] == "cannot tell").all()
 
 
 def test_agreement_where_a_number_stands_in():
@@ -1324,7 +1342,7 @@ def test_the_scale_of_weights_changes_nothing(scale):
     def found(weights):
         report = report_of(y, scores, groups, weights)
         halves = [
-            AUCPartial.from_predictions(
+            ScoreCounts.from_predictions(
                 y[half], scores[half], groups=groups[half], sample_weight=weights[half]
             )
             for half in (np.arange(240) < 120, np.arange(240) >= 120)
@@ -1335,7 +1353,7 @@ def test_the_scale_of_weights_changes_nothing(scale):
             compare_roc_auc(y, scores, -scores, groups=groups, sample_weight=weights, over=over)
             for over in ("rows", "groups")
         ]
-        gaps = cross_gaps(report.partial)
+        gaps = cross_gaps(report.counts)
         numbers = [*inference_of(report), *inference_of(within)]
         for table in (agreement.averages, agreement.scores, *(c.table for c in compared)):
             numbers += table.select_dtypes("number").to_numpy().ravel().tolist()
@@ -1352,7 +1370,7 @@ def test_folds_whose_weights_differ_in_scale_are_put_on_one():
 
     def within(scale):
         halves = [
-            AUCPartial.from_predictions(
+            ScoreCounts.from_predictions(
                 y[half], scores[half], groups=groups[half], sample_weight=scale * weights[half]
             )
             for half in (first, ~first)
@@ -1369,17 +1387,17 @@ def test_folds_whose_weights_differ_in_scale_are_put_on_one():
 
 def counts_of(k):
     """A group of many rows beside one of few, at three scores."""
-    return AUCPartial.from_counts(
+    return ScoreCounts.from_counts(
         list("aaabbb"), [0.1, 0.5, 0.9] * 2, [3 * k, 2 * k, k, 3, 2, 2], [k, 2 * k, 3 * k, 1, 2, 2]
     )
 
 
 def test_simulations_of_counts_do_not_depend_on_their_number():
     began = time.perf_counter()
-    expected = GroupAUC(counts_of(2**36)).expected_difference
+    expected = GroupAUC(counts_of(2**36)).null_difference
     area = GroupAUC(counts_of(2**36)).abroca("a", n_resamples=50, random_state=0)
     assert time.perf_counter() - began < 5
-    assert expected == pytest.approx(GroupAUC(counts_of(500)).expected_difference, rel=0.1)
+    assert expected == pytest.approx(GroupAUC(counts_of(500)).null_difference, rel=0.1)
     fewer = GroupAUC(counts_of(500)).abroca("a", n_resamples=50, random_state=0)
     assert area["expected"].iloc[0] == pytest.approx(fewer["expected"].iloc[0], rel=0.3)
 
@@ -1461,7 +1479,7 @@ def test_statistics_in_threads_leave_the_filters_of_warnings_alone():
     changed = []
 
     def ask(_):
-        GroupAUC(report.partial, undefined=0.5).statistics()
+        GroupAUC(report.counts, undefined=0.5).statistics()
         changed.append(list(warnings.filters) != filters)
 
     with ThreadPoolExecutor(8) as pool:

@@ -17,7 +17,7 @@ from kernel_cases import LARGEST, SCORES, make_rows, same_bits
 from oracles import all_pairs, random_case
 
 import skfedauc
-from skfedauc import AUCPartial
+from skfedauc import ScoreCounts
 from skfedauc import _kernel as kernel
 from skfedauc._kernel import (
     Cells,
@@ -68,8 +68,8 @@ def test_booleans_may_have_other_bytes_than_one(version, byte):
     viewed = (positive.astype(np.uint8) * np.uint8(byte)).view(np.bool_)
     expected = count_rows(scores, positive, groups, 7)
     assert same_bits(count_rows(scores, viewed, groups, 7), expected)
-    of_rows = AUCPartial.from_predictions(viewed, scores, groups=groups)
-    assert of_rows == AUCPartial.from_predictions(positive, scores, groups=groups)
+    of_rows = ScoreCounts.from_predictions(viewed, scores, groups=groups)
+    assert of_rows == ScoreCounts.from_predictions(positive, scores, groups=groups)
 
 
 def test_any_number_of_threads_may_be_asked_for():
@@ -332,16 +332,16 @@ def test_a_misspelt_version_is_an_error():
 
 
 def test_many_rows_are_warned_of_once_if_the_kernel_is_not_compiled(monkeypatch):
-    from skfedauc.partials import auc_partial
+    from skfedauc.counts import score_counts
 
     monkeypatch.setattr(kernel, "_implementation", _numpy)
-    monkeypatch.setattr(auc_partial, "_MANY_ROWS", 3)
-    auc_partial._warn_of_slow_kernel.cache_clear()
-    AUCPartial.from_predictions([0, 1], [0.1, 0.2])
+    monkeypatch.setattr(score_counts, "_MANY_ROWS", 3)
+    score_counts._warn_of_slow_kernel.cache_clear()
+    ScoreCounts.from_predictions([0, 1], [0.1, 0.2])
     with pytest.warns(RuntimeWarning, match="without its compiled part"):
-        AUCPartial.from_predictions([0, 1, 1], [0.1, 0.2, 0.3])
-    AUCPartial.from_predictions([0, 1, 1], [0.1, 0.2, 0.3])
-    auc_partial._warn_of_slow_kernel.cache_clear()
+        ScoreCounts.from_predictions([0, 1, 1], [0.1, 0.2, 0.3])
+    ScoreCounts.from_predictions([0, 1, 1], [0.1, 0.2, 0.3])
+    score_counts._warn_of_slow_kernel.cache_clear()
 
 
 @pytest.fixture

@@ -24,8 +24,8 @@ from skfedauc import __main__ as command_line
 from skfedauc import _kernel as kernel
 from skfedauc import _predictions_file as predictions_file
 from skfedauc.__main__ import main
-from skfedauc.fairness import page
-from skfedauc.fairness.claims import Family
+from skfedauc.audit import page
+from skfedauc.audit.claims import Family
 from skfedauc.report import STATISTICS
 from skfedauc.report.group_auc import MATRIX_GROUPS
 
@@ -161,7 +161,7 @@ def test_gaps_are_told_without_small_groups_too(tmp_path, audit, capsys):
         "difference": others.difference,
         "ci_low": interval["ci_low"],
         "ci_high": interval["ci_high"],
-        "expected_difference": others.expected_difference,
+        "null_difference": others.null_difference,
         "pvalue": others.test_difference().pvalue,
     }
     assert main(["audit", str(path), *COLUMNS]) == 0

@@ -16,14 +16,14 @@ from sklearn.model_selection import GridSearchCV
 
 import skfedauc
 from skfedauc import (
-    AUCPartial,
     FairnessAudit,
     GroupAUC,
     MitigatedClassifier,
+    ScoreCounts,
     WithinGroupStratifiedKFold,
+    _input,
     group_auc_scoring,
 )
-from skfedauc import _validation as validation
 from skfedauc.__main__ import main
 
 LONG = "x" * 1_000_000
@@ -36,7 +36,7 @@ GROUPS = np.tile(["a", "a", "b", "b"], N // 4)
 X = pd.DataFrame({"s": SCORE, "t": RNG.random(N), "g": GROUPS})
 MODEL = LogisticRegression().fit(X[["s"]], Y)
 ROWS = {"y_true": Y, "y_score": SCORE, "groups": GROUPS}
-COUNTS = GroupAUC.from_predictions(**ROWS).partial.to_counts()
+COUNTS = GroupAUC.from_predictions(**ROWS).counts.to_counts()
 SEARCH = GridSearchCV(
     LogisticRegression(),
     {"C": [0.1, 1.0]},
@@ -58,9 +58,8 @@ def arguments_of(function):
         "X": X[["s"]],
         "y": Y,
         "batches": [(Y, SCORE, GROUPS)],
-        "parts": [AUCPartial.from_predictions(**ROWS)],
-        "partials": [AUCPartial.from_predictions(**ROWS)],
-        "partial": AUCPartial.from_predictions(**ROWS),
+        "parts": [ScoreCounts.from_predictions(**ROWS)],
+        "counts": ScoreCounts.from_predictions(**ROWS),
         "report": GroupAUC.from_predictions(**ROWS),
         "search": SEARCH,
         "score": "pooled",
@@ -79,7 +78,7 @@ def arguments_of(function):
         "simplest": "C",
         "shifts": [0.0, 1.0],
     }
-    if function.__qualname__ == "AUCPartial.from_counts":
+    if function.__qualname__ == "ScoreCounts.from_counts":
         known |= {name: COUNTS[name] for name in COUNTS}
     return {name: known[name] for name in inspect.signature(function).parameters if name in known}
 
@@ -87,7 +86,7 @@ def arguments_of(function):
 def public_functions():
     """Every public function, class and method, and the report that methods are called on."""
     instances = {
-        "AUCPartial": AUCPartial.from_predictions(**ROWS),
+        "ScoreCounts": ScoreCounts.from_predictions(**ROWS),
         "GroupAUC": GroupAUC.from_predictions(**ROWS),
         "FairnessAudit": FairnessAudit.from_predictions(**ROWS),
         "WithinGroupStratifiedKFold": WithinGroupStratifiedKFold(2, groups="g"),
@@ -192,9 +191,9 @@ class Colour(enum.Enum):
     ids=lambda value: str(value)[:20],
 )
 def test_a_type_is_named_once(value, expected):
-    assert validation.described(value) == expected
+    assert _input.described(value) == expected
 
 
 def test_scores_that_float64_cannot_hold_name_their_type_once():
     with pytest.raises(ValueError, match=r"such as Fraction\(1, 3\), that would be rounded"):
-        AUCPartial.from_predictions([0, 1], [Fraction(1, 3), Fraction(1, 2)])
+        ScoreCounts.from_predictions([0, 1], [Fraction(1, 3), Fraction(1, 2)])

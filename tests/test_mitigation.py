@@ -33,7 +33,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from threadpoolctl import threadpool_limits
 
 from skfedauc import GroupAUC, MitigatedClassifier
-from skfedauc.fairness import sensitive
+from skfedauc.mitigation import sensitive
 
 FEATURES = ["dose", "level"]
 COLUMNS = ["sex", "band", ["sex", "band"]]

@@ -17,16 +17,16 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 # A module imports from layers above it in this list; within a layer nothing is imported.
 LAYERS = [
-    {"_validation", "_kernel", "_output_file"},
+    {"_input", "_kernel", "_output_file"},
     {"_sklearn"},
-    {"partials", "_versions"},
-    {"inference", "simulation"},
+    {"counts", "_versions"},
+    {"inference", "datasets", "mitigation"},
     {"report"},
     {"metrics"},
     {"scoring"},
     {"model_selection", "_predictions_file"},
     {"plotting"},
-    {"fairness"},
+    {"audit"},
     {"__main__"},
 ]
 LAYER_OF = {module: level for level, layer in enumerate(LAYERS) for module in layer}
@@ -87,17 +87,17 @@ for name in ("pandas", "sklearn", "scipy", "fairlearn", "matplotlib", "polars", 
     sys.modules[name] = None
 import pickle
 import numpy as np
-from skfedauc import AUCPartial
-one = AUCPartial.from_predictions([0, 1, 1], [0.1, 0.2, 0.3], groups=[3, 3, 4])
-two = AUCPartial.from_predictions(
+from skfedauc import ScoreCounts
+one = ScoreCounts.from_predictions([0, 1, 1], [0.1, 0.2, 0.3], groups=[3, 3, 4])
+two = ScoreCounts.from_predictions(
     np.array([0, 1]), np.array([0.1, 0.9]), groups=np.array([4, 9]), sample_weight=[0.5, 2.0]
 )
-three = AUCPartial.from_counts([4], [0.5], [7], [1])
+three = ScoreCounts.from_counts([4], [0.5], [7], [1])
 print(repr(pickle.loads(pickle.dumps(sum([one, two, three])))))
 """
     )
     assert printed == (
-        "AUCPartial(3 groups, 13 rows: 4 positives and 9 negatives, 5 distinct scores, weighted)"
+        "ScoreCounts(3 groups, 13 rows: 4 positives and 9 negatives, 5 distinct scores, weighted)"
     )
 
 

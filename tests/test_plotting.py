@@ -20,16 +20,18 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.model_selection import GridSearchCV
 
 from skfedauc import (
-    AUCPartial,
-    CandidatesDisplay,
-    CrossAUCDisplay,
     GroupAUC,
-    GroupAUCDisplay,
-    GroupRocCurveDisplay,
-    GroupScoreDisplay,
+    ScoreCounts,
     cross_validate_group_auc,
     pareto_front,
     select_within_gap,
+)
+from skfedauc.plotting import (
+    CandidatesDisplay,
+    CrossAUCDisplay,
+    GroupAUCDisplay,
+    GroupRocCurveDisplay,
+    GroupScoreDisplay,
 )
 from skfedauc.plotting.curves import GRID, MOST_CORNERS
 from skfedauc.plotting.drawing import STYLES, text_of
@@ -81,7 +83,7 @@ def report_of(n_groups, seed=0, *, weighted=False):
 def report_with(labels):
     """A report with a group for each label."""
     rng = np.random.default_rng(0)
-    counts = AUCPartial.from_counts(
+    counts = ScoreCounts.from_counts(
         np.repeat(np.arange(len(labels)), 20),
         np.tile(np.arange(20) / 20, len(labels)),
         rng.integers(1, 9, size=20 * len(labels)),
@@ -126,7 +128,7 @@ def random_search(n_candidates, seed=0):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_forest_plot_shows_the_numbers_of_the_report(n_groups, weighted):
     report = report_of(n_groups, weighted=weighted)
-    display = GroupAUCDisplay.from_report(report, level=0.9, ax=axes(8, 9))
+    display = GroupAUCDisplay.from_report(report, confidence_level=0.9, ax=axes(8, 9))
     intervals = report.confidence_intervals(0.9)
     in_order = intervals.dropna(subset="auc").sort_values("auc", kind="stable")
     if n_groups == 200:
@@ -142,7 +144,7 @@ def test_forest_plot_shows_the_numbers_of_the_report(n_groups, weighted):
     assert ticks == list(in_order.index)
     for name, line in display.lines_.items():
         assert set(line.get_xdata()) == {report.statistic(name)}
-    assert set(display.lines_) == {"pooled", "macro", "pairs"}
+    assert set(display.lines_) == {"pooled", "macro", "within"}
 
 
 def test_forest_plot_tells_of_groups_it_does_not_show():
@@ -556,7 +558,7 @@ def test_an_unfitted_search_or_one_without_gaps_is_an_error():
 
 
 @pytest.mark.parametrize("display", REPORT_DISPLAYS)
-def test_rows_estimators_and_merged_partials_give_the_same_picture(display):
+def test_rows_estimators_and_merged_counts_give_the_same_picture(display):
     y, score, groups, _ = rows(4)
     X = pd.DataFrame({"score": score, "site": groups})
 
@@ -568,9 +570,9 @@ def test_rows_estimators_and_merged_partials_give_the_same_picture(display):
     model.classes_ = np.array([0, 1])
     model.coef_ = np.ones((1, 1))
     parts = [
-        AUCPartial.from_predictions(y[i::3], score[i::3], groups=groups[i::3]) for i in range(3)
+        ScoreCounts.from_predictions(y[i::3], score[i::3], groups=groups[i::3]) for i in range(3)
     ]
-    report = GroupAUC(AUCPartial.merge(parts), undefined="ignore")
+    report = GroupAUC(ScoreCounts.merge(parts), undefined="ignore")
     made = [
         display.from_report(report, ax=axes()),
         display.from_predictions(y, score, groups=groups, undefined="ignore", ax=axes()),
@@ -613,7 +615,7 @@ def test_subfigures_and_figures_without_layout(display):
 
 @pytest.mark.parametrize("display", REPORT_DISPLAYS)
 def test_rows_without_groups(display):
-    report = GroupAUC(AUCPartial.from_predictions([0, 1, 1, 0], [0.1, 0.4, 0.2, 0.3]))
+    report = GroupAUC(ScoreCounts.from_predictions([0, 1, 1, 0], [0.1, 0.4, 0.2, 0.3]))
     draw(display.from_report(report, ax=axes()))
 
 
@@ -678,10 +680,10 @@ def test_no_text_overlaps_another_or_leaves_the_picture(display, size, n_groups)
     if display is CandidatesDisplay:
         made = display.from_search(random_search(n_groups), score="pooled", ax=ax)
     else:
-        partial = report_of(n_groups).partial.regroup(
+        counts = report_of(n_groups).counts.regroup(
             lambda label: f"{HOSTILE[-1][: int(label[5:]) % 40]} {label}"
         )
-        made = display.from_report(GroupAUC(partial, undefined="ignore"), ax=ax)
+        made = display.from_report(GroupAUC(counts, undefined="ignore"), ax=ax)
     draw(made)
     found = texts_of(made.ax_)
     if display is CrossAUCDisplay:
@@ -728,9 +730,9 @@ def test_the_legend_of_roc_curves_covers_none():
 
 @pytest.mark.parametrize("display", REPORT_DISPLAYS)
 def test_what_is_no_report_is_an_error(display):
-    with pytest.raises(TypeError, match=r"draws a GroupAUC; got AUCPartial"):
-        display.from_report(report_of(2).partial)
-    empty = GroupAUC(AUCPartial.from_counts([], [], [], []))
+    with pytest.raises(TypeError, match=r"draws a GroupAUC; got ScoreCounts"):
+        display.from_report(report_of(2).counts)
+    empty = GroupAUC(ScoreCounts.from_counts([], [], [], []))
     with pytest.raises(ValueError, match="needs at least one group"):
         display.from_report(empty)
     with pytest.raises(ValueError, match="max_groups must be a whole number of at least 2; got 1"):
@@ -793,12 +795,13 @@ def test_without_matplotlib_the_error_names_the_remedy():
 import sys
 sys.modules["matplotlib"] = None
 import skfedauc as s
+p = s.plotting
 report = s.GroupAUC.from_predictions([0, 1], [0.1, 0.2], groups=["a", "a"])
 calls = [lambda d=d: d.from_report(report) for d in (
-    s.GroupAUCDisplay, s.GroupRocCurveDisplay, s.GroupScoreDisplay, s.CrossAUCDisplay)]
-calls.append(lambda: s.GroupAUCDisplay.from_predictions([0, 1], [0.1, 0.2], groups=["a", "a"]))
-calls.append(lambda: s.CandidatesDisplay.from_search(None, score="pooled"))
-calls.append(lambda: s.CrossAUCDisplay([[0.5]]).plot())
+    p.GroupAUCDisplay, p.GroupRocCurveDisplay, p.GroupScoreDisplay, p.CrossAUCDisplay)]
+calls.append(lambda: p.GroupAUCDisplay.from_predictions([0, 1], [0.1, 0.2], groups=["a", "a"]))
+calls.append(lambda: p.CandidatesDisplay.from_search(None, score="pooled"))
+calls.append(lambda: p.CrossAUCDisplay([[0.5]]).plot())
 for call in calls:
     try:
         call()
@@ -818,8 +821,9 @@ def test_pyplot_is_not_needed_for_axes_that_are_given():
 import sys
 from matplotlib.figure import Figure
 import skfedauc as s
+p = s.plotting
 ax = Figure().subplots()
-s.GroupAUCDisplay.from_predictions([0, 1, 1], [0.1, 0.2, 0.3], groups=["a"] * 3, ax=ax)
+p.GroupAUCDisplay.from_predictions([0, 1, 1], [0.1, 0.2, 0.3], groups=["a"] * 3, ax=ax)
 print("matplotlib.pyplot" in sys.modules)
 """
     )

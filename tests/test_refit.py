@@ -24,10 +24,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfedauc import (
+    compare_candidates,
     group_auc_scoring,
-    luck_report,
     pareto_front,
-    select_simplest_tied,
+    select_simplest,
     select_within_gap,
 )
 
@@ -59,7 +59,7 @@ def best_within(scores, gaps, at_most):
 
 RULES = {
     "gap": select_within_gap("pooled", gap="cross_difference", at_most=0.05),
-    "tied": select_simplest_tied("pooled", simplest="C", test_fraction=0.2, level=0.9),
+    "tied": select_simplest("pooled", simplest="C", test_fraction=0.2, confidence_level=0.9),
 }
 each_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 
@@ -83,7 +83,12 @@ def test_parameters_are_attributes():
     rule = RULES["gap"]
     assert (rule.score, rule.gap, rule.at_most) == ("pooled", "cross_difference", 0.05)
     rule = RULES["tied"]
-    assert (rule.score, rule.simplest, rule.test_fraction, rule.level) == ("pooled", "C", 0.2, 0.9)
+    assert (rule.score, rule.simplest, rule.test_fraction, rule.confidence_level) == (
+        "pooled",
+        "C",
+        0.2,
+        0.9,
+    )
 
 
 @each_rule
@@ -94,18 +99,18 @@ def test_rules_do_not_change(rule):
 
 
 def test_rules_are_equal_if_all_parameters_are():
-    within, tied = {"gap": "difference", "at_most": 0.1}, {"simplest": "C", "level": 0.9}
+    within, tied = {"gap": "difference", "at_most": 0.1}, {"simplest": "C", "confidence_level": 0.9}
     rules = [
         select_within_gap("pooled", **within),
         select_within_gap("macro", **within),
         select_within_gap("pooled", **{**within, "gap": "tau"}),
         select_within_gap("pooled", **{**within, "at_most": 0.2}),
-        select_simplest_tied("pooled", **tied),
-        select_simplest_tied("macro", **tied),
-        select_simplest_tied("pooled", **{**tied, "simplest": "-C"}),
-        select_simplest_tied("pooled", **{**tied, "level": 0.95}),
-        select_simplest_tied("pooled", **tied, test_fraction=0.2),
-        select_simplest_tied("pooled", simplest=len),
+        select_simplest("pooled", **tied),
+        select_simplest("macro", **tied),
+        select_simplest("pooled", **{**tied, "simplest": "-C"}),
+        select_simplest("pooled", **{**tied, "confidence_level": 0.95}),
+        select_simplest("pooled", **tied, test_fraction=0.2),
+        select_simplest("pooled", simplest=len),
     ]
     copies = [copy.deepcopy(rule) for rule in rules]
     for i, rule in enumerate(rules):
@@ -493,7 +498,7 @@ TIED = [[0.80, 0.83, 0.81], [0.84, 0.80, 0.82], [0.10, 0.12, 0.11], [0.79, 0.85,
 
 
 def simplest(column, table=TIED, **settings):
-    rule = select_simplest_tied("pooled", **{"simplest": "depth", **settings})
+    rule = select_simplest("pooled", **{"simplest": "depth", **settings})
     return rule(split_results(table, [{"depth": value} for value in column]))
 
 
@@ -501,32 +506,35 @@ def simplest(column, table=TIED, **settings):
     ("rule", "text"),
     [
         (
-            select_simplest_tied("pooled", simplest="clf__C"),
-            "select_simplest_tied('pooled', simplest='clf__C', test_fraction=None, level=0.95)",
+            select_simplest("pooled", simplest="clf__C"),
+            "select_simplest('pooled', simplest='clf__C', test_fraction=None, "
+            "confidence_level=0.95)",
         ),
         (
-            select_simplest_tied("auc", simplest="-C", test_fraction=np.float64(0.2), level=0.9),
-            "select_simplest_tied('auc', simplest='-C', test_fraction=0.2, level=0.9)",
+            select_simplest(
+                "auc", simplest="-C", test_fraction=np.float64(0.2), confidence_level=0.9
+            ),
+            "select_simplest('auc', simplest='-C', test_fraction=0.2, confidence_level=0.9)",
         ),
         (
-            select_simplest_tied("auc", simplest=size_of),
-            "select_simplest_tied('auc', simplest=size_of, test_fraction=None, level=0.95)",
+            select_simplest("auc", simplest=size_of),
+            "select_simplest('auc', simplest=size_of, test_fraction=None, confidence_level=0.95)",
         ),
     ],
     ids=["default", "all", "function"],
 )
 def test_repr_makes_the_tie_rule_again(rule, text):
     assert repr(rule) == text
-    again = eval(text, {"select_simplest_tied": select_simplest_tied, "size_of": size_of})
+    again = eval(text, {"select_simplest": select_simplest, "size_of": size_of})
     assert again == rule
 
 
 @pytest.mark.parametrize("key", ["-depth", size_of], ids=["name", "function"])
 @pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
 def test_copies_of_a_tie_rule_pick_alike(copied, key):
-    rule = select_simplest_tied("pooled", simplest=key, test_fraction=0.3, level=0.9)
+    rule = select_simplest("pooled", simplest=key, test_fraction=0.3, confidence_level=0.9)
     other = copied(rule)
-    assert type(other) is select_simplest_tied
+    assert type(other) is select_simplest
     assert repr(other) == repr(rule)
     assert other == rule == "pooled"
     table = split_results(TIED, [{"depth": value} for value in (1, 2, 3, 4)])
@@ -544,17 +552,21 @@ def test_copies_of_a_tie_rule_pick_alike(copied, key):
         ({"simplest": ["C"]}, TypeError, r"simplest must be .*; got \['C'\]"),
         ({"test_fraction": 0}, ValueError, r"test_fraction must be a number between 0 and 1; got"),
         ({"test_fraction": 5}, ValueError, r"test_fraction must be .*; got 5"),
-        ({"level": 95}, ValueError, r"level must be a number between 0 and 1; got 95"),
+        (
+            {"confidence_level": 95},
+            ValueError,
+            r"confidence_level must be a number .*; got 95",
+        ),
     ],
 )
 def test_tie_rules_that_cannot_be(arguments, error, message):
     with pytest.raises(error, match=message):
-        select_simplest_tied(**{"score": "pooled", "simplest": "C", **arguments})
+        select_simplest(**{"score": "pooled", "simplest": "C", **arguments})
 
 
 def test_what_is_simple_has_to_be_given():
     with pytest.raises(TypeError, match="simplest"):
-        select_simplest_tied("pooled")
+        select_simplest("pooled")
 
 
 @pytest.mark.parametrize(
@@ -583,12 +595,12 @@ def test_simplest_of_the_tied(depths, settings, picked):
 def test_level_decides_which_are_tied():
     # Candidate 0 is a little behind in each split.
     table = [[0.800, 0.801, 0.803], [0.808, 0.812, 0.814]]
-    adjusted = luck_report(split_results(table, [{}, {}]), "pooled", test_fraction=1 / 3)[
+    adjusted = compare_candidates(split_results(table, [{}, {}]), "pooled", test_fraction=1 / 3)[
         "pvalue_adjusted"
     ][0]
     assert 0.01 < adjusted < 0.2
-    assert simplest([1, 2], table, level=1 - adjusted * 0.99) == 0
-    assert simplest([1, 2], table, level=1 - adjusted * 1.01) == 1
+    assert simplest([1, 2], table, confidence_level=1 - adjusted * 0.99) == 0
+    assert simplest([1, 2], table, confidence_level=1 - adjusted * 1.01) == 1
 
 
 def test_share_of_test_rows_is_that_of_folds_unless_given():
@@ -599,9 +611,9 @@ def test_share_of_test_rows_is_that_of_folds_unless_given():
         results_ = split_results(table, [{"depth": i} for i in range(4)])
         index = {}
         for given in (None, 1 / 6, 0.5):
-            report = luck_report(results_, "pooled", test_fraction=given or 1 / 6)
+            report = compare_candidates(results_, "pooled", test_fraction=given or 1 / 6)
             index[given] = min(report.index[report["tied"]])
-            rule = select_simplest_tied("pooled", simplest="depth", test_fraction=given)
+            rule = select_simplest("pooled", simplest="depth", test_fraction=given)
             assert rule(results_) == index[given]
         picked.add(index[None] == index[0.5])
     assert picked == {True, False}
@@ -612,10 +624,10 @@ def test_many_splits_are_hardly_folds():
     table = split_results(rng.random((3, 11)), [{"depth": i} for i in range(3)])
     message = r"what share of the rows each of 11 splits tests on; pass test_fraction, such as 0\.2"
     with pytest.raises(ValueError, match=message):
-        select_simplest_tied("pooled", simplest="depth")(table)
-    select_simplest_tied("pooled", simplest="depth", test_fraction=0.2)(table)
+        select_simplest("pooled", simplest="depth")(table)
+    select_simplest("pooled", simplest="depth", test_fraction=0.2)(table)
     del table["split10_test_pooled"]
-    select_simplest_tied("pooled", simplest="depth")(table)
+    select_simplest("pooled", simplest="depth")(table)
 
 
 def test_failed_candidates_are_not_the_simplest():
@@ -644,17 +656,17 @@ def test_parameters_that_are_no_numbers(depths, message):
 
 def test_only_tied_candidates_need_the_parameter():
     params = [{"depth": 2}, {"depth": 1}, {"kernel": "rbf"}, {"depth": 3}]
-    rule = select_simplest_tied("pooled", simplest="depth")
+    rule = select_simplest("pooled", simplest="depth")
     assert rule(split_results(TIED, params)) == 1
     message = r"simplest='depth' names no parameter of the tied candidate, which has 'kernel'; name"
     with pytest.raises(ValueError, match=message):
         rule(split_results(TIED, params[::-1]))
     with pytest.raises(ValueError, match=r"simplest='-C' names no parameter of the tied"):
-        select_simplest_tied("pooled", simplest="-C")(split_results(TIED, params))
+        select_simplest("pooled", simplest="-C")(split_results(TIED, params))
 
 
 def test_scores_that_the_search_does_not_have():
-    rule = select_simplest_tied("macro", simplest="depth")
+    rule = select_simplest("macro", simplest="depth")
     with pytest.raises(ValueError, match=r"no score named 'macro' .*; it has 'pooled'"):
         rule(split_results(TIED, [{"depth": 1}] * 4))
 
@@ -687,8 +699,8 @@ RULE = {"simplest": "logisticregression__C", "test_fraction": 1 / 3}
     ],
 )
 def test_search_refits_the_simplest_of_the_tied(score, scoring):
-    search = searching(select_simplest_tied(score, **RULE), scoring=scoring).fit(X, Y)
-    report = luck_report(search, score)
+    search = searching(select_simplest(score, **RULE), scoring=scoring).fit(X, Y)
+    report = compare_candidates(search, score)
     assert search.best_index_ == report.loc[report["tied"], "logisticregression__C"].idxmin()
     assert search.best_params_ == search.cv_results_["params"][search.best_index_]
     assert search.best_params_["logisticregression__C"] == search.best_estimator_[-1].C
@@ -698,7 +710,7 @@ def test_search_refits_the_simplest_of_the_tied(score, scoring):
     assert again.score(X, Y) == search.score(X, Y)
 
 
-SIMPLEST = select_simplest_tied("pooled", **RULE)
+SIMPLEST = select_simplest("pooled", **RULE)
 LIMITED = select_within_gap("pooled", at_most=0.5)
 rules_and_searches = pytest.mark.parametrize(
     ("rule", "kind"),

@@ -29,7 +29,7 @@ from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from skfedauc import AUCPartial, GroupAUC, make_group_auc_scorer
+from skfedauc import GroupAUC, ScoreCounts, make_group_auc_scorer
 
 CHUNKS = [range(k, k + 15) for k in range(0, 60, 15)]
 
@@ -81,7 +81,7 @@ def test_every_statistic_equals_brute_force(seeds, weights):
             assert same_statistic(name, value, truth.statistics[name]), (seed, name)
             assert isinstance(value, float)
         assert got.statistics().index.tolist() == list(STATISTICS)
-        assert [plain_label(g) for g in got.partial.groups] == truth.labels
+        assert [plain_label(g) for g in got.counts.groups] == truth.labels
         np.testing.assert_allclose(got.by_group["auc"], truth.auc, rtol=0, atol=1e-12)
         assert got.by_group["n_positives"].tolist() == truth.n_positives.tolist()
         assert got.by_group["n_negatives"].tolist() == truth.n_negatives.tolist()
@@ -116,7 +116,7 @@ def test_pooled_and_group_aucs_equal_scikit_learn(seeds, weights):
         if len(set(case.y.tolist())) == 2:
             expected = roc_auc_score(case.y, case.scores, sample_weight=case.weights)
             assert same_number(got.pooled, expected), seed
-        labels = [plain_label(g) for g in got.partial.groups]
+        labels = [plain_label(g) for g in got.counts.groups]
         for label, auc in zip(labels, got.by_group["auc"], strict=True):
             rows = case.take([group == label for group in case.groups])
             if len(set(rows.y.tolist())) == 2:
@@ -132,7 +132,7 @@ def test_pooled_is_made_of_within_and_cross(seeds, weights):
         got, truth = report_of(case), all_pairs(case)
         parts = got.decomposition()
         assert same_number(parts.share_within, truth.share_within)
-        assert same_number(parts.within, truth.statistics["pairs"])
+        assert same_number(parts.within, truth.statistics["within"])
         assert same_number(parts.cross, truth.statistics["cross"])
         within, cross, share = np.nan_to_num(parts)
         if not np.isnan(got.pooled):
@@ -197,7 +197,7 @@ def test_values_of_other_software():
     assert weighted.pooled == pytest.approx(0.8214285714285714, abs=1e-12)
     other = GroupAUC.from_predictions(**{**ARRAY_A, "y_score": ARRAY_A_SECOND})
     assert other.pooled == pytest.approx(second, abs=1e-12)
-    ten = AUCPartial.from_predictions(
+    ten = ScoreCounts.from_predictions(
         [0, 0, 1, 1, 0, 1, 0, 1, 1, 0], [0.1, 0.4, 0.35, 0.8, 0.2, 0.7, 0.6, 0.9, 0.55, 0.3]
     )
     assert GroupAUC(ten).pooled == pytest.approx(0.88, abs=1e-12)
@@ -346,7 +346,7 @@ def test_average_by_mapping_of_tuples():
         ([1, np.nan], ValueError, "weights must be finite; got 1 NaN"),
         (["1", "2"], TypeError, "weights must hold numbers"),
         (0.5, TypeError, "weights must be a one-dimensional array"),
-        ("worst", ValueError, "not an average.*macro, samples, positives, negatives, pairs"),
+        ("worst", ValueError, "not an average.*macro, samples, positives, negatives, within"),
         ("weighted", ValueError, "'weighted' corresponds to 'positives'"),
         ("micro", ValueError, "'micro' corresponds to 'pooled'"),
     ],
@@ -372,7 +372,7 @@ def test_average_with_all_weight_on_undefined_groups_is_nan():
         lambda got: got.difference,
         lambda got: got.ratio,
         lambda got: got.cross_difference,
-        lambda got: got.statistic("pairs"),
+        lambda got: got.statistic("within"),
         lambda got: got.statistics(),
     ],
     ids=["average", "worst", "difference", "ratio", "cross_difference", "statistic", "statistics"],
@@ -395,7 +395,7 @@ def test_a_warning_points_at_the_line_that_asked(read):
 def test_what_needs_no_group_auc_does_not_warn():
     got = GroupAUC.from_predictions(**ONE_CLASS)
     parts = got.decomposition()
-    assert same_number(parts.within, all_pairs(case_of(ONE_CLASS)).statistics["pairs"])
+    assert same_number(parts.within, all_pairs(case_of(ONE_CLASS)).statistics["within"])
     assert 0 < got.pooled < 1
     assert got.by_group["auc"].isna().tolist() == [False, False, True, True]
     assert got.cross_matrix.loc["a", "c"] == 0.5
@@ -418,7 +418,7 @@ def test_ignore_does_as_skip_without_a_warning():
     assert quiet.to_dict() == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
-@pytest.mark.parametrize("name", ["macro", "pairs", "worst", "difference", "cross_difference"])
+@pytest.mark.parametrize("name", ["macro", "within", "worst", "difference", "cross_difference"])
 def test_raise(name):
     got = GroupAUC.from_predictions(**ONE_CLASS, undefined="raise")
     for _ in range(2):
@@ -445,10 +445,10 @@ def test_a_gap_of_one_group_is_nan_never_zero(gap):
     got = GroupAUC.from_predictions([0, 1], [0.2, 0.6], groups=["a", "a"])
     with pytest.warns(UndefinedMetricWarning, match="two groups with rows of both classes"):
         assert np.isnan(got.statistic(gap))
-    strict = GroupAUC(got.partial, undefined="raise")
+    strict = GroupAUC(got.counts, undefined="raise")
     with pytest.raises(ValueError, match="two groups"):
         strict.statistic(gap)
-    assert np.isnan(GroupAUC(got.partial, undefined="ignore").statistic(gap))
+    assert np.isnan(GroupAUC(got.counts, undefined="ignore").statistic(gap))
 
 
 def test_a_stand_in_makes_a_gap_of_one_defined_group():
@@ -482,7 +482,7 @@ def test_ratio_of_groups_that_rank_all_wrong_is_nan():
 @pytest.mark.parametrize("y", [[0, 0, 0], [1, 1, 1]])
 def test_no_defined_group_is_nan(y):
     got = GroupAUC.from_predictions(y, [0.2, 0.4, 0.6], groups=["a", "b", "b"])
-    quiet = GroupAUC(got.partial, undefined="ignore")
+    quiet = GroupAUC(got.counts, undefined="ignore")
     assert all(np.isnan(quiet.statistic(name)) for name in STATISTICS)
     assert quiet.statistics().isna().all()
     with pytest.warns(UndefinedMetricWarning, match="pooled AUC needs rows of both classes"):
@@ -502,10 +502,10 @@ def test_no_rows():
 
 @pytest.mark.parametrize("undefined", [True, None, "drop", 1.5, -0.1, np.nan, [0.5]])
 def test_undefined_must_be_one_of_its_values(undefined):
-    partial = AUCPartial.from_predictions([0, 1], [0.2, 0.6], groups=[1, 1])
+    counts = ScoreCounts.from_predictions([0, 1], [0.2, 0.6], groups=[1, 1])
     message = "undefined must be 'skip', 'ignore', 'raise' or a number from 0 to 1"
     with pytest.raises(ValueError, match=message):
-        GroupAUC(partial, undefined=undefined)
+        GroupAUC(counts, undefined=undefined)
     with pytest.raises(ValueError, match=message):
         GroupAUC.from_predictions([0, 1], [0.2, 0.6], groups=[1, 1], undefined=undefined)
 
@@ -519,7 +519,7 @@ def test_undefined_must_be_one_of_its_values(undefined):
         *((name, ", ".join(map(repr, STATISTICS[:6]))) for name in ("auc mean", "", None, 3)),
         ("micro", "'micro' corresponds to 'pooled'"),
         ("weighted", "'weighted' corresponds to 'positives'"),
-        ("within", "'within' corresponds to 'pairs'"),
+        ("pairs", "'pairs' corresponds to 'within'"),
         ("gauc", "'gauc' corresponds to 'samples'.*'positives'.*'macro'"),
         ("neg_difference", "use 'difference'"),
         ("neg_cross_difference", "use 'cross_difference'"),
@@ -555,7 +555,7 @@ def test_tables_are_indexed_by_label(kind):
 
 
 def test_rows_without_groups_are_one_group():
-    got = GroupAUC(AUCPartial.from_predictions([0, 1, 1], [0.2, 0.6, 0.1]))
+    got = GroupAUC(ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.6, 0.1]))
     assert got.by_group.index.tolist() == ["all"]
     assert got.pooled == got.average("macro") == 0.5
 
@@ -594,10 +594,10 @@ def test_looking_at_a_report_neither_warns_nor_raises(read, undefined):
     assert read(GroupAUC.from_predictions(**ONE_CLASS, undefined=undefined)) is not None
 
 
-@pytest.mark.parametrize("partial", [None, [0.1, 0.2], "partial"])
-def test_a_report_reads_partials_only(partial):
-    with pytest.raises(TypeError, match=r"GroupAUC reads an AUCPartial.*from_predictions"):
-        GroupAUC(partial)
+@pytest.mark.parametrize("counts", [None, [0.1, 0.2], "counts"])
+def test_a_report_reads_counts_only(counts):
+    with pytest.raises(TypeError, match=r"GroupAUC reads a ScoreCounts.*from_predictions"):
+        GroupAUC(counts)
 
 
 def test_groups_are_needed():
@@ -610,7 +610,7 @@ def test_threads_do_not_change_a_report():
     one, two = (
         GroupAUC.from_predictions(**case.arguments, undefined="ignore", n_jobs=n) for n in (1, 2)
     )
-    assert one.partial == two.partial
+    assert one.counts == two.counts
 
 
 # Fitted estimators -------------------------------------------------------------------------
@@ -639,7 +639,7 @@ def test_from_estimator_with_groups_of_every_kind(fitted):
     model, X, y, scores = fitted
     expected = GroupAUC.from_predictions(
         y, scores, groups=X["site"].tolist(), pos_label="sick"
-    ).partial
+    ).counts
     for groups in (
         "site",
         ["site"],
@@ -649,15 +649,15 @@ def test_from_estimator_with_groups_of_every_kind(fitted):
         X["site"].sample(frac=1, random_state=0),
         pl.Series(X["site"].tolist()),
     ):
-        assert GroupAUC.from_estimator(model, X, y, groups=groups).partial == expected
+        assert GroupAUC.from_estimator(model, X, y, groups=groups).counts == expected
 
 
 def test_from_estimator_with_several_columns(fitted):
     model, X, y, scores = fitted
     pairs = list(zip(X["site"], X["sex"], strict=True))
-    expected = GroupAUC.from_predictions(y, scores, groups=pairs, pos_label="sick").partial
+    expected = GroupAUC.from_predictions(y, scores, groups=pairs, pos_label="sick").counts
     for groups in (["site", "sex"], X[["site", "sex"]], pairs, X[["site", "sex"]].to_numpy()):
-        assert GroupAUC.from_estimator(model, X, y, groups=groups).partial == expected
+        assert GroupAUC.from_estimator(model, X, y, groups=groups).counts == expected
 
 
 def test_from_estimator_reads_polars():
@@ -667,16 +667,16 @@ def test_from_estimator_reads_polars():
     model = LogisticRegression().fit(X, y)
     expected = GroupAUC.from_predictions(
         y, model.decision_function(X), groups=X["site"].to_numpy()
-    ).partial
+    ).counts
     for groups in ("site", X["site"], X["site"].to_list()):
-        assert GroupAUC.from_estimator(model, X, y, groups=groups).partial == expected
+        assert GroupAUC.from_estimator(model, X, y, groups=groups).counts == expected
 
 
 def test_from_estimator_for_the_other_class(fitted):
     model, X, y, scores = fitted
     other = GroupAUC.from_estimator(model, X, y, groups="site", pos_label="healthy")
     expected = GroupAUC.from_predictions(y, -scores, groups=X["site"], pos_label="healthy")
-    assert other.partial == expected.partial
+    assert other.counts == expected.counts
     same = GroupAUC.from_estimator(model, X, y, groups="site", pos_label="sick")
     assert same.pooled == pytest.approx(other.pooled, abs=1e-12)
 
@@ -689,7 +689,7 @@ def test_from_estimator_weights_and_response_method(fitted):
     )
     expected = roc_auc_score(y, model.predict_proba(X)[:, 1], sample_weight=weights)
     assert got.pooled == pytest.approx(expected, abs=1e-12)
-    assert got.partial.n_positives.sum() + got.partial.n_negatives.sum() == 89
+    assert got.counts.n_positives.sum() + got.counts.n_negatives.sum() == 89
 
 
 def test_from_estimator_takes_sure_probabilities_as_they_are():

@@ -13,10 +13,9 @@ from sklearn.model_selection import (
 )
 
 from skfedauc import (
-    AUCPartial,
     FairnessAudit,
     GroupAUC,
-    GroupAUCDisplay,
+    ScoreCounts,
     WithinGroupStratifiedKFold,
     compare_roc_auc,
     cross_validate_group_auc,
@@ -24,6 +23,7 @@ from skfedauc import (
     group_roc_auc_score,
     make_group_auc_scorer,
 )
+from skfedauc.plotting import GroupAUCDisplay
 
 N = 60
 RNG = np.random.default_rng(5)
@@ -67,7 +67,7 @@ def _display(y, score, groups, sample_weight, X):
 
 
 OF_ROWS = {
-    "partial": lambda y, score, groups, sample_weight, X: AUCPartial.from_predictions(
+    "partial": lambda y, score, groups, sample_weight, X: ScoreCounts.from_predictions(
         y, score, groups=groups, sample_weight=sample_weight
     ),
     "report": lambda y, score, groups, sample_weight, X: GroupAUC.from_predictions(
@@ -76,7 +76,7 @@ OF_ROWS = {
     "function": lambda y, score, groups, sample_weight, X: group_roc_auc_score(
         y, score, groups=groups, sample_weight=sample_weight
     ),
-    "batches": lambda y, score, groups, sample_weight, X: AUCPartial.from_batches(
+    "batches": lambda y, score, groups, sample_weight, X: ScoreCounts.from_batches(
         [(y, score, groups, sample_weight)]
     ),
     "audit": lambda y, score, groups, sample_weight, X: FairnessAudit.from_predictions(
@@ -85,7 +85,7 @@ OF_ROWS = {
     "comparison": lambda y, score, groups, sample_weight, X: compare_roc_auc(
         y, SCORE, score, groups=groups, sample_weight=sample_weight
     ),
-    "counts": lambda y, score, groups, sample_weight, X: AUCPartial.from_counts(
+    "counts": lambda y, score, groups, sample_weight, X: ScoreCounts.from_counts(
         groups, score, y, sample_weight * 0 + 1
     ),
     "display": _display,
@@ -169,16 +169,16 @@ def test_the_message_aligns_the_rows():
 def test_frames_of_groups_and_repeated_labels():
     frame = pd.DataFrame({"site": SITE, "half": np.arange(N) % 2}, index=np.arange(N) // 2)
     y = pd.Series(LABEL, index=frame.index)
-    assert len(AUCPartial.from_predictions(y, SCORE, groups=frame)) == 6
+    assert len(ScoreCounts.from_predictions(y, SCORE, groups=frame)) == 6
     with pytest.raises(ValueError, match="labels repeat, so sort both alike"):
-        AUCPartial.from_predictions(y, SCORE, groups=frame.iloc[::-1])
+        ScoreCounts.from_predictions(y, SCORE, groups=frame.iloc[::-1])
     levels = frame.set_index("site", append=True)
     y = pd.Series(LABEL, index=levels.index)
-    assert len(AUCPartial.from_predictions(y, SCORE, groups=levels)) == 2
+    assert len(ScoreCounts.from_predictions(y, SCORE, groups=levels)) == 2
     with pytest.raises(ValueError, match="in different orders"):
-        AUCPartial.from_predictions(y, SCORE, groups=levels[::-1])
+        ScoreCounts.from_predictions(y, SCORE, groups=levels[::-1])
     # Labels of one column and of two are different, so a plain index beside them is none.
-    assert len(AUCPartial.from_predictions(y, pd.Series(SCORE), groups=levels)) == 2
+    assert len(ScoreCounts.from_predictions(y, pd.Series(SCORE), groups=levels)) == 2
 
 
 def test_other_lengths_are_told_as_such():
@@ -197,23 +197,23 @@ def test_groups_beside_x_are_looked_up_by_label(index):
     good = rows(index)
     good["X"] = good["X"][["x"]]
     model = LogisticRegression().fit(good["X"], LABEL)
-    expected = GroupAUC.from_estimator(model, good["X"], LABEL, groups=SITE).partial
+    expected = GroupAUC.from_estimator(model, good["X"], LABEL, groups=SITE).counts
     more = pd.concat([good["groups"], pd.Series({-1: "va", -2: "bern"})])
     # Shuffled row numbers beside an X whose row numbers rise are refused, see below.
     same = [] if index is None else [shuffled(good["groups"])]
     for groups in (good["groups"], *same, shuffled(more)):
-        assert GroupAUC.from_estimator(model, good["X"], LABEL, groups=groups).partial == expected
+        assert GroupAUC.from_estimator(model, good["X"], LABEL, groups=groups).counts == expected
 
 
 def test_a_plain_index_beside_x_is_none():
     named, plain = rows(PATIENT), rows()
     model = LogisticRegression().fit(named["X"][["x"]], LABEL)
-    expected = GroupAUC.from_estimator(model, named["X"][["x"]], LABEL, groups=SITE).partial
+    expected = GroupAUC.from_estimator(model, named["X"][["x"]], LABEL, groups=SITE).counts
     for X, groups in ((named["X"], plain["groups"]), (plain["X"], named["groups"])):
-        assert GroupAUC.from_estimator(model, X[["x"]], LABEL, groups=groups).partial == expected
+        assert GroupAUC.from_estimator(model, X[["x"]], LABEL, groups=groups).counts == expected
     two = rows(pd.MultiIndex.from_arrays([SITE, PATIENT]))["groups"]
     report = GroupAUC.from_estimator(model, plain["X"][["x"]], LABEL, groups=two)
-    assert report.partial == expected
+    assert report.counts == expected
     other = named["groups"].set_axis(PATIENT + "x")
     with pytest.raises(ValueError, match="no label for 60 of 60"):
         GroupAUC.from_estimator(model, named["X"][["x"]], LABEL, groups=other)

@@ -26,10 +26,10 @@ def test_names_are_those_of_the_table():
 
 
 REPORT_DISPLAYS = [
-    skfedauc.GroupAUCDisplay,
-    skfedauc.GroupRocCurveDisplay,
-    skfedauc.GroupScoreDisplay,
-    skfedauc.CrossAUCDisplay,
+    skfedauc.plotting.GroupAUCDisplay,
+    skfedauc.plotting.GroupRocCurveDisplay,
+    skfedauc.plotting.GroupScoreDisplay,
+    skfedauc.plotting.CrossAUCDisplay,
 ]
 
 
@@ -78,11 +78,10 @@ def test_displays_of_reports_are_all_listed():
 
 USES = """
     import pandas as pd
-    from skfedauc import (
-        AUCPartial, FairnessAudit, GroupAUC, GroupAUCDisplay, WithinGroupStratifiedKFold,
-        compare_roc_auc, cross_validate_group_auc, group_auc_scoring, group_roc_auc_score,
-        make_group_auc_scorer, select_within_gap,
-    )
+    from skfedauc import FairnessAudit, GroupAUC, ScoreCounts, WithinGroupStratifiedKFold
+    from skfedauc import compare_roc_auc, cross_validate_group_auc, group_auc_scoring
+    from skfedauc import group_roc_auc_score, make_group_auc_scorer, select_within_gap
+    from skfedauc.plotting import GroupAUCDisplay
 
     y, score, site = [0, 1], [0.1, 0.9], [1, 1]
     number: float = group_roc_auc_score(y, score, groups=site)
@@ -90,7 +89,7 @@ USES = """
     table: pd.Series = group_roc_auc_score(y, score, groups=site, statistic=None)
     group_auc_scoring(["pooled", "neg_difference"], groups="site")
     select_within_gap("my score", gap="tau", at_most=0.1)
-    GroupAUCDisplay.from_predictions(y, score, groups=site, level=0.9, ax=None)
+    GroupAUCDisplay.from_predictions(y, score, groups=site, confidence_level=0.9, ax=None)
     wrong_type: float = group_roc_auc_score(y, score, groups=site, statistic=None)  # error
     group_roc_auc_score(y, score, groups=site, statistic="mean")  # error
     make_group_auc_scorer("difference", groups="site")  # error
@@ -109,8 +108,8 @@ USES = """
     compare_roc_auc(y, score, score, groups=site, missing="skip")  # error
     cross_validate_group_auc(None, y, y, groups=site).confidence_intervals(0.9, "exact")  # error
     cross_validate_group_auc(None, y, y, groups=site, missing="skip")  # error
-    AUCPartial.from_predictions(y, score, groups=site, missing="skip")  # error
-    AUCPartial.from_batches([], missing="skip")  # error
+    ScoreCounts.from_predictions(y, score, groups=site, missing="skip")  # error
+    ScoreCounts.from_batches([], missing="skip")  # error
     FairnessAudit.from_predictions(y, score, groups=site, missing="skip")  # error
     WithinGroupStratifiedKFold(missing="skip")  # error
     make_group_auc_scorer("pooled", groups="site", missing="skip")  # error

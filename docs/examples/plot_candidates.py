@@ -21,13 +21,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfedauc import (
-    CandidatesDisplay,
     MitigatedClassifier,
     WithinGroupStratifiedKFold,
     group_auc_scoring,
     pareto_front,
     select_within_gap,
 )
+from skfedauc.plotting import CandidatesDisplay
 
 finances = ["loanprc", "hrat", "obrat", "mortno", "mortlat1", "mortlat2", "chist", "pubrec"]
 others = ["cosign", "unem", "dep", "male", "married", "self", "multi", "sch", "thick", "gdlin"]

@@ -8,15 +8,16 @@ equals the AUC of all rows depends on the score distributions of the devices.
 
 # %%
 # There are four cases: the devices have the same score distribution for both classes, for the
-# negatives only, for the positives only, or for neither class. ``make_devices`` draws rows with
-# normal scores for each case. The devices have unequal numbers of positives and of negatives. With
-# equal numbers, the averages would be equal to each other.
+# negatives only, for the positives only, or for neither class. ``make_group_scores`` draws rows
+# with normal scores for each case. The devices have unequal numbers of positives and of negatives.
+# With equal numbers, the averages would be equal to each other.
 
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import gaussian_kde
 
-from skfedauc import GroupAUC, make_devices
+from skfedauc import GroupAUC
+from skfedauc.datasets import make_group_scores
 
 cases = {
     "identical": "both classes identical",
@@ -25,13 +26,15 @@ cases = {
     "different": "neither class identical",
 }
 n_positives, n_negatives = [8000, 4000, 2000, 1000], [1000, 3000, 6000, 10_000]
-devices = {case: make_devices(case, n_positives, n_negatives, random_state=0) for case in cases}
+devices = {
+    case: make_group_scores(case, n_positives, n_negatives, random_state=0) for case in cases
+}
 
 # %%
 # The upper plots show the score densities of each device, with positives above the axis and
 # negatives below it. The lower plots show the averages as points and the pooled AUC as a line.
 
-names = ["macro", "samples", "positives", "negatives", "pairs"]
+names = ["macro", "samples", "positives", "negatives", "within"]
 scores = np.linspace(-4, 5, 181)
 colours = plt.colormaps["viridis"](np.linspace(0, 0.85, 4))
 fig, axes = plt.subplots(

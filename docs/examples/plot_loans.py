@@ -22,7 +22,8 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skfedauc import CrossAUCDisplay, FairnessAudit, GroupAUCDisplay, cross_validate_group_auc
+from skfedauc import FairnessAudit, cross_validate_group_auc
+from skfedauc.plotting import CrossAUCDisplay, GroupAUCDisplay
 
 finances = ["loanprc", "hrat", "obrat", "mortno", "mortlat1", "mortlat2", "chist", "pubrec"]
 others = ["cosign", "unem", "dep", "male", "married", "self", "multi", "sch", "thick", "gdlin"]

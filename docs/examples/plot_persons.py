@@ -55,7 +55,7 @@ for target, report in reports.items():
 # The intervals are about new persons from the same population, not about new years of the same
 # persons.
 
-names = ["macro", "samples", "positives", "negatives", "pairs"]
+names = ["macro", "samples", "positives", "negatives", "within"]
 titles = {"union": "in a union: separates persons", "married": "married: separates years"}
 offset = {"textcoords": "offset points"}
 fig, axes = plt.subplots(1, 2, figsize=(8.5, 3), sharex=True, sharey=True, layout="constrained")

@@ -1,7 +1,7 @@
 "use strict";
 
 // The AUCs of devices with normal scores of standard deviation 1: what the population of
-// skfedauc.make_devices has, by the same names.
+// skfedauc.datasets.make_group_scores has, by the same names.
 
 // The weight of a device in each average, from its number of positives and of negatives.
 const DEVICE_WEIGHTS = {

@@ -2,7 +2,7 @@
 
 // What a state means, in words and in Python.
 
-// The case of make_devices that a state is, or null.
+// The case of make_group_scores that a state is, or null.
 function caseOf({ spreadNegatives, spreadPositives }) {
   if (spreadNegatives === 0) return spreadPositives === 0 ? "identical" : "same_negatives";
   if (spreadPositives === 0) return "same_positives";
@@ -82,7 +82,7 @@ function withVerb(names, ofOne, ofSeveral) {
   return `${names.slice(0, -1).join(", ")} and ${names.at(-1)} ${ofSeveral}`;
 }
 
-// The call of make_devices that has the state's numbers, or null.
+// The call of make_group_scores that has the state's numbers, or null.
 function pythonOf(state, { values }) {
   const name = caseOf(state);
   if (name === null) return null;
@@ -90,9 +90,9 @@ function pythonOf(state, { values }) {
   const end = Math.max(spreadNegatives, spreadPositives) / 2;
   return [
     "import numpy as np",
-    "from skfedauc import make_devices",
+    "from skfedauc import make_group_scores",
     "",
-    "devices = make_devices(",
+    "devices = make_group_scores(",
     `    "${name}",`,
     `    n_positives=[${nPositives.join(", ")}],`,
     `    n_negatives=[${nNegatives.join(", ")}],`,

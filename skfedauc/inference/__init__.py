@@ -1,6 +1,7 @@
 """Variances, intervals and tests.
 
-All are computed from a partial, except the paired comparison of two models, which needs the rows.
+All are computed from a `ScoreCounts`, except the paired comparison of two models, which needs the
+rows.
 
 * `variances.py`: variances of group AUCs and of the pooled AUC, from placement values;
 * `intervals.py`: confidence intervals of AUCs, averages and the worst group;
@@ -13,5 +14,5 @@ All are computed from a partial, except the paired comparison of two models, whi
 * `roc_curves.py`: ROC curves, and the area between two of them;
 * `ranks.py`: ranks among the rows of all groups;
 * `paired.py`: comparison of two models on the same rows;
-* `luck.py`: critical differences of test sets and of the candidates of a search.
+* `critical_difference.py`: critical differences of test sets.
 """

@@ -138,17 +138,17 @@ def _gamma_pvalue(statistic: float, n_samples: int, share: Floats, middle: Float
     # Terms with two equal indices: the third index is below or above them.
     alike = weight * share * ((1.0 - middle) ** 2 * low_before + middle**2 * high_after)
     trace3 = 6 * np.dot(low_before * both, high_after) + 3 * alike.sum() + (share**3).sum()
-    freedom = n_samples - 1
-    variance, third = 2 * freedom * trace2, 8 * freedom * trace3
+    degrees_of_freedom = n_samples - 1
+    variance, third = 2 * degrees_of_freedom * trace2, 8 * degrees_of_freedom * trace3
     shape = 4 * variance**3 / third**2
     scale = third / (2 * variance)
-    shift = freedom - shape * scale
+    shift = degrees_of_freedom - shape * scale
     return float(gammaincc(shape, max(statistic - shift, 0.0) / scale))
 
 
 def class_agreement(variances: Variances) -> tuple[ClassAgreement, ClassAgreement]:
     """Compare the groups' score distributions, for the negatives and for the positives."""
-    cells = variances._cells
+    cells = variances.cells
     ranks = ranks_among_all(cells)
     found = []
     for side in (NEGATIVES, POSITIVES):

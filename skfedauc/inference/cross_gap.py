@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._kernel import Cells, ranks_in_groups
+from skfedauc.counts import ScoreCounts
 from skfedauc.inference.group_comparisons import holm
 from skfedauc.inference.intervals import normal_quantile
 from skfedauc.inference.ranks import ranks_among_all
 from skfedauc.inference.variances import ClassRows, Variances, ratio
-from skfedauc.partials import AUCPartial
 
 Floats = NDArray[np.float64]
 
@@ -47,13 +47,13 @@ class CrossGaps(NamedTuple):
     pvalue: Floats
     pvalue_adjusted: Floats
 
-    def limits(self, level: float) -> tuple[Floats, Floats]:
+    def limits(self, confidence_level: float) -> tuple[Floats, Floats]:
         """Simultaneous normal limits for all groups (Bonferroni)."""
-        reach = normal_quantile((1.0 - level) / (2.0 * _n_gaps(self.error))) * self.error
+        reach = normal_quantile((1.0 - confidence_level) / (2.0 * _n_gaps(self.error))) * self.error
         return np.maximum(self.disparity - reach, -1.0), np.minimum(self.disparity + reach, 1.0)
 
 
-def cross_gaps(partial: AUCPartial) -> CrossGaps:
+def cross_gaps(counts: ScoreCounts) -> CrossGaps:
     """Compare the two cross AUCs of each group.
 
     The variance is the larger of DeLong's variance [1]_ and the variance from the placement values
@@ -62,18 +62,18 @@ def cross_gaps(partial: AUCPartial) -> CrossGaps:
     """
     from scipy.special import ndtr
 
-    partial = partial._with_weights_over(partial._weight_exponent)
-    variances = Variances(partial)
+    counts = counts.with_weights_over(counts.weight_exponent)
+    variances = Variances(counts)
     negatives, positives = variances.negatives, variances.positives
     other_negatives, other_positives = negatives.others(), positives.others()
-    bnsp = _cross_aucs(partial._cells, positives, other_negatives)
+    bnsp = _cross_aucs(counts.cells, positives, other_negatives)
     # Reversing classes and scores turns the group's negatives into positives.
     turned = _reversed(negatives), _reversed(other_positives)
-    bpsn = _CrossAUC(*(of[::-1] for of in _cross_aucs(_turned(partial._cells), *turned)))
+    bpsn = _CrossAUC(*(of[::-1] for of in _cross_aucs(_turned(counts.cells), *turned)))
     disparity = bnsp.auc - bpsn.auc
     sides = (positives, other_positives), (negatives, other_negatives)
     estimable = np.logical_and.reduce([rows.n > 1 for side in sides for rows in side])
-    variance = np.maximum(bnsp.variance + bpsn.variance, _variance_if_alike(partial, sides))
+    variance = np.maximum(bnsp.variance + bpsn.variance, _variance_if_alike(counts, sides))
     error = np.where(estimable, np.sqrt(variance), np.nan)
     pvalue = 2.0 * ndtr(-np.abs(disparity) / error)
     adjusted = pvalue.copy()
@@ -104,13 +104,13 @@ def _turned(cells: Cells) -> Cells:
 
 
 def _variance_if_alike(
-    partial: AUCPartial, sides: tuple[tuple[ClassRows, ClassRows], ...]
+    counts: ScoreCounts, sides: tuple[tuple[ClassRows, ClassRows], ...]
 ) -> Floats:
     """Variance of the disparities if placement values have the same distribution in all groups."""
-    pooled = Variances(partial._pool())
+    pooled = Variances(counts.without_groups())
     squared = pooled._own.positives_squared, pooled._own.negatives_squared
     rows_of_all = pooled.positives, pooled.negatives
-    variance = np.zeros(len(partial))
+    variance = np.zeros(len(counts))
     for of_class, rows, (own, others) in zip(squared, rows_of_all, sides, strict=True):
         of_row = ratio(of_class, rows.pairs) * rows.effective
         variance += of_row * (ratio(1.0, own.effective) + ratio(1.0, others.effective))

@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 _MOST_OF_A_FAMILY = 50
 
 
-def with_rest(variances: Variances, level: float) -> Comparisons:
+def with_rest(variances: Variances, confidence_level: float) -> Comparisons:
     """Compare each group with a weighted average of the AUCs of the other groups.
 
     Group g has the weight m_g n_g / (m_g + n_g), with m_g positives and n_g negatives (effective
@@ -35,7 +35,9 @@ def with_rest(variances: Variances, level: float) -> Comparisons:
     simultaneous (Sidak).
     """
     if variances.auc.size == 2:
-        return _from_both_sides(all_pairs(variances, np.array([0]), np.array([1]), level))
+        return _from_both_sides(
+            all_pairs(variances, np.array([0]), np.array([1]), confidence_level)
+        )
     positives, negatives = variances.positives.effective, variances.negatives.effective
     weight = np.where(variances.defined, ratio(positives * negatives, positives + negatives), 0.0)
     of_others = sum_of_others(weight)
@@ -58,7 +60,7 @@ def with_rest(variances: Variances, level: float) -> Comparisons:
         average(spread.often, 2),
     )
     tested = variances.estimable & (of_others > 0)
-    deviate, simultaneous = sidak(level, int(tested.sum()))
+    deviate, simultaneous = sidak(confidence_level, int(tested.sum()))
     return compare(
         spread, rest, tested, deviate, lambda _, deviates: (simultaneous(deviates), "Sidak")
     )

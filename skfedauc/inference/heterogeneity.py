@@ -25,8 +25,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skfedauc._input import counted
 from skfedauc._kernel import concordance, count_rows
-from skfedauc._validation import counted
 from skfedauc.inference.variances import LEAST_EFFECTIVE, Variances, sum_of_others
 
 Floats = NDArray[np.float64]
@@ -91,18 +91,18 @@ def equal_groups_test(variances: Variances) -> EqualGroupsTest:
     tiny = n_groups >= MANY_GROUPS and variances.fewest[kept].mean() < TINY_CLASS
     if tiny:
         statistic, pvalue = _many_tiny_groups(auc, unbiased, weight)
-        method, freedom = "sum over many tiny groups, normal", np.nan
+        method, degrees_of_freedom = "sum over many tiny groups, normal", np.nan
     else:
         of_rows = variances.delong[kept] if variances.weighted else unbiased
         # The variance is a mean with squared weights, which are more unequal than the weights.
-        of_variance = variances.freedom[kept] / (2.0 if variances.weighted else 1.0)
-        statistic, freedom, pvalue = _anova_type(
+        of_variance = variances.degrees_of_freedom[kept] / (2.0 if variances.weighted else 1.0)
+        statistic, degrees_of_freedom, pvalue = _anova_type(
             auc, of_rows, variances.delong[kept], weight, np.maximum(of_variance, 1.0)
         )
         method = "ANOVA-type statistic, Box's approximation"
         if np.isnan(pvalue):
             method = "no variation within groups to judge the difference by"
-    return EqualGroupsTest(statistic, pvalue, method, freedom, n_groups, n_left_out)
+    return EqualGroupsTest(statistic, pvalue, method, degrees_of_freedom, n_groups, n_left_out)
 
 
 def _anova_type(
@@ -137,10 +137,10 @@ def _anova_type(
     if expected <= 0:
         # Without any variation, AUCs are equal or their difference cannot be tested.
         return (0.0, 1.0, 1.0) if between == 0 else (np.nan, np.nan, np.nan)
-    freedom = 2 * expected**2 / squares
+    degrees_of_freedom = 2 * expected**2 / squares
     ratio = between / expected
-    pvalue = float(fdtrc(freedom, expected**2 / of_expected, ratio))
-    return freedom * ratio, freedom, pvalue
+    pvalue = float(fdtrc(degrees_of_freedom, expected**2 / of_expected, ratio))
+    return degrees_of_freedom * ratio, degrees_of_freedom, pvalue
 
 
 def _many_tiny_groups(auc: Floats, unbiased: Floats, weight: Floats) -> tuple[float, float]:
@@ -178,7 +178,7 @@ LARGEST_TAU = 0.5
 
 
 def tau_interval(
-    auc: Floats, unbiased: Floats, delong: Floats, level: float
+    auc: Floats, unbiased: Floats, delong: Floats, confidence_level: float
 ) -> tuple[float, float]:
     """Return confidence limits of the standard deviation of the true AUCs.
 
@@ -200,8 +200,8 @@ def tau_interval(
         sampling = np.where(tau2 + unbiased > 0, unbiased, delong)
         variance = np.maximum(tau2 + sampling, 1e-12)
         squares = (variance**2).sum() * (1 - 2 / n_groups) + (variance.sum() / n_groups) ** 2
-        freedom = variance.mean() ** 2 * (n_groups - 1) ** 2 / squares
-        return float(chdtr(freedom, freedom * observed / variance.mean()))
+        degrees_of_freedom = variance.mean() ** 2 * (n_groups - 1) ** 2 / squares
+        return float(chdtr(degrees_of_freedom, degrees_of_freedom * observed / variance.mean()))
 
     def solved(target: float) -> float:
         if probability(0.0) <= target:
@@ -211,7 +211,7 @@ def tau_interval(
         found = brentq(lambda tau2: probability(tau2) - target, 0.0, LARGEST_TAU**2, xtol=1e-14)
         return float(np.sqrt(found))
 
-    tail = (1.0 - level) / 2.0
+    tail = (1.0 - confidence_level) / 2.0
     return solved(1.0 - tail), solved(tail)
 
 
@@ -273,7 +273,9 @@ def reml(values: ArrayLike, variances: ArrayLike) -> MetaAnalysis:
     return _with_spread(y, v, tau2)
 
 
-def reml_interval(values: ArrayLike, variances: ArrayLike, level: float) -> tuple[float, float]:
+def reml_interval(
+    values: ArrayLike, variances: ArrayLike, confidence_level: float
+) -> tuple[float, float]:
     """Return limits of tau from the profile of the restricted likelihood [3]_.
 
     The interval holds all values of tau that the likelihood ratio test does not reject. It includes
@@ -290,7 +292,7 @@ def reml_interval(values: ArrayLike, variances: ArrayLike, level: float) -> tupl
         return -float(excess) / 2.0
 
     estimate = min(reml(y, v).tau2, LARGEST_TAU**2)
-    least = likelihood(estimate) - float(ndtri((1.0 + level) / 2.0)) ** 2 / 2.0
+    least = likelihood(estimate) - float(ndtri((1.0 + confidence_level) / 2.0)) ** 2 / 2.0
     return _crossings(lambda tau2: likelihood(tau2) - least, estimate)
 
 
@@ -305,13 +307,13 @@ def paule_mandel(values: ArrayLike, variances: ArrayLike) -> MetaAnalysis:
 
 
 def paule_mandel_interval(
-    values: ArrayLike, variances: ArrayLike, level: float
+    values: ArrayLike, variances: ArrayLike, confidence_level: float
 ) -> tuple[float, float]:
     """Return limits of tau by the Q-profile method: Q equals a chi-square quantile [5]_."""
     from scipy.special import chdtri
 
     y, v = np.asarray(values, np.float64), np.asarray(variances, np.float64)
-    tail = (1.0 - level) / 2.0
+    tail = (1.0 - confidence_level) / 2.0
     low, high = (_spread_at(y, v, chdtri(y.size - 1, p)) for p in (tail, 1.0 - tail))
     return float(np.sqrt(low)), float(np.sqrt(high))
 
@@ -382,7 +384,7 @@ def tau(variances: Variances) -> float:
     return min(float(np.sqrt(reml(auc, variance).tau2)), LARGEST_TAU)
 
 
-def spreads(variances: Variances, level: float) -> dict[str, Spread]:
+def spreads(variances: Variances, confidence_level: float) -> dict[str, Spread]:
     """Estimate the standard deviation of the true AUCs by four methods; NaN below two groups."""
     names = "reml", "paule_mandel", "moments", "dersimonian_laird"
     auc, variance, kept = _estimable(variances)
@@ -391,9 +393,9 @@ def spreads(variances: Variances, level: float) -> dict[str, Spread]:
         return dict.fromkeys(names, Spread(*[nan] * 7))
     unbiased, delong = variances.unbiased[kept], variances.delong[kept]
     found = (
-        (reml(auc, variance), reml_interval(auc, variance, level)),
-        (paule_mandel(auc, variance), paule_mandel_interval(auc, variance, level)),
-        (moments(auc, unbiased), tau_interval(auc, unbiased, delong, level)),
+        (reml(auc, variance), reml_interval(auc, variance, confidence_level)),
+        (paule_mandel(auc, variance), paule_mandel_interval(auc, variance, confidence_level)),
+        (moments(auc, unbiased), tau_interval(auc, unbiased, delong, confidence_level)),
         (dersimonian_laird(auc, variance), (nan, nan)),
     )
     return {
@@ -425,7 +427,7 @@ _SIMULATED_ROWS, _LEAST_SETS, _MOST_SETS = 2_000_000, 20, 1_000
 _ROWS_AT_ONCE = 1 << 16
 
 
-def expected_difference(variances: Variances, seed: int = 0) -> float:
+def null_difference(variances: Variances, seed: int = 0) -> float:
     """Return the expected largest minus smallest group AUC if all true AUCs are equal.
 
     The variance of the placement values is pooled over groups: a group's own estimate is biased low
@@ -463,7 +465,7 @@ def mean_range(deviations: Floats) -> float:
 
 
 def _simulated_difference(variances: Variances, seed: int) -> float:
-    """Simulate `expected_difference`: placements of positives are pooled, of negatives uniform.
+    """Simulate `null_difference`: placements of positives are pooled, of negatives uniform.
 
     For small groups, rows are drawn one by one. For large groups, the number of rows at each
     placement is drawn.

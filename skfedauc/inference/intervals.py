@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfedauc import _validation as validation
+from skfedauc import _input
 from skfedauc.inference.over_groups import OverGroups, variance_over_groups
 from skfedauc.inference.variances import Variances
 
@@ -54,16 +54,16 @@ def check_method(method: Any) -> Method:
     if method not in METHODS:
         raise ValueError(
             f"method must be one of {', '.join(map(repr, METHODS))}; got "
-            f"{validation.shortened(method)}."
+            f"{_input.shortened(method)}."
         )
     return method  # type: ignore[no-any-return]
 
 
-def check_level(level: Any) -> float:
+def check_confidence_level(confidence_level: Any) -> float:
     try:
-        return validation.check_share(level, "level")
+        return _input.check_share(confidence_level, "confidence_level")
     except ValueError as error:
-        if validation.is_number(level) and 1 < level < 100:
+        if _input.is_number(confidence_level) and 1 < confidence_level < 100:
             raise ValueError(f"{error} Pass 0.95 for 95 %.") from None
         raise
 
@@ -75,11 +75,11 @@ def normal_quantile(tail: float) -> float:
     return float(-ndtri(tail))
 
 
-def t_quantile(tail: float, freedom: Any) -> Any:
+def t_quantile(tail: float, degrees_of_freedom: Any) -> Any:
     """Return the upper quantile of Student's t distribution; `freedom` can be an array."""
     from scipy.special import stdtrit
 
-    return -stdtrit(freedom, tail)
+    return -stdtrit(degrees_of_freedom, tail)
 
 
 # Limits of single AUCs -------------------------------------------------------------------
@@ -279,17 +279,17 @@ NEW_GROUPS = "new groups like these"
 
 
 def pooled_interval(
-    variances: Variances, level: float, method: Method, *, new_groups: bool
+    variances: Variances, confidence_level: float, method: Method, *, new_groups: bool
 ) -> Interval:
     """Interval of the pooled AUC for fixed groups, or for random groups (`new_groups`)."""
-    auc, tail = float(variances.pooled.auc[0]), (1.0 - level) / 2.0
+    auc, tail = float(variances.pooled.auc[0]), (1.0 - confidence_level) / 2.0
     if method == "exact":
         if new_groups:
             return Interval(auc, np.nan, np.nan, "no exact interval for new groups")
         low, high, note = group_limits(variances.pooled, tail, method)
         return Interval(auc, float(low[0]), float(high[0]), note[0])
     if not new_groups:
-        return mean_pooled_interval([variances], level, method)
+        return mean_pooled_interval([variances], confidence_level, method)
     variance = variances.pooled_clustered
     if not variance > 0:
         return Interval(auc, np.nan, np.nan, variances.why_not_clustered)
@@ -297,14 +297,16 @@ def pooled_interval(
     return Interval(auc, float(low), float(high))
 
 
-def mean_pooled_interval(folds: Sequence[Variances], level: float, method: Method) -> Interval:
+def mean_pooled_interval(
+    folds: Sequence[Variances], confidence_level: float, method: Method
+) -> Interval:
     """Interval of the mean pooled AUC of independent folds, by "logit" or "delong".
 
     The variance is the sum of the folds' variances, with groups as strata, divided by the squared
     number of folds. With "logit", the interval also contains the interval from the variance without
     strata and the interval from Newcombe's variance, which assumes the same true AUC in all folds.
     """
-    tail, n_folds = (1.0 - level) / 2.0, len(folds)
+    tail, n_folds = (1.0 - confidence_level) / 2.0, len(folds)
     parts = [spread_of(fold.pooled) for fold in folds]
     auc, variance, fewest, once, often = (np.concatenate(part) for part in zip(*parts, strict=True))
     value = float(auc.mean())
@@ -347,7 +349,7 @@ def average_interval(
     variances: Variances,
     auc: Floats,
     share: Floats,
-    level: float,
+    confidence_level: float,
     method: Method,
     *,
     new_groups: bool,
@@ -361,7 +363,7 @@ def average_interval(
         AUC of each group with a share; a number can replace an undefined AUC.
     share : ndarray of float64, shape (n_groups,)
         Weight of each group; sums to 1.
-    level : float
+    confidence_level : float
     method : {"logit", "delong", "exact"}
     new_groups : bool
 
@@ -371,7 +373,7 @@ def average_interval(
     groups see `over_groups`.
     """
     used = share > 0
-    value, tail, note = float(np.dot(share[used], auc[used])), (1.0 - level) / 2.0, ""
+    value, tail, note = float(np.dot(share[used], auc[used])), (1.0 - confidence_level) / 2.0, ""
     counted = used & variances.defined
     squares = share[counted] ** 2
     if method == "exact":
@@ -386,7 +388,7 @@ def average_interval(
         reach = bounded_differences(float(squares.sum()), tail)
         return Interval(value, max(value - reach, 0.0), min(value + reach, 1.0))
     if not new_groups:
-        return mean_of_averages_interval([(variances, auc, share)], level, method)
+        return mean_of_averages_interval([(variances, auc, share)], confidence_level, method)
     if used.sum() < 2:
         return Interval(value, np.nan, np.nan, "needs two groups")
     variance = variance_over_groups(auc[used], share[used])
@@ -399,14 +401,14 @@ def average_interval(
 
 
 def mean_of_averages_interval(
-    folds: Sequence[tuple[Variances, Floats, Floats]], level: float, method: Method
+    folds: Sequence[tuple[Variances, Floats, Floats]], confidence_level: float, method: Method
 ) -> Interval:
     """Interval of the mean over folds of an average of group AUCs, by "logit" or "delong".
 
     Each fold is given by the variances, AUCs and shares of its groups, as in `average_interval`.
     Rows of different folds are independent.
     """
-    tail, n_folds = (1.0 - level) / 2.0, len(folds)
+    tail, n_folds = (1.0 - confidence_level) / 2.0, len(folds)
     used = [share > 0 for _, _, share in folds]
     value = sum(
         float(np.dot(share[u], auc[u])) for (_, auc, share), u in zip(folds, used, strict=True)
@@ -448,14 +450,18 @@ def _perfect_limit(share: Floats, fewest: Floats, tail: float) -> float:
 
 
 def worst_interval(
-    variances: Variances, auc: Floats, used: NDArray[np.bool_], level: float, method: Method
+    variances: Variances,
+    auc: Floats,
+    used: NDArray[np.bool_],
+    confidence_level: float,
+    method: Method,
 ) -> Interval:
     """Interval of the smallest true AUC of the groups.
 
     The lower limits need no adjustment: the smallest true AUC belongs to one group, whose own lower
     limit has the required coverage. The upper limits are adjusted by Bonferroni's method.
     """
-    tail = (1.0 - level) / 2.0
+    tail = (1.0 - confidence_level) / 2.0
     low, _ = _limits_of_all(variances, auc, used, tail, method)
     _, high = _limits_of_all(variances, auc, used, tail / used.sum(), method)
     return Interval(float(auc[used].min()), float(low.min()), float(high.min()))

@@ -43,19 +43,19 @@ def _weights(share: Floats) -> Floats:
 class StudentT(NamedTuple):
     """Student's t distribution; the normal distribution for infinite degrees of freedom."""
 
-    freedom: float
+    degrees_of_freedom: float
 
     def tail(self, statistic: float) -> float:
         """Return the probability of exceeding `statistic`."""
         from scipy.special import stdtr
 
-        return float(stdtr(self.freedom, -statistic))
+        return float(stdtr(self.degrees_of_freedom, -statistic))
 
     def quantile(self, tail: float) -> float:
         """Return the value that is exceeded with probability `tail`."""
         from scipy.special import stdtrit
 
-        return float(-stdtrit(self.freedom, tail))
+        return float(-stdtrit(self.degrees_of_freedom, tail))
 
 
 class OverGroups(NamedTuple):

@@ -72,7 +72,7 @@ class PairedDifferences(NamedTuple):
     pooled: Floats
     pooled_fixed: float
     pooled_clustered: float
-    freedom: Floats
+    degrees_of_freedom: Floats
     pooled_freedom: float
 
 
@@ -127,19 +127,25 @@ def paired_differences(rows: PairedRows) -> PairedDifferences:
         counts.append(sums.count)
         residuals.append(np.nan_to_num(sums.mean - overall) * sums.weight / sums.weight.sum())
     clustered = clustered_variance(residuals, counts)
-    variance, freedom = _summed(of_class, effective)
+    variance, degrees_of_freedom = _summed(of_class, effective)
     fixed, fixed_freedom = _summed(of_class_fixed, effective_fixed)
     pooled_of_model = pooled_auc[:, 0]
     return PairedDifferences(
-        auc, variance, pooled_of_model, float(fixed[0]), clustered, freedom, float(fixed_freedom[0])
+        auc,
+        variance,
+        pooled_of_model,
+        float(fixed[0]),
+        clustered,
+        degrees_of_freedom,
+        float(fixed_freedom[0]),
     )
 
 
 def _summed(variances: list[Floats], effective: list[Floats]) -> tuple[Floats, Floats]:
     """Add up the variances of both classes; also return Satterthwaite's degrees of freedom."""
     total = np.where(np.minimum(*effective) < LEAST_EFFECTIVE, np.nan, variances[0] + variances[1])
-    freedom = np.maximum(np.array(effective) - 1.0, 1.0)
-    return total, satterthwaite(np.array(variances), freedom)
+    degrees_of_freedom = np.maximum(np.array(effective) - 1.0, 1.0)
+    return total, satterthwaite(np.array(variances), degrees_of_freedom)
 
 
 def _placements(rows: PairedRows, scores: Floats) -> Floats:

@@ -61,9 +61,9 @@ class DifferenceTest:
     ci_low, ci_high : float
         Confidence limits of the largest minus the smallest true AUC.
     pvalue : float
-        P value of the null hypothesis that all true AUCs are equal. It is below ``1 - level`` if
-        and only if `ci_low` is above 0.
-    level : float
+        P value of the null hypothesis that all true AUCs are equal. It is below ``1 -
+        confidence_level`` if and only if `ci_low` is above 0.
+    confidence_level : float
         Confidence level of the interval.
     highest, lowest : object
         Labels of the groups with the largest and the smallest AUC; with ties, the first of them.
@@ -81,7 +81,7 @@ class DifferenceTest:
     ci_low: float
     ci_high: float
     pvalue: float
-    level: float
+    confidence_level: float
     highest: Any
     lowest: Any
     clearest: tuple[Any, Any] | None
@@ -94,7 +94,7 @@ class DifferenceTest:
             clearest = f" (clearest: {' minus '.join(map(repr, self.clearest or ()))})"
         return (
             f"DifferenceTest(difference={self.difference:.4g}, pvalue={self.pvalue:.4g}, "
-            f"{self.level * 100:g} % interval {self.ci_low:.4g} to {self.ci_high:.4g}): "
+            f"{self.confidence_level * 100:g} % interval {self.ci_low:.4g} to {self.ci_high:.4g}): "
             f"{self.highest!r} minus {self.lowest!r}{clearest}, {self.n_groups:,} groups, "
             f"{self.method}"
         )
@@ -138,7 +138,11 @@ def _spread_in_use(variances: Variances, auc: Floats, used: NDArray[np.bool_]) -
 
 
 def difference_interval(
-    variances: Variances, auc: Floats, used: NDArray[np.bool_], level: float, method: Method
+    variances: Variances,
+    auc: Floats,
+    used: NDArray[np.bool_],
+    confidence_level: float,
+    method: Method,
 ) -> Interval:
     """Interval of the largest minus the smallest true AUC of the groups.
 
@@ -148,7 +152,7 @@ def difference_interval(
     otherwise each limit fails with half the error probability.
     """
     value = float(auc[used].max() - auc[used].min())
-    alpha, n_groups = 1.0 - level, int(used.sum())
+    alpha, n_groups = 1.0 - confidence_level, int(used.sum())
     if method == "exact":
         low, high = _exact_limits_in_use(variances, auc, used, alpha / (4 * n_groups))
         least = float(low.max() - high.min())
@@ -248,7 +252,7 @@ def _exact_limits_in_use(
 
 
 def all_pairs(
-    variances: Variances, first: NDArray[np.intp], second: NDArray[np.intp], level: float
+    variances: Variances, first: NDArray[np.intp], second: NDArray[np.intp], confidence_level: float
 ) -> Comparisons:
     """Compare all pairs of groups, the first of each pair with the second.
 
@@ -259,24 +263,24 @@ def all_pairs(
     def adjusted(deviate: Floats) -> Floats:
         return studentized_range_tail(deviate * np.sqrt(2.0), n_groups)
 
-    deviate = _deviate_of_all_pairs(1.0 - level, n_groups) if n_groups > 1 else np.nan
+    deviate = _deviate_of_all_pairs(1.0 - confidence_level, n_groups) if n_groups > 1 else np.nan
     return _compared(variances, first, second, deviate, adjusted, "Tukey")
 
 
 def with_reference(
-    variances: Variances, first: NDArray[np.intp], second: NDArray[np.intp], level: float
+    variances: Variances, first: NDArray[np.intp], second: NDArray[np.intp], confidence_level: float
 ) -> Comparisons:
     """Compare groups with a reference group, with simultaneous p values and intervals [5]_."""
     tested = variances.estimable[first] & variances.estimable[second]
-    deviate, adjusted = sidak(level, int(tested.sum()))
+    deviate, adjusted = sidak(confidence_level, int(tested.sum()))
     return _compared(variances, first, second, deviate, adjusted, "Sidak")
 
 
-def sidak(level: float, n_comparisons: int) -> tuple[float, Callable[[Floats], Floats]]:
+def sidak(confidence_level: float, n_comparisons: int) -> tuple[float, Callable[[Floats], Floats]]:
     """Return Sidak's normal quantile for simultaneous intervals, and a function [5]_.
 
     The function maps normal quantiles to adjusted p values. An interval excludes 0 if and only if
-    the adjusted p value is below ``1 - level``.
+    the adjusted p value is below ``1 - confidence_level``.
     """
     n_comparisons = max(n_comparisons, 1)
 
@@ -287,7 +291,7 @@ def sidak(level: float, n_comparisons: int) -> tuple[float, Callable[[Floats], F
             found: Floats = -np.expm1(n_comparisons * np.log1p(-2.0 * ndtr(-deviate)))
         return found
 
-    tail = -np.expm1(np.log(level) / n_comparisons) / 2.0
+    tail = -np.expm1(np.log(confidence_level) / n_comparisons) / 2.0
     return normal_quantile(tail), adjusted
 
 

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._kernel import ranks_in_groups
+from skfedauc.counts import ScoreCounts
 from skfedauc.inference.ranks import ranks_among_all, u2_over_all
-from skfedauc.partials import AUCPartial
 
 Floats = NDArray[np.float64]
 
@@ -104,7 +104,7 @@ class PooledMoments(NamedTuple):
 
 
 class Variances:
-    """Variances of the AUCs of a partial, computed lazily.
+    """Variances of the AUCs of a `ScoreCounts`, computed lazily.
 
     Attributes
     ----------
@@ -116,17 +116,17 @@ class Variances:
         or large. The variances of all folds must have the same exponent.
     """
 
-    def __init__(self, partial: AUCPartial, exponent: int | None = None) -> None:
+    def __init__(self, counts: ScoreCounts, exponent: int | None = None) -> None:
         # Fourth powers of very small or large weights underflow or overflow. All results are
         # ratios, which do not depend on the scale of the weights.
-        self.exponent = partial._weight_exponent if exponent is None else exponent
-        self._partial = partial = partial._with_weights_over(self.exponent)
-        self._cells = partial._cells
-        found = partial._concordance
+        self.exponent = counts.weight_exponent if exponent is None else exponent
+        self._counts = counts = counts.with_weights_over(self.exponent)
+        self.cells = counts.cells
+        found = counts.concordance
         squares: tuple[Any, Any] = (found.n_negatives, found.n_positives)
-        if self._cells.weights is not None and len(partial):
-            starts = self._cells.starts[:-1]
-            of_negatives, of_positives = self._cells.weights[2:]
+        if self.cells.weights is not None and len(counts):
+            starts = self.cells.starts[:-1]
+            of_negatives, of_positives = self.cells.weights[2:]
             squares = np.add.reduceat(of_negatives, starts), np.add.reduceat(of_positives, starts)
         self.negatives = _class_rows(found.n_negatives, found.negatives, squares[0])
         self.positives = _class_rows(found.n_positives, found.positives, squares[1])
@@ -168,7 +168,7 @@ class Variances:
         )
 
     @functools.cached_property
-    def freedom(self) -> Floats:
+    def degrees_of_freedom(self) -> Floats:
         """Satterthwaite's degrees of freedom of DeLong's variance; at least 1."""
         own = self._own
         of_positives = ratio(own.positives_squared, self.positives.pairs, 0.0)
@@ -196,7 +196,7 @@ class Variances:
         return ratio(2 * auc * once + squared, pairs)
 
     @functools.cached_property
-    def drawn_auc(self) -> Floats:
+    def shrunk_auc(self) -> Floats:
         """AUC with half a concordant and half a discordant pair added; strictly within (0, 1)."""
         pairs = self.positives.effective * self.negatives.effective
         return (pairs * self.auc + 0.5) / (pairs + 1.0)
@@ -206,12 +206,12 @@ class Variances:
         """DeLong's variance, or an upper bound if it is 0 or cannot be estimated.
 
         The variance of an AUC A of m positives and n negatives is at most A (1 - A) / min(m, n)
-        [3]_; the bound uses `drawn_auc` as A. DeLong's variance can be too small if rows have
+        [3]_; the bound uses `shrunk_auc` as A. DeLong's variance can be too small if rows have
         unequal weights; the unbiased variance then replaces it if that is larger.
         """
         found = np.fmax(self.delong, self.unbiased) if self.weighted else self.delong.copy()
         without = self.defined & ~(found > 0)
-        drawn = self.drawn_auc[without]
+        drawn = self.shrunk_auc[without]
         found[without] = drawn * (1.0 - drawn) / self.fewest[without]
         return found
 
@@ -250,8 +250,8 @@ class Variances:
     @functools.cached_property
     def placements_of_positives(self) -> tuple[Floats, Floats]:
         """Placements within the group of the positives of each cell, and their weights."""
-        group, (negatives, positives) = self._cells.groups, self._cells.amounts
-        found = ranks_in_groups(self._cells.starts, negatives)
+        group, (negatives, positives) = self.cells.groups, self.cells.amounts
+        found = ranks_in_groups(self.cells.starts, negatives)
         found *= self._half_over(self.negatives)[group]
         weights = positives.astype(np.float64)
         kept = (weights > 0) & self.defined[group]
@@ -262,7 +262,7 @@ class Variances:
     @functools.cached_property
     def pooled(self) -> Variances:
         """Variances of all rows together, as one group."""
-        return Variances(self._partial._pool())
+        return Variances(self._counts.without_groups())
 
     why_not_clustered = "needs two groups with rows of each class"
 
@@ -319,7 +319,7 @@ class Variances:
         """Variance of the pooled AUC for random groups [2]_; NaN with fewer than two groups."""
         auc = float(self.pooled.auc[0])
         residuals, counts = [], []
-        u2 = u2_over_all(self._cells).astype(np.float64)
+        u2 = u2_over_all(self.cells).astype(np.float64)
         negatives, positives = self.negatives, self.positives
         placements_of_positives = u2[1, 0] / (2.0 * negatives.weight.sum())
         lost = u2[0, 1] / (2.0 * positives.weight.sum())
@@ -334,13 +334,13 @@ class Variances:
     @property
     def _columns(self) -> tuple[NDArray[Any], ...]:
         """Weights of negatives and of positives by cell, then the squared weights of both."""
-        negatives, positives, weights = self._cells[2:]
+        negatives, positives, weights = self.cells[2:]
         return (negatives, positives) * 2 if weights is None else tuple(weights)
 
     @functools.cached_property
     def _own(self) -> OwnMoments:
         negatives, positives, *of_squares = self._columns
-        starts, groups = self._cells.starts, self._cells.groups
+        starts, groups = self.cells.starts, self.cells.groups
         negatives_below, positives_below, squares_below = (
             ranks_in_groups(starts, column) for column in (negatives, positives, of_squares[0])
         )
@@ -376,11 +376,11 @@ class Variances:
     @functools.cached_property
     def _pooled_moments(self) -> tuple[PooledMoments, PooledMoments]:
         """Sums of pooled placements, for positives and for negatives."""
-        ranks = ranks_among_all(self._cells)
+        ranks = ranks_among_all(self.cells)
         middle = (ranks.under + ranks.up_to).astype(np.float64)
         total = ranks.total.astype(np.float64)
         negatives, positives, negative_squares, positive_squares = self._columns
-        starts, group = self._cells.starts, self._cells.groups
+        starts, group = self.cells.starts, self.cells.groups
         own_below = [ranks_in_groups(starts, column) for column in (negatives, positives)]
 
         def moments(
@@ -488,10 +488,10 @@ class FoldVariances(Variances):
         return estimable
 
     @functools.cached_property
-    def freedom(self) -> Floats:
+    def degrees_of_freedom(self) -> Floats:
         """Satterthwaite's degrees of freedom of the sum of variances; at least 1."""
         squares = [
-            np.where(share > 0, fold.safe, 0.0) ** 2 * share**4 / fold.freedom
+            np.where(share > 0, fold.safe, 0.0) ** 2 * share**4 / fold.degrees_of_freedom
             for fold, share in zip(self._folds, self._shares, strict=True)
         ]
         return np.maximum(ratio(self.safe**2, self._added(squares), 1.0), 1.0)
@@ -595,7 +595,7 @@ def sum_of_others(values: Floats) -> Floats:
     return before + after
 
 
-def satterthwaite(variances: Floats, freedom: Floats, otherwise: float = 1.0) -> Floats:
+def satterthwaite(variances: Floats, degrees_of_freedom: Floats, otherwise: float = 1.0) -> Floats:
     """Return the degrees of freedom of a sum of independent variances; at least 1.
 
     Parameters
@@ -605,7 +605,7 @@ def satterthwaite(variances: Floats, freedom: Floats, otherwise: float = 1.0) ->
     otherwise : float, default=1.0
         Result if the sum has no sampling error.
     """
-    squares = np.asarray((variances**2 / freedom).sum(axis=0))
+    squares = np.asarray((variances**2 / degrees_of_freedom).sum(axis=0))
     return np.maximum(ratio(variances.sum(axis=0) ** 2, squares, otherwise), 1.0)
 
 

@@ -1,5 +1,6 @@
 """Splitters, cross-validation and refit rules for groups."""
 
+from skfedauc.model_selection.candidates import compare_candidates
 from skfedauc.model_selection.cross_validation import (
     FoldEffect,
     GroupAUCCrossValidation,
@@ -7,7 +8,7 @@ from skfedauc.model_selection.cross_validation import (
 )
 from skfedauc.model_selection.refit import (
     pareto_front,
-    select_simplest_tied,
+    select_simplest,
     select_within_gap,
 )
 from skfedauc.model_selection.splitter import (
@@ -20,8 +21,9 @@ __all__ = [
     "GroupAUCCrossValidation",
     "RepeatedWithinGroupStratifiedKFold",
     "WithinGroupStratifiedKFold",
+    "compare_candidates",
     "cross_validate_group_auc",
     "pareto_front",
-    "select_simplest_tied",
+    "select_simplest",
     "select_within_gap",
 ]

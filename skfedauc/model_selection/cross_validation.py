@@ -1,4 +1,4 @@
-"""Cross-validation with reports over groups, from one partial for each fold."""
+"""Cross-validation with reports over groups, from the score counts of each fold."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv, cross_validate
 
-from skfedauc import _sklearn
-from skfedauc import _validation as validation
+from skfedauc import _input, _sklearn
+from skfedauc.counts import ScoreCounts, left_out
 from skfedauc.inference import intervals
 from skfedauc.inference.variances import FoldVariances, Variances
 from skfedauc.model_selection.fold_counts import FittedOnRows, FoldCounts, Rows, count_rows
 from skfedauc.model_selection.splitter import SplitsByGroups, WithinGroupStratifiedKFold
-from skfedauc.partials import AUCPartial, left_out
 from skfedauc.report import AVERAGES, Agreement, GroupAUC, Undefined, check_undefined
 from skfedauc.scoring import FOLDS_REMEDY, check_response_method
 
@@ -60,7 +59,7 @@ class GroupAUCCrossValidation:
 
     Attributes
     ----------
-    partial : AUCPartial
+    counts : ScoreCounts
         The score counts of all folds, with group labels ``(fold, label)``.
     n_folds : int
     undefined : {"skip", "ignore", "raise"} or float
@@ -73,7 +72,7 @@ class GroupAUCCrossValidation:
 
     def __init__(
         self,
-        partial: AUCPartial,
+        counts: ScoreCounts,
         n_folds: int,
         undefined: Undefined,
         estimators: list[Any] | None,
@@ -84,7 +83,7 @@ class GroupAUCCrossValidation:
         self._n_missing = n_missing or [0] * n_folds
         self._rows_repeat = rows_repeat
         self.indices = indices
-        self.partial = partial
+        self.counts = counts
         self.n_folds = n_folds
         self.undefined = undefined
         self.estimators = estimators
@@ -92,7 +91,7 @@ class GroupAUCCrossValidation:
     @functools.cached_property
     def folds(self) -> list[GroupAUC]:
         """Report of each fold."""
-        reports = [GroupAUC(part, undefined=self.undefined) for part in self._fold_partials]
+        reports = [GroupAUC(part, undefined=self.undefined) for part in self._fold_counts]
         for report in reports:
             report._remedy = FOLDS_REMEDY
         return reports
@@ -101,7 +100,7 @@ class GroupAUCCrossValidation:
     def _quiet_folds(self) -> list[GroupAUC]:
         """Report of each fold, without warnings about groups that lack a class."""
         undefined: Undefined = self.undefined if isinstance(self.undefined, float) else "ignore"
-        return [GroupAUC(part, undefined=undefined) for part in self._fold_partials]
+        return [GroupAUC(part, undefined=undefined) for part in self._fold_counts]
 
     @functools.cached_property
     def by_fold(self) -> pd.DataFrame:
@@ -116,13 +115,13 @@ class GroupAUCCrossValidation:
         return pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="fold"))
 
     def confidence_intervals(
-        self, level: float = 0.95, method: Literal["logit", "delong"] = "logit"
+        self, confidence_level: float = 0.95, method: Literal["logit", "delong"] = "logit"
     ) -> pd.DataFrame:
         """Return confidence intervals of the means over folds of the pooled AUC and averages.
 
         Parameters
         ----------
-        level : float, default=0.95
+        confidence_level : float, default=0.95
             Confidence level of the intervals.
         method : {"logit", "delong"}, default="logit"
             Scale of the confidence limits: the logit scale or the AUC scale.
@@ -167,18 +166,22 @@ class GroupAUCCrossValidation:
         --------
         >>> import pandas as pd
         >>> from sklearn.linear_model import LogisticRegression
-        >>> from skfedauc import cross_validate_group_auc, make_devices
-        >>> devices = make_devices("identical", 50, 50, random_state=0)
+        >>> from skfedauc import cross_validate_group_auc
+        >>> from skfedauc.datasets import make_group_scores
+        >>> devices = make_group_scores("identical", 50, 50, random_state=0)
         >>> X = pd.DataFrame({"x": devices.y_score, "device": devices.groups})
         >>> result = cross_validate_group_auc(
         ...     LogisticRegression(), X[["x"]], devices.y_true, groups=X["device"]
         ... )
         >>> result.confidence_intervals().index.tolist()
-        ['pooled', 'macro', 'samples', 'positives', 'negatives', 'pairs']
+        ['pooled', 'macro', 'samples', 'positives', 'negatives', 'within']
         """
         import pandas as pd
 
-        level, way = intervals.check_level(level), intervals.check_method(method)
+        confidence_level, way = (
+            intervals.check_confidence_level(confidence_level),
+            intervals.check_method(method),
+        )
         if way == "exact":
             raise ValueError("method must be 'logit' or 'delong' for a mean over folds.")
         if self._rows_repeat:
@@ -188,7 +191,7 @@ class GroupAUCCrossValidation:
             value = float(self.by_fold[name].to_numpy().mean())
             found = intervals.Interval(value, np.nan, np.nan)
             if not np.isnan(value):
-                found = _interval_of_mean(self._quiet_folds, name, level, way)
+                found = _interval_of_mean(self._quiet_folds, name, confidence_level, way)
             rows[name] = (value, found.low, found.high, way)
         columns = ["value", "ci_low", "ci_high", "method"]
         table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
@@ -198,7 +201,7 @@ class GroupAUCCrossValidation:
     def within_folds(self) -> GroupAUC:
         """Report over the pairs within folds, which the same model has scored."""
         report = _WithinRepeatedFolds if self._rows_repeat else _WithinFolds
-        return report(self._fold_partials, self.over_folds.partial, self.undefined)
+        return report(self._fold_counts, self.over_folds.counts, self.undefined)
 
     @functools.cached_property
     def over_folds(self) -> GroupAUC:
@@ -209,21 +212,21 @@ class GroupAUCCrossValidation:
         and `within_folds` instead.
         """
         report = _RepeatedRows if self._rows_repeat else GroupAUC
-        return report(self.partial.regroup(_label), undefined=self.undefined)
+        return report(self.counts.regroup(_label), undefined=self.undefined)
 
     @functools.cached_property
     def fold_effect(self) -> FoldEffect:
         """Effect of comparing scores across folds on the pooled AUC."""
-        by_fold = GroupAUC(self.partial.regroup(_fold), undefined="ignore")
+        by_fold = GroupAUC(self.counts.regroup(_fold), undefined="ignore")
         within, cross, share_within = by_fold.decomposition()
         return FoldEffect(by_fold.pooled, within, cross, share_within, by_fold.pooled - within)
 
     @functools.cached_property
-    def _fold_partials(self) -> list[AUCPartial]:
-        folds = np.array([fold for fold, _ in self.partial.groups or ()])
+    def _fold_counts(self) -> list[ScoreCounts]:
+        folds = np.array([fold for fold, _ in self.counts.groups or ()])
         return [
-            self.partial._only(np.flatnonzero(folds == fold))
-            ._with_n_missing(n_missing)
+            self.counts.select_groups(np.flatnonzero(folds == fold))
+            .with_n_missing(n_missing)
             .regroup(_label)
             for fold, n_missing in enumerate(self._n_missing)
         ]
@@ -231,27 +234,29 @@ class GroupAUCCrossValidation:
     def __repr__(self) -> str:
         effect = self.fold_effect
         return (
-            f"GroupAUCCrossValidation of {validation.counted(self.n_folds, 'fold')}, "
-            f"{validation.counted(self.over_folds.n_groups, 'group')}"
-            f"{left_out(self.partial.n_missing)}\n"
+            f"GroupAUCCrossValidation of {_input.counted(self.n_folds, 'fold')}, "
+            f"{_input.counted(self.over_folds.n_groups, 'group')}"
+            f"{left_out(self.counts.n_missing)}\n"
             f"  pairs of the same fold   {effect.within:.4f}\n"
             f"  all pairs                {effect.over_folds:.4f}"
         )
 
 
 def _interval_of_mean(
-    folds: list[GroupAUC], name: str, level: float, way: intervals.Method
+    folds: list[GroupAUC], name: str, confidence_level: float, way: intervals.Method
 ) -> intervals.Interval:
     """Interval of the mean over folds of the pooled AUC or of an average, over new rows."""
     if name == "pooled":
-        return intervals.mean_pooled_interval([fold._variances for fold in folds], level, way)
+        return intervals.mean_pooled_interval(
+            [fold._variances for fold in folds], confidence_level, way
+        )
     shares = [fold._shares(name) for fold in folds]
     parts = [
         (fold._variances, fold._usable[0], share)
         for fold, share in zip(folds, shares, strict=True)
         if share is not None
     ]
-    return intervals.mean_of_averages_interval(parts, level, way)
+    return intervals.mean_of_averages_interval(parts, confidence_level, way)
 
 
 def _fold(key: tuple[int, Any]) -> int:
@@ -274,7 +279,9 @@ class _WithinFolds(GroupAUC):
     Concordant pairs, pairs and rows are summed over the folds.
     """
 
-    def __init__(self, folds: list[AUCPartial], together: AUCPartial, undefined: Undefined) -> None:
+    def __init__(
+        self, folds: list[ScoreCounts], together: ScoreCounts, undefined: Undefined
+    ) -> None:
         super().__init__(together, undefined=undefined)
         self._folds = [GroupAUC(fold, undefined="ignore") for fold in folds]
         places = {label: place for place, label in enumerate(together.groups or ())}
@@ -282,25 +289,25 @@ class _WithinFolds(GroupAUC):
         self._places = [np.array([places[label] for label in f.groups or ()]) for f in folds]
 
     @property
-    def expected_difference(self) -> float:
+    def null_difference(self) -> float:
         """Raise a ValueError: not available within folds."""
-        raise ValueError(f"expected_difference {_NOT_WITHIN_FOLDS}")
+        raise ValueError(f"null_difference {_NOT_WITHIN_FOLDS}")
 
     def agreement(self, delta: float = 0.005) -> Agreement:
         """Raise a ValueError: not available within folds."""
         raise ValueError(f"agreement {_NOT_WITHIN_FOLDS}")
 
     @property
-    def _states(self) -> list[AUCPartial]:
-        return [fold.partial for fold in self._folds]
+    def _states(self) -> list[ScoreCounts]:
+        return [fold.counts for fold in self._folds]
 
     @functools.cached_property
     def _variances(self) -> FoldVariances:
-        exponent = self.partial._weight_exponent
+        exponent = self.counts.weight_exponent
         of_folds = [
             fold._variances
             if fold._variances.exponent == exponent
-            else Variances(fold.partial, exponent)
+            else Variances(fold.counts, exponent)
             for fold in self._folds
         ]
         return FoldVariances(of_folds, self._places, self.n_groups)
@@ -347,10 +354,10 @@ class _WithinFolds(GroupAUC):
         return twice, pairs
 
     @functools.cached_property
-    def _wins(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _u2_over_others(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         sums = np.zeros((2, 2, 2, self.n_groups))
         for places, fold in zip(self._places, self._folds, strict=True):
-            sums[..., places] += fold._wins
+            sums[..., places] += fold._u2_over_others
         return sums[0], sums[1]
 
     def abroca(
@@ -403,7 +410,7 @@ def cross_validate_group_auc(
     verbose: int = 0,
     pre_dispatch: int | str = "2*n_jobs",
     undefined: Undefined = "skip",
-    missing: validation.Missing = "raise",
+    missing: _input.Missing = "raise",
     return_estimator: bool = False,
     return_indices: bool = False,
     error_score: float | Literal["raise"] = "raise",
@@ -450,7 +457,7 @@ def cross_validate_group_auc(
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
         How averages and gaps treat groups that lack a class; see `GroupAUC`.
     missing : {"raise", "drop", "group"}, default="raise"
-        How to treat rows without a group label; see `AUCPartial.from_predictions`. With "drop" and
+        How to treat rows without a group label; see `ScoreCounts.from_predictions`. With "drop" and
         "group", models are fitted on these rows. With "drop", splitters that use groups treat them
         as one group, and the AUCs of each fold leave them out.
     return_estimator : bool, default=False
@@ -503,17 +510,17 @@ def cross_validate_group_auc(
     >>> round(result.within_folds.pooled, 2), round(result.over_folds.pooled, 2)
     (0.63, 0.28)
     """
-    undefined, missing = check_undefined(undefined), validation.check_missing(missing)
-    validation.check_groups_given(groups)
-    of_rows = validation.groups_of_rows(groups, X)
-    validation.check_row_order({"X": X, "y": y, "groups": of_rows, "sample_weight": sample_weight})
-    codes, labels = validation.encode_groups(of_rows, missing=missing)
+    undefined, missing = check_undefined(undefined), _input.check_missing(missing)
+    _input.check_groups_given(groups)
+    of_rows = _input.groups_of_rows(groups, X)
+    _input.check_row_order({"X": X, "y": y, "groups": of_rows, "sample_weight": sample_weight})
+    codes, labels = _input.encode_groups(of_rows, missing=missing)
     label_of = labels.tolist()
-    target = validation.column_of(y, "y")
-    validation.check_length("groups", codes.size, "y", target.size)
-    weights = None if sample_weight is None else validation.check_weights(sample_weight)
+    target = _input.column_of(y, "y")
+    _input.check_length("groups", codes.size, "y", target.size)
+    weights = None if sample_weight is None else _input.check_weights(sample_weight)
     if weights is not None:
-        validation.check_length("sample_weight", weights.size, "y", target.size)
+        _input.check_length("sample_weight", weights.size, "y", target.size)
     if weights is not None and params and "sample_weight" in params:
         raise ValueError(
             "sample_weight was given twice, by itself and in params. In params it weights the "
@@ -521,9 +528,9 @@ def cross_validate_group_auc(
         )
     check_response_method(response_method)
     _sklearn.refuse_without_scores(estimator, response_method)
-    if error_score != "raise" and not (validation.is_number(error_score) and np.isnan(error_score)):
+    if error_score != "raise" and not (_input.is_number(error_score) and np.isnan(error_score)):
         raise ValueError(
-            f"error_score must be 'raise' or numpy.nan; got {validation.shortened(error_score)}. "
+            f"error_score must be 'raise' or numpy.nan; got {_input.shortened(error_score)}. "
             "No other number can "
             "take the place of the counts of a fold."
         )
@@ -542,17 +549,17 @@ def cross_validate_group_auc(
         return_estimator=return_estimator,
         error_score=error_score,
     )
-    counted: dict[int, AUCPartial] = {
-        fold: counts.partial
+    counted: dict[int, ScoreCounts] = {
+        fold: counts.counts
         for fold, counts in enumerate(done["test_score"])
         if isinstance(counts, FoldCounts)
     }
     if not counted:
         raise ValueError("no fold could be scored; pass error_score='raise' to see why.")
-    partials = [_of_fold(partial, fold, label_of) for fold, partial in counted.items()]
+    parts = [_of_fold(counts, fold, label_of) for fold, counts in counted.items()]
     train, test = ([split[i] for split in splits] for i in (0, 1))
     return GroupAUCCrossValidation(
-        AUCPartial.merge(partials),
+        ScoreCounts.merge(parts),
         len(splits),
         undefined,
         [fitted.estimator for fitted in done["estimator"]] if return_estimator else None,
@@ -562,8 +569,8 @@ def cross_validate_group_auc(
     )
 
 
-def _of_fold(partial: AUCPartial, fold: int, label_of: list[Any]) -> AUCPartial:
-    return partial.regroup(lambda code: (fold, label_of[code]))
+def _of_fold(counts: ScoreCounts, fold: int, label_of: list[Any]) -> ScoreCounts:
+    return counts.regroup(lambda code: (fold, label_of[code]))
 
 
 def _is_any_row_tested_twice(tests: list[NDArray[np.intp]], n_rows: int) -> bool:

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from skfedauc import _sklearn
-from skfedauc import _validation as validation
-from skfedauc.partials import AUCPartial
+from skfedauc import _input, _sklearn
+from skfedauc.counts import ScoreCounts
 from skfedauc.report import GroupAUC
 
 
@@ -69,8 +68,8 @@ class FittedOnRows:
         rows = self.rows
         positive, is_other = _sklearn.positive_class(self.estimator, rows.pos_label)
         scores = _sklearn.response_values(self.estimator, X, rows.response_method)
-        scores = validation.column_of(scores, "y_score")
-        checked = validation.check_rows(
+        scores = _input.column_of(scores, "y_score")
+        checked = _input.check_rows(
             rows.y[numbers],
             -scores if is_other else scores,
             rows.codes[numbers],
@@ -78,23 +77,23 @@ class FittedOnRows:
             positive,
             warn_labels=False,
         )
-        partial = AUCPartial._of_rows(checked)
+        counts = ScoreCounts.of_rows(checked)
         # Rows without a label have the group code -1.
-        lacks_label = np.array([code < 0 for code in partial.groups or ()], np.bool_)
-        return FoldCounts(partial._dropping(lacks_label))
+        lacks_label = np.array([code < 0 for code in counts.groups or ()], np.bool_)
+        return FoldCounts(counts.drop_missing(lacks_label))
 
 
 class FoldCounts(Number):
-    """Partial of a fold, posing as a number so that scikit-learn accepts it as a score."""
+    """Score counts of a fold, posing as a number so that scikit-learn accepts it as a score."""
 
-    def __init__(self, partial: AUCPartial) -> None:
-        self.partial = partial
+    def __init__(self, counts: ScoreCounts) -> None:
+        self.counts = counts
 
     __hash__ = object.__hash__
 
     def __format__(self, spec: str) -> str:
         """Format the pooled AUC, for the output of ``verbose``."""
-        return format(GroupAUC(self.partial, undefined="ignore").pooled, spec)
+        return format(GroupAUC(self.counts, undefined="ignore").pooled, spec)
 
 
 def count_rows(fitted: FittedOnRows, X: Any, numbers: NDArray[np.intp]) -> FoldCounts:

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skfedauc import _validation as validation
-from skfedauc.inference.intervals import check_level
-from skfedauc.inference.luck import compared_with_best, split_scores
+from skfedauc import _input
+from skfedauc.inference.intervals import check_confidence_level
+from skfedauc.model_selection.candidates import compared_with_best, split_scores
 from skfedauc.report import STATISTICS, Gap
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class select_within_gap(_RefitRule):
     See Also
     --------
     pareto_front : List the candidates that no other beats in both score and gap.
-    select_simplest_tied : Select the simplest candidate tied with the best.
+    select_simplest : Select the simplest candidate tied with the best.
 
     Notes
     -----
@@ -144,9 +144,9 @@ class select_within_gap(_RefitRule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not validation.is_number(self.at_most) or not self.at_most >= 0:
+        if not _input.is_number(self.at_most) or not self.at_most >= 0:
             raise ValueError(
-                f"at_most must be a number of 0 or more; got {validation.shortened(self.at_most)}."
+                f"at_most must be a number of 0 or more; got {_input.shortened(self.at_most)}."
             )
         _checked_gap(self.gap)
         self._set("at_most", float(self.at_most))
@@ -172,12 +172,12 @@ _MOST_FOLDS = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class select_simplest_tied(_RefitRule):
+class select_simplest(_RefitRule):
     """Refit rule that selects the simplest candidate tied with the best.
 
     For ``refit=`` of `GridSearchCV` and `RandomizedSearchCV`. A candidate is tied with the best if
-    no difference of their scores is detected; `luck_report` lists these candidates. The rule equals
-    the name of its score, as `select_within_gap` does.
+    no difference of their scores is detected; `compare_candidates` lists these candidates. The rule
+    equals the name of its score, as `select_within_gap` does.
 
     Parameters
     ----------
@@ -192,9 +192,9 @@ class select_simplest_tied(_RefitRule):
         Share of the rows in each test set, between 0 and 1. None means ``1 / n_splits``, which is
         correct for K folds. Repeated folds and random splits require it, such as 0.2 for 5 folds
         repeated 10 times.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
         Confidence level. A candidate is tied with the best unless its adjusted p value is at most
-        ``1 - level``.
+        ``1 - confidence_level``.
 
     Raises
     ------
@@ -205,7 +205,7 @@ class select_simplest_tied(_RefitRule):
 
     See Also
     --------
-    luck_report : List the candidates with their differences from the best and p values.
+    compare_candidates : List the candidates with their differences from the best and p values.
     select_within_gap : Select the best candidate within a limit of the gap.
 
     Notes
@@ -232,14 +232,14 @@ class select_simplest_tied(_RefitRule):
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
-    >>> from skfedauc import select_simplest_tied
+    >>> from skfedauc import select_simplest
     >>> X, y = make_classification(200, random_state=0)
     >>> search = GridSearchCV(
     ...     LogisticRegression(),
     ...     {"C": [0.0001, 0.01, 1.0]},
     ...     scoring="roc_auc",
     ...     cv=RepeatedStratifiedKFold(n_splits=5, n_repeats=4, random_state=0),
-    ...     refit=select_simplest_tied("score", simplest="C", test_fraction=0.2),
+    ...     refit=select_simplest("score", simplest="C", test_fraction=0.2),
     ... ).fit(X, y)
     >>> search.best_params_
     {'C': 0.0001}
@@ -248,7 +248,7 @@ class select_simplest_tied(_RefitRule):
     _: KW_ONLY
     simplest: str | Callable[[Mapping[str, Any]], Any]
     test_fraction: float | None = None
-    level: float = 0.95
+    confidence_level: float = 0.95
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -256,12 +256,12 @@ class select_simplest_tied(_RefitRule):
         if not callable(simplest) and not (isinstance(simplest, str) and simplest.strip("-")):
             raise TypeError(
                 "simplest must be the name of a parameter, with prefix '-' if larger is simpler, "
-                f"or a function of a candidate's parameters; got {validation.shortened(simplest)}."
+                f"or a function of a candidate's parameters; got {_input.shortened(simplest)}."
             )
         if self.test_fraction is not None:
-            share = validation.check_share(self.test_fraction, "test_fraction")
+            share = _input.check_share(self.test_fraction, "test_fraction")
             self._set("test_fraction", share)
-        self._set("level", check_level(self.level))
+        self._set("confidence_level", check_confidence_level(self.confidence_level))
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
         """Return the index of the selected candidate in ``cv_results_``."""
@@ -269,7 +269,7 @@ class select_simplest_tied(_RefitRule):
         fraction = self.test_fraction
         if fraction is None:
             fraction = self._fraction_of_folds(split_scores(cv_results, score).shape[1])
-        compared = compared_with_best(cv_results, score, fraction, self.level)
+        compared = compared_with_best(cv_results, score, fraction, self.confidence_level)
         tied = compared.candidates[compared.tied].tolist()
         parameters = list(cv_results["params"])
         keys = [self._key(parameters[candidate]) for candidate in tied]
@@ -279,7 +279,7 @@ class select_simplest_tied(_RefitRule):
     def _fraction_of_folds(self, n_splits: int) -> float:
         if n_splits > _MOST_FOLDS:
             raise ValueError(
-                f"select_simplest_tied cannot tell what share of the rows each of {n_splits} "
+                f"select_simplest cannot tell what share of the rows each of {n_splits} "
                 "splits tests on; pass test_fraction, such as 0.2 for 5 folds that are repeated."
             )
         return 1 / n_splits
@@ -290,17 +290,17 @@ class select_simplest_tied(_RefitRule):
         name = self.simplest.removeprefix("-")
         if name not in parameters:
             raise ValueError(
-                f"simplest={validation.shortened(self.simplest)} names no parameter of the tied "
-                f"candidate, which has {validation.all_shortened(list(parameters)[:20])}; name one "
+                f"simplest={_input.shortened(self.simplest)} names no parameter of the tied "
+                f"candidate, which has {_input.all_shortened(list(parameters)[:20])}; name one "
                 "that all candidates have, or pass a function of their parameters."
             )
         value = parameters[name]
         if not isinstance(value, Real) or np.isnan(float(value)):
             raise ValueError(
-                f"simplest={validation.shortened(self.simplest)}: the tied candidate "
-                f"{validation.shortened(parameters)} has {validation.shortened(value)}, "
+                f"simplest={_input.shortened(self.simplest)}: the tied candidate "
+                f"{_input.shortened(parameters)} has {_input.shortened(value)}, "
                 "which is no number to sort by; pass a function of the parameters, such as "
-                f"lambda p: order.index(p[{validation.shortened(name)}])."
+                f"lambda p: order.index(p[{_input.shortened(name)}])."
             )
         return -value if self.simplest.startswith("-") else value
 
@@ -382,7 +382,7 @@ def _checked_gap(gap: Any) -> Gap:
     gaps = [name for name, statistic in STATISTICS.items() if not statistic.greater_is_better]
     if not isinstance(gap, str) or gap not in gaps:
         raise ValueError(
-            f"gap must be one of {', '.join(map(repr, gaps))}; got {validation.shortened(gap)}."
+            f"gap must be one of {', '.join(map(repr, gaps))}; got {_input.shortened(gap)}."
         )
     return cast(Gap, gap)
 
@@ -395,7 +395,7 @@ def scores_and_gaps(
     absent = [key.removeprefix("mean_test_") for key in keys if key not in cv_results]
     if absent:
         there = [k.removeprefix("mean_test_") for k in cv_results if k.startswith("mean_test_")]
-        named = " or ".join(map(validation.shortened, absent))
+        named = " or ".join(map(_input.shortened, absent))
         raise ValueError(
             f"the search has no score named {named}; it has "
             f"{', '.join(map(repr, there))}. Give them by scoring=group_auc_scoring([...], "

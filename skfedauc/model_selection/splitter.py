@@ -12,8 +12,7 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state, indexable
 from sklearn.utils.multiclass import type_of_target
 
-from skfedauc import _sklearn
-from skfedauc import _validation as validation
+from skfedauc import _input, _sklearn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +46,7 @@ class SplitsByGroups(_sklearn.GroupsConsumerMixin):
         return copied
 
     def __repr__(self) -> str:
-        if not validation.is_series(self.groups):
+        if not _input.is_series(self.groups):
             return str(super().__repr__())
         shown = copy.copy(self)
         shown.groups = _Labels(self.groups)
@@ -65,7 +64,7 @@ class _Labels:
 
 
 def _shown(groups: Any) -> str:
-    return repr(_Labels(groups) if validation.is_series(groups) else groups)
+    return repr(_Labels(groups) if _input.is_series(groups) else groups)
 
 
 class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
@@ -130,28 +129,26 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         groups: str | list[str] | pd.Series[Any] | None = None,
         shuffle: bool = False,
         random_state: Any = None,
-        missing: validation.Missing = "raise",
+        missing: _input.Missing = "raise",
     ) -> None:
         if isinstance(n_splits, bool) or not isinstance(n_splits, int | np.integer):
-            raise TypeError(
-                f"n_splits must be a whole number; got {validation.shortened(n_splits)}."
-            )
+            raise TypeError(f"n_splits must be a whole number; got {_input.shortened(n_splits)}.")
         if n_splits < 2:
             raise ValueError(f"n_splits must be at least 2; got {n_splits}.")
-        if validation.is_series(groups):
-            validation.check_unique_index(groups, "groups")
-        elif groups is not None and not validation.is_column_names(groups):
+        if _input.is_series(groups):
+            _input.check_unique_index(groups, "groups")
+        elif groups is not None and not _input.is_column_names(groups):
             raise TypeError(
                 "groups must be the name of a column of X, a list of names, a pandas Series with "
                 "the index of X, or None to take the groups that split is given; got "
-                f"{validation.kind_in_words(groups)}. Several Series are made columns of X, of "
+                f"{_input.kind_in_words(groups)}. Several Series are made columns of X, of "
                 "which a list of names is passed."
             )
         if not isinstance(shuffle, bool):
-            raise TypeError(f"shuffle must be True or False; got {validation.shortened(shuffle)}.")
+            raise TypeError(f"shuffle must be True or False; got {_input.shortened(shuffle)}.")
         if random_state is not None and not shuffle:
             raise ValueError(
-                f"random_state={validation.shortened(random_state)} has no effect since shuffle "
+                f"random_state={_input.shortened(random_state)} has no effect since shuffle "
                 "is False; pass "
                 "shuffle=True, or leave random_state out."
             )
@@ -159,7 +156,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         self.groups = groups
         self.shuffle = shuffle
         self.random_state = random_state
-        self.missing = validation.check_missing(missing)
+        self.missing = _input.check_missing(missing)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Return the number of folds.
@@ -219,7 +216,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         """Fold of each row."""
         classes, n_classes = self._classes(y)
         codes, labels = self._group_codes(X, groups)
-        validation.check_length("groups", codes.size, "y", classes.size)
+        _input.check_length("groups", codes.size, "y", classes.size)
         indexable(X, y)
         # Rows without a label are split as an additional group.
         n_groups = len(labels) + int(codes.size > 0 and codes.max() == len(labels))
@@ -259,9 +256,9 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         if not few:
             return
         n_groups = len(known) - known.count(None)
-        named = ", ".join(map(validation.shortened, few[:3]))
-        validation.warn(
-            f"{len(few):,} of {validation.counted(n_groups, 'group')} "
+        named = ", ".join(map(_input.shortened, few[:3]))
+        _input.warn(
+            f"{len(few):,} of {_input.counted(n_groups, 'group')} "
             f"{'has' if len(few) == 1 else 'have'} fewer rows of a class than there are folds, "
             f"{self.n_splits}, so that some folds hold none of them and the AUC of the group is "
             f"undefined there: {named}{', ...' if len(few) > 3 else ''}. Use fewer folds, or put "
@@ -272,15 +269,15 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
     def _classes(self, y: Any) -> tuple[NDArray[np.intp], int]:
         if y is None:
             raise ValueError("WithinGroupStratifiedKFold needs y, to stratify by class.")
-        y = validation.column_of(y, "y")
-        missing = validation.count_missing(y)
+        y = _input.column_of(y, "y")
+        missing = _input.count_missing(y)
         if missing:
             raise ValueError(f"y has {missing} missing labels of {y.size}; drop these rows first.")
         kind = type_of_target(y)
         if kind not in ("binary", "multiclass"):
             raise ValueError(
                 "WithinGroupStratifiedKFold stratifies by class; y is "
-                f"{validation.shortened(kind)}. Pass class "
+                f"{_input.shortened(kind)}. Pass class "
                 "labels, for instance y > threshold."
             )
         labels, classes, counts = np.unique(y, return_inverse=True, return_counts=True)
@@ -288,7 +285,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
             label = labels.tolist()[counts.argmin()]
             raise ValueError(
                 f"n_splits={self.n_splits} is more than the {counts.min()} rows of class "
-                f"{validation.shortened(label)}, so some folds would have none; use fewer folds."
+                f"{_input.shortened(label)}, so some folds would have none; use fewer folds."
             )
         return classes, labels.size
 
@@ -296,15 +293,15 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         """Group number of each row, and the labels; rows without a label get the last number."""
         if self.groups is not None:
             if groups is not None:
-                validation.warn(
+                _input.warn(
                     "the groups given to split are ignored: this splitter has groups of its own "
                     f"(groups={_shown(self.groups)}).",
                     UserWarning,
                 )
-            if validation.is_series(self.groups):
-                return self._encoded(validation.aligned(self.groups, X))
+            if _input.is_series(self.groups):
+                return self._encoded(_input.aligned(self.groups, X))
             names = [self.groups] if isinstance(self.groups, str) else self.groups
-            return self._encoded(validation.columns_of(X, names))
+            return self._encoded(_input.columns_of(X, names))
         if groups is None:
             raise ValueError(
                 "WithinGroupStratifiedKFold got no groups. Name the column(s) of X that hold "
@@ -312,11 +309,11 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
                 "split, to fit of a search, or to cross_validate."
             )
         # y is not checked, because permutation_test_score shuffles it with its index.
-        validation.check_row_order({"X": X, "groups": groups}, is_cut=True)
+        _input.check_row_order({"X": X, "groups": groups}, is_cut=True)
         return self._encoded(groups)
 
     def _encoded(self, groups: Any) -> tuple[NDArray[np.intp], Sequence[Any]]:
-        codes, labels = validation.encode_groups(groups, missing=self.missing)
+        codes, labels = _input.encode_groups(groups, missing=self.missing)
         return np.where(codes < 0, labels.size, codes), labels.tolist()
 
 
@@ -365,7 +362,7 @@ class RepeatedWithinGroupStratifiedKFold(SplitsByGroups, _sklearn.RepeatedSplits
         n_repeats: int = 10,
         groups: str | list[str] | pd.Series[Any] | None = None,
         random_state: Any = None,
-        missing: validation.Missing = "raise",
+        missing: _input.Missing = "raise",
     ) -> None:
         # Refuse invalid arguments here rather than at the first split.
         WithinGroupStratifiedKFold(n_splits, groups=groups, missing=missing)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc.partials import left_out
+from skfedauc.counts import left_out
 from skfedauc.plotting.drawing import check_matplotlib
 from skfedauc.report import GroupAUC
 
@@ -39,7 +39,7 @@ class ReportDisplay:
         if not isinstance(report, GroupAUC):
             raise TypeError(
                 f"{name} draws a GroupAUC; got {type(report).__name__}. Pass "
-                "GroupAUC(partial), or use from_predictions for rows."
+                "GroupAUC(counts), or use from_predictions for rows."
             )
         if report.n_groups == 0:
             raise ValueError(f"{name} needs at least one group; the report has no rows.")
@@ -47,7 +47,7 @@ class ReportDisplay:
 
 def labels_of(report: GroupAUC) -> tuple[Any, ...]:
     """Return the labels of the groups; "all" if the rows have no groups."""
-    groups = report.partial.groups
+    groups = report.counts.groups
     return ("all",) if groups is None else groups
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skfedauc import _validation as validation
+from skfedauc import _input
 from skfedauc.model_selection import pareto_front, select_within_gap
 from skfedauc.model_selection.refit import scores_and_gaps
 from skfedauc.plotting.drawing import (
@@ -90,7 +90,8 @@ class CandidatesDisplay:
     >>> import pandas as pd
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.model_selection import GridSearchCV
-    >>> from skfedauc import CandidatesDisplay, group_auc_scoring, select_within_gap
+    >>> from skfedauc import group_auc_scoring, select_within_gap
+    >>> from skfedauc.plotting import CandidatesDisplay
     >>> rng = np.random.default_rng(0)
     >>> X = pd.DataFrame({"dose": rng.normal(size=400), "site": [1, 2] * 200})
     >>> y = X["dose"] + rng.normal(size=400) > 0
@@ -135,9 +136,9 @@ class CandidatesDisplay:
         self.at_most = at_most
         self.score_name = score_name
         self.gap_name = gap_name
-        validation.check_length("gaps", self.gaps.size, "scores", self.scores.size)
+        _input.check_length("gaps", self.gaps.size, "scores", self.scores.size)
         if params is not None:
-            validation.check_length("params", len(params), "scores", self.scores.size)
+            _input.check_length("params", len(params), "scores", self.scores.size)
         if np.isnan(self.scores + self.gaps).all():
             raise ValueError("every candidate's score or gap is NaN: there is nothing to draw.")
 
@@ -226,7 +227,7 @@ class CandidatesDisplay:
         self.beyond_ = ax.scatter(
             self.gaps[is_beyond], self.scores[is_beyond], 28, facecolors="none", edgecolors=BLUE
         )
-        entries.append((self.within_, validation.counted(int(is_within.sum()), "candidate")))
+        entries.append((self.within_, _input.counted(int(is_within.sum()), "candidate")))
         self.limit_ = None
         if self.at_most is not None:
             (self.limit_,) = ax.plot(
@@ -257,9 +258,8 @@ class CandidatesDisplay:
             text = self._text(self.chosen)
             entries.append((self.chosen_marker_, f"chosen: {text}" if text else "chosen"))
         n_failed = int((~drawn).sum())
-        self.note_ = (
-            f"{validation.counted(n_failed, 'candidate')} without a score not shown"
-            * bool(n_failed)
+        self.note_ = f"{_input.counted(n_failed, 'candidate')} without a score not shown" * bool(
+            n_failed
         )
         ax.set_xlabel(f"{self.gap_name}, mean over folds")
         ax.set_ylabel(f"{self.score_name}, mean over folds")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfedauc import _validation as validation
+from skfedauc import _input
 from skfedauc.plotting.base import ReportDisplay, labels_of
 from skfedauc.plotting.drawing import (
     LINE,
@@ -89,8 +89,10 @@ class CrossAUCDisplay(ReportDisplay):
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> from skfedauc import CrossAUCDisplay, GroupAUC, make_devices
-    >>> devices = make_devices("different", 50, 200, random_state=0)
+    >>> from skfedauc import GroupAUC
+    >>> from skfedauc.datasets import make_group_scores
+    >>> from skfedauc.plotting import CrossAUCDisplay
+    >>> devices = make_group_scores("different", 50, 200, random_state=0)
     >>> report = GroupAUC.from_predictions(
     ...     devices.y_true, devices.y_score, groups=devices.groups
     ... )
@@ -120,8 +122,8 @@ class CrossAUCDisplay(ReportDisplay):
             raise ValueError(f"cross_matrix must have the shape (n_groups, n_groups); got {shape}.")
         self.groups = range(shape[0]) if groups is None else groups
         self.pooled_auc = pooled_auc
-        self.n_missing = validation.check_whole_number(n_missing, "n_missing", 0)
-        validation.check_length("groups", len(self.groups), "cross_matrix", shape[0])
+        self.n_missing = _input.check_whole_number(n_missing, "n_missing", 0)
+        _input.check_length("groups", len(self.groups), "cross_matrix", shape[0])
 
     @classmethod
     def from_report(
@@ -178,7 +180,7 @@ class CrossAUCDisplay(ReportDisplay):
         sample_weight: Any = None,
         pos_label: Any = None,
         undefined: Undefined = "skip",
-        missing: validation.Missing = "raise",
+        missing: _input.Missing = "raise",
         sort: bool = True,
         max_groups: int = _MOST_GROUPS,
         colorbar: bool = True,
@@ -201,7 +203,7 @@ class CrossAUCDisplay(ReportDisplay):
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How averages treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
-            How to treat rows without a group label; see `AUCPartial.from_predictions`.
+            How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         sort : bool, default=True
             Whether to sort groups from low to high scores; False keeps the order of labels.
         max_groups : int, default=250
@@ -246,7 +248,7 @@ class CrossAUCDisplay(ReportDisplay):
         pos_label: Any = None,
         response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
         undefined: Undefined = "skip",
-        missing: validation.Missing = "raise",
+        missing: _input.Missing = "raise",
         sort: bool = True,
         max_groups: int = _MOST_GROUPS,
         colorbar: bool = True,
@@ -275,7 +277,7 @@ class CrossAUCDisplay(ReportDisplay):
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How averages treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
-            How to treat rows without a group label; see `AUCPartial.from_predictions`.
+            How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         sort : bool, default=True
             Whether to sort groups from low to high scores; False keeps the order of labels.
         max_groups : int, default=250
@@ -338,7 +340,7 @@ class CrossAUCDisplay(ReportDisplay):
             The display itself.
         """
         check_matplotlib("CrossAUCDisplay.plot")
-        most = validation.check_whole_number(max_groups, "max_groups", 2)
+        most = _input.check_whole_number(max_groups, "max_groups", 2)
         n_groups = len(self.groups)
         order = self._order() if sort else np.arange(n_groups)
         if n_groups > most:
@@ -364,7 +366,7 @@ class CrossAUCDisplay(ReportDisplay):
         notes = []
         if n_groups > order.size:
             notes.append(
-                f"{order.size:,} of {validation.counted(n_groups, 'group')} shown, evenly spread "
+                f"{order.size:,} of {_input.counted(n_groups, 'group')} shown, evenly spread "
                 "over their order"
             )
         if np.isnan(matrix).any():
@@ -392,8 +394,8 @@ class CrossAUCDisplay(ReportDisplay):
         beyond = self.cross_matrix - self._center
         both = np.concatenate([beyond, -beyond.T], axis=1)
         known = ~np.isnan(both)
-        level = np.where(known, both, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
-        return np.argsort(level, kind="stable")
+        confidence_level = np.where(known, both, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+        return np.argsort(confidence_level, kind="stable")
 
     def _write_note(self, notes: list[str]) -> None:
         self.note_ = "; ".join(notes)

@@ -1,4 +1,4 @@
-"""ROC curves and score histograms of the groups, from the counts of a partial."""
+"""ROC curves and score histograms of the groups, from the counts of a `ScoreCounts`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._kernel import Cells
+from skfedauc.counts import ScoreCounts
 from skfedauc.inference.roc_curves import RocCurve, RocCurves, mean_curve
-from skfedauc.partials import AUCPartial
 
 Floats = NDArray[np.float64]
 
@@ -28,7 +28,7 @@ def weights_of_classes(cells: Cells) -> tuple[Floats, Floats]:
     return cells.negatives.astype(np.float64), cells.positives.astype(np.float64)
 
 
-def roc_curves(states: Sequence[AUCPartial], groups: Sequence[Any]) -> list[tuple[Floats, Floats]]:
+def roc_curves(states: Sequence[ScoreCounts], groups: Sequence[Any]) -> list[tuple[Floats, Floats]]:
     """Return false and true positive rates at the corners of each group's ROC curve.
 
     With several states, such as folds, the curve of a group is the mean of its curves in the
@@ -39,13 +39,13 @@ def roc_curves(states: Sequence[AUCPartial], groups: Sequence[Any]) -> list[tupl
 
     Parameters
     ----------
-    states : sequence of AUCPartial
+    states : sequence of ScoreCounts
     groups : sequence of labels
         Labels of the groups of all states; a single label for states without groups.
     """
     found: dict[Any, list[tuple[RocCurve, float]]] = {label: [] for label in groups}
     for state in states:
-        curves, of_state = RocCurves(state._cells), state._concordance
+        curves, of_state = RocCurves(state.cells), state.concordance
         for g, label in enumerate(groups if state.groups is None else state.groups):
             curve = curves.of_group(g)
             if curve is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _validation as validation
+from skfedauc import _input
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -169,7 +169,7 @@ class Choice(NamedTuple):
 
     @property
     def _counted(self) -> str:
-        return validation.counted(self.left_out.size, "group")
+        return _input.counted(self.left_out.size, "group")
 
 
 def choose(auc: NDArray[np.float64], most: int) -> Choice:

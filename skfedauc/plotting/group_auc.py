@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skfedauc import _validation as validation
+from skfedauc import _input
 from skfedauc.inference.intervals import Method
 from skfedauc.plotting.base import ReportDisplay, auc_of, labels_of
 from skfedauc.plotting.drawing import (
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _LINES: dict[str, tuple[str, Any]] = {
     "pooled": (BLACK, "-"),
     "macro": (VERMILLION, (0, (5, 2))),
-    "pairs": (GREEN, (0, (1, 1))),
+    "within": (GREEN, (0, (1, 1))),
     "samples": (PURPLE, (0, (6, 1, 1, 1))),
     "positives": (ORANGE, (0, (3, 3))),
     "negatives": (PURPLE, (0, (1, 3))),
@@ -70,13 +70,13 @@ class GroupAUCDisplay(ReportDisplay):
     auc, ci_low, ci_high : array-like of shape (n_groups,)
         AUC and limits of its interval, NaN if undefined. A group without an AUC is named in the
         note, not drawn.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
         Confidence level of the intervals, for the label.
     n_rows : array-like of shape (n_groups,), default=None
         Number of rows of each group; the area of a marker increases with it.
     statistics : mapping of str to float, default=None
         Name and value of each line. Names are "pooled", "macro", "samples", "positives",
-        "negatives", "pairs", "cross" and "worst". None draws no line.
+        "negatives", "within", "cross" and "worst". None draws no line.
     n_missing : int, default=0
         Number of rows left out for lack of a group label; the note shows it.
 
@@ -107,8 +107,10 @@ class GroupAUCDisplay(ReportDisplay):
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> from skfedauc import GroupAUC, GroupAUCDisplay, make_devices
-    >>> devices = make_devices("different", 50, 200, random_state=0)
+    >>> from skfedauc import GroupAUC
+    >>> from skfedauc.datasets import make_group_scores
+    >>> from skfedauc.plotting import GroupAUCDisplay
+    >>> devices = make_group_scores("different", 50, 200, random_state=0)
     >>> report = GroupAUC.from_predictions(
     ...     devices.y_true, devices.y_score, groups=devices.groups
     ... )
@@ -131,7 +133,7 @@ class GroupAUCDisplay(ReportDisplay):
         auc: ArrayLike,
         ci_low: ArrayLike,
         ci_high: ArrayLike,
-        level: float = 0.95,
+        confidence_level: float = 0.95,
         n_rows: ArrayLike | None = None,
         statistics: Mapping[str, float] | None = None,
         n_missing: int = 0,
@@ -140,24 +142,24 @@ class GroupAUCDisplay(ReportDisplay):
         self.auc = np.asarray(auc, np.float64)
         self.ci_low = np.asarray(ci_low, np.float64)
         self.ci_high = np.asarray(ci_high, np.float64)
-        self.level = level
+        self.confidence_level = confidence_level
         self.n_rows = None if n_rows is None else np.asarray(n_rows)
         self.statistics = dict(statistics or {})
-        self.n_missing = validation.check_whole_number(n_missing, "n_missing", 0)
+        self.n_missing = _input.check_whole_number(n_missing, "n_missing", 0)
         _check_lines(self.statistics)
         for name in ("auc", "ci_low", "ci_high", "n_rows"):
             values = getattr(self, name)
             if values is not None:
-                validation.check_length(name, values.size, "groups", len(groups))
+                _input.check_length(name, values.size, "groups", len(groups))
 
     @classmethod
     def from_report(
         cls,
         report: GroupAUC,
         *,
-        level: float = 0.95,
+        confidence_level: float = 0.95,
         method: Method = "logit",
-        statistics: Sequence[StatisticName] = ("pooled", "macro", "pairs"),
+        statistics: Sequence[StatisticName] = ("pooled", "macro", "within"),
         max_groups: int | None = None,
         ax: Axes | None = None,
     ) -> GroupAUCDisplay:
@@ -167,13 +169,13 @@ class GroupAUCDisplay(ReportDisplay):
         ----------
         report : GroupAUC
             Report to draw.
-        level : float, default=0.95
+        confidence_level : float, default=0.95
             Confidence level of the intervals.
         method : {"logit", "delong", "exact"}, default="logit"
             Method of the intervals; see `GroupAUC.confidence_intervals`.
-        statistics : sequence of str, default=("pooled", "macro", "pairs")
+        statistics : sequence of str, default=("pooled", "macro", "within")
             Statistics to draw as lines: "pooled", "macro", "samples", "positives",
-            "negatives", "pairs", "cross", "worst".
+            "negatives", "within", "cross", "worst".
         max_groups : int, default=None
             Largest number of groups to draw. None draws as many as have room, up to 30.
         ax : matplotlib Axes, default=None
@@ -193,17 +195,17 @@ class GroupAUCDisplay(ReportDisplay):
         cls._check_report(report)
         if isinstance(statistics, str):
             raise TypeError(
-                f"statistics must be a sequence of names; got {validation.shortened(statistics)}."
+                f"statistics must be a sequence of names; got {_input.shortened(statistics)}."
             )
         _check_lines(statistics)
-        intervals = report.confidence_intervals(level, method)
+        intervals = report.confidence_intervals(confidence_level, method)
         display = cls(
             groups=labels_of(report),
             auc=auc_of(report),
             ci_low=intervals["ci_low"],
             ci_high=intervals["ci_high"],
-            level=level,
-            n_rows=report.partial.n_positives + report.partial.n_negatives,
+            confidence_level=confidence_level,
+            n_rows=report.counts.n_positives + report.counts.n_negatives,
             statistics={name: report.statistic(name) for name in statistics},
             n_missing=report.n_missing,
         )
@@ -219,10 +221,10 @@ class GroupAUCDisplay(ReportDisplay):
         sample_weight: Any = None,
         pos_label: Any = None,
         undefined: Undefined = "skip",
-        missing: validation.Missing = "raise",
-        level: float = 0.95,
+        missing: _input.Missing = "raise",
+        confidence_level: float = 0.95,
         method: Method = "logit",
-        statistics: Sequence[StatisticName] = ("pooled", "macro", "pairs"),
+        statistics: Sequence[StatisticName] = ("pooled", "macro", "within"),
         max_groups: int | None = None,
         ax: Axes | None = None,
     ) -> GroupAUCDisplay:
@@ -243,14 +245,14 @@ class GroupAUCDisplay(ReportDisplay):
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How averages treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
-            How to treat rows without a group label; see `AUCPartial.from_predictions`.
-        level : float, default=0.95
+            How to treat rows without a group label; see `ScoreCounts.from_predictions`.
+        confidence_level : float, default=0.95
             Confidence level of the intervals.
         method : {"logit", "delong", "exact"}, default="logit"
             Method of the intervals; see `GroupAUC.confidence_intervals`.
-        statistics : sequence of str, default=("pooled", "macro", "pairs")
+        statistics : sequence of str, default=("pooled", "macro", "within")
             Statistics to draw as lines: "pooled", "macro", "samples", "positives",
-            "negatives", "pairs", "cross", "worst".
+            "negatives", "within", "cross", "worst".
         max_groups : int, default=None
             Largest number of groups to draw. None draws as many as have room, up to 30.
         ax : matplotlib Axes, default=None
@@ -277,7 +279,12 @@ class GroupAUCDisplay(ReportDisplay):
             missing=missing,
         )
         return cls.from_report(
-            report, level=level, method=method, statistics=statistics, max_groups=max_groups, ax=ax
+            report,
+            confidence_level=confidence_level,
+            method=method,
+            statistics=statistics,
+            max_groups=max_groups,
+            ax=ax,
         )
 
     @classmethod
@@ -292,10 +299,10 @@ class GroupAUCDisplay(ReportDisplay):
         pos_label: Any = None,
         response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
         undefined: Undefined = "skip",
-        missing: validation.Missing = "raise",
-        level: float = 0.95,
+        missing: _input.Missing = "raise",
+        confidence_level: float = 0.95,
         method: Method = "logit",
-        statistics: Sequence[StatisticName] = ("pooled", "macro", "pairs"),
+        statistics: Sequence[StatisticName] = ("pooled", "macro", "within"),
         max_groups: int | None = None,
         ax: Axes | None = None,
     ) -> GroupAUCDisplay:
@@ -322,14 +329,14 @@ class GroupAUCDisplay(ReportDisplay):
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How averages treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
-            How to treat rows without a group label; see `AUCPartial.from_predictions`.
-        level : float, default=0.95
+            How to treat rows without a group label; see `ScoreCounts.from_predictions`.
+        confidence_level : float, default=0.95
             Confidence level of the intervals.
         method : {"logit", "delong", "exact"}, default="logit"
             Method of the intervals; see `GroupAUC.confidence_intervals`.
-        statistics : sequence of str, default=("pooled", "macro", "pairs")
+        statistics : sequence of str, default=("pooled", "macro", "within")
             Statistics to draw as lines: "pooled", "macro", "samples", "positives",
-            "negatives", "pairs", "cross", "worst".
+            "negatives", "within", "cross", "worst".
         max_groups : int, default=None
             Largest number of groups to draw. None draws as many as have room, up to 30.
         ax : matplotlib Axes, default=None
@@ -358,7 +365,12 @@ class GroupAUCDisplay(ReportDisplay):
             missing=missing,
         )
         return cls.from_report(
-            report, level=level, method=method, statistics=statistics, max_groups=max_groups, ax=ax
+            report,
+            confidence_level=confidence_level,
+            method=method,
+            statistics=statistics,
+            max_groups=max_groups,
+            ax=ax,
         )
 
     def plot(self, ax: Axes | None = None, *, max_groups: int | None = None) -> GroupAUCDisplay:
@@ -380,7 +392,7 @@ class GroupAUCDisplay(ReportDisplay):
         check_matplotlib("GroupAUCDisplay.plot")
         most = _MOST_GROUPS
         if max_groups is not None:
-            most = validation.check_whole_number(max_groups, "max_groups", 2)
+            most = _input.check_whole_number(max_groups, "max_groups", 2)
         elif ax is not None:
             # Legend and note need some of the room.
             most = min(most, max(int(size_of(ax)[1] / LINE) - 5, 2))
@@ -441,7 +453,7 @@ class GroupAUCDisplay(ReportDisplay):
 
     def _draw_xlabel(self) -> None:
         lay_out(self.ax_)
-        short = f"AUC and {100 * self.level:g} % interval"
+        short = f"AUC and {100 * self.confidence_level:g} % interval"
         sizes = "" if self.n_rows is None else " (area of a marker: number of rows)"
         write_fitting(self.ax_.xaxis.label, [short + sizes, short], size_of(self.ax_)[0])
 
@@ -461,7 +473,7 @@ class GroupAUCDisplay(ReportDisplay):
         names = [text_of(self.groups[g]) for g in undefined[:_MOST_NAMES]]
         more = ", …" if undefined.size > len(names) else ""
         return (
-            f"{validation.counted(undefined.size, 'group')} without an AUC not shown: "
+            f"{_input.counted(undefined.size, 'group')} without an AUC not shown: "
             f"{', '.join(names)}{more}"
         )
 
@@ -471,5 +483,5 @@ def _check_lines(statistics: Any) -> None:
         if name not in _LINES:
             raise ValueError(
                 f"statistics must be AUCs, {', '.join(map(repr, _LINES))}; got "
-                f"{validation.shortened(name)}."
+                f"{_input.shortened(name)}."
             )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfedauc import _validation as validation
+from skfedauc import _input
 from skfedauc.plotting.base import ReportDisplay, auc_of, labels_of
 from skfedauc.plotting.curves import roc_curves
 from skfedauc.plotting.drawing import (
@@ -91,8 +91,10 @@ class GroupRocCurveDisplay(ReportDisplay):
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> from skfedauc import GroupAUC, GroupRocCurveDisplay, make_devices
-    >>> devices = make_devices("different", 50, 200, random_state=0)
+    >>> from skfedauc import GroupAUC
+    >>> from skfedauc.datasets import make_group_scores
+    >>> from skfedauc.plotting import GroupRocCurveDisplay
+    >>> devices = make_group_scores("different", 50, 200, random_state=0)
     >>> report = GroupAUC.from_predictions(
     ...     devices.y_true, devices.y_score, groups=devices.groups
     ... )
@@ -128,9 +130,9 @@ class GroupRocCurveDisplay(ReportDisplay):
         self.pooled_fpr = pooled_fpr
         self.pooled_tpr = pooled_tpr
         self.pooled_auc = pooled_auc
-        self.n_missing = validation.check_whole_number(n_missing, "n_missing", 0)
+        self.n_missing = _input.check_whole_number(n_missing, "n_missing", 0)
         for name, size in (("fpr", len(fpr)), ("tpr", len(tpr)), ("auc", self.auc.size)):
-            validation.check_length(name, size, "groups", len(groups))
+            _input.check_length(name, size, "groups", len(groups))
 
     @classmethod
     def from_report(
@@ -161,7 +163,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         cls._check_report(report)
         groups = labels_of(report)
         curves = roc_curves(report._states, groups)
-        pooled = roc_curves([state._pool() for state in report._states], ["all"])
+        pooled = roc_curves([state.without_groups() for state in report._states], ["all"])
         ((pooled_fpr, pooled_tpr),) = pooled
         display = cls(
             groups=groups,
@@ -185,7 +187,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         sample_weight: Any = None,
         pos_label: Any = None,
         undefined: Undefined = "skip",
-        missing: validation.Missing = "raise",
+        missing: _input.Missing = "raise",
         max_groups: int = len(STYLES),
         ax: Axes | None = None,
     ) -> GroupRocCurveDisplay:
@@ -206,7 +208,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How averages treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
-            How to treat rows without a group label; see `AUCPartial.from_predictions`.
+            How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         max_groups : int, default=6
             Largest number of groups with a color of their own, from 2 to 6.
         ax : matplotlib Axes, default=None
@@ -246,7 +248,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         pos_label: Any = None,
         response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
         undefined: Undefined = "skip",
-        missing: validation.Missing = "raise",
+        missing: _input.Missing = "raise",
         max_groups: int = len(STYLES),
         ax: Axes | None = None,
     ) -> GroupRocCurveDisplay:
@@ -273,7 +275,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How averages treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
-            How to treat rows without a group label; see `AUCPartial.from_predictions`.
+            How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         max_groups : int, default=6
             Largest number of groups with a color of their own, from 2 to 6.
         ax : matplotlib Axes, default=None
@@ -321,11 +323,11 @@ class GroupRocCurveDisplay(ReportDisplay):
             The display itself.
         """
         check_matplotlib("GroupRocCurveDisplay.plot")
-        most = validation.check_whole_number(max_groups, "max_groups", 2)
+        most = _input.check_whole_number(max_groups, "max_groups", 2)
         if most > len(STYLES):
             raise ValueError(
                 f"max_groups must be at most {len(STYLES)}, the number of distinct colors; got "
-                f"{validation.shortened(max_groups)}. Other groups are drawn in gray."
+                f"{_input.shortened(max_groups)}. Other groups are drawn in gray."
             )
         chosen = choose(self.auc, most)
         # With an equal aspect, constrained layout leaves no room for a legend beside the axes.
@@ -378,16 +380,14 @@ class GroupRocCurveDisplay(ReportDisplay):
         notes = []
         if self.behind_:
             grey = next(iter(self.behind_.values()))
-            note = (
-                f"{len(self.behind_)} of {validation.counted(chosen.left_out.size, 'other group')}"
-            )
+            note = f"{len(self.behind_)} of {_input.counted(chosen.left_out.size, 'other group')}"
             if len(self.behind_) == chosen.left_out.size:
-                note = validation.counted(len(self.behind_), "other group")
+                note = _input.counted(len(self.behind_), "other group")
             entries.append((grey, note))
             notes.append(note)
         n_undefined = int(np.isnan(self.auc).sum())
         if n_undefined:
-            note = f"{validation.counted(n_undefined, 'group')} without\nan AUC not shown"
+            note = f"{_input.counted(n_undefined, 'group')} without\nan AUC not shown"
             entries.append((Line2D([], [], linestyle="none"), note))
             notes.append(note.replace("\n", " "))
         if self.n_missing:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfedauc import _validation as validation
+from skfedauc import _input
 from skfedauc.plotting.base import ReportDisplay, auc_of, labels_of
 from skfedauc.plotting.curves import score_histograms
 from skfedauc.plotting.drawing import (
@@ -93,8 +93,10 @@ class GroupScoreDisplay(ReportDisplay):
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> from skfedauc import GroupAUC, GroupScoreDisplay, make_devices
-    >>> devices = make_devices("same_negatives", 50, 200, random_state=0)
+    >>> from skfedauc import GroupAUC
+    >>> from skfedauc.datasets import make_group_scores
+    >>> from skfedauc.plotting import GroupScoreDisplay
+    >>> devices = make_group_scores("same_negatives", 50, 200, random_state=0)
     >>> report = GroupAUC.from_predictions(
     ...     devices.y_true, devices.y_score, groups=devices.groups
     ... )
@@ -128,9 +130,9 @@ class GroupScoreDisplay(ReportDisplay):
         self.auc = np.asarray(auc, np.float64)
         self.pooled_auc = pooled_auc
         self.share_beyond = share_beyond
-        self.n_missing = validation.check_whole_number(n_missing, "n_missing", 0)
+        self.n_missing = _input.check_whole_number(n_missing, "n_missing", 0)
         for name in ("negatives", "positives", "auc"):
-            validation.check_length(name, len(getattr(self, name)), "groups", len(groups))
+            _input.check_length(name, len(getattr(self, name)), "groups", len(groups))
 
     @classmethod
     def from_report(
@@ -174,8 +176,8 @@ class GroupScoreDisplay(ReportDisplay):
                 "compares scores within folds only. Draw the report of one fold (folds[0]), or "
                 "that of all out-of-fold scores (over_folds)."
             )
-        bins = validation.check_whole_number(bins, "bins", 2)
-        found = score_histograms(report.partial._cells, bins)
+        bins = _input.check_whole_number(bins, "bins", 2)
+        found = score_histograms(report.counts.cells, bins)
         display = cls(
             groups=labels_of(report),
             edges=found.edges,
@@ -198,7 +200,7 @@ class GroupScoreDisplay(ReportDisplay):
         sample_weight: Any = None,
         pos_label: Any = None,
         undefined: Undefined = "skip",
-        missing: validation.Missing = "raise",
+        missing: _input.Missing = "raise",
         bins: int = 40,
         max_groups: int | None = None,
         ax: Axes | None = None,
@@ -220,7 +222,7 @@ class GroupScoreDisplay(ReportDisplay):
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How averages treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
-            How to treat rows without a group label; see `AUCPartial.from_predictions`.
+            How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         bins : int, default=40
             Number of bins from the lowest to the highest score. If outliers are so far off that
             998 of 1,000 rows would share half of the bins, the outermost bins include the
@@ -264,7 +266,7 @@ class GroupScoreDisplay(ReportDisplay):
         pos_label: Any = None,
         response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
         undefined: Undefined = "skip",
-        missing: validation.Missing = "raise",
+        missing: _input.Missing = "raise",
         bins: int = 40,
         max_groups: int | None = None,
         ax: Axes | None = None,
@@ -292,7 +294,7 @@ class GroupScoreDisplay(ReportDisplay):
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How averages treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
-            How to treat rows without a group label; see `AUCPartial.from_predictions`.
+            How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         bins : int, default=40
             Number of bins from the lowest to the highest score. If outliers are so far off that
             998 of 1,000 rows would share half of the bins, the outermost bins include the
@@ -345,7 +347,7 @@ class GroupScoreDisplay(ReportDisplay):
         check_matplotlib("GroupScoreDisplay.plot")
         most = _MOST_GROUPS
         if max_groups is not None:
-            most = validation.check_whole_number(max_groups, "max_groups", 2)
+            most = _input.check_whole_number(max_groups, "max_groups", 2)
         elif ax is not None:
             # The histograms of all groups together, legend and note need some of the room.
             most = min(most, max(int(size_of(ax)[1] / _ROW) - 3, 2))
@@ -384,7 +386,7 @@ class GroupScoreDisplay(ReportDisplay):
         notes = []
         n_absent = int(np.isnan(self.auc).sum()) - undefined.size
         if n_absent:
-            notes.append(f"{validation.counted(n_absent, 'group')} without an AUC not shown")
+            notes.append(f"{_input.counted(n_absent, 'group')} without an AUC not shown")
         if self.share_beyond:
             notes.append(
                 f"the outermost bins hold scores beyond them as well ({self.share_beyond:.2%} of "

@@ -1,4 +1,4 @@
-"""Reports of the AUCs of a partial, and the table of named statistics."""
+"""Reports of the AUCs of a `ScoreCounts`, and the table of named statistics."""
 
 from skfedauc.report.group_auc import Decomposition, GroupAUC
 from skfedauc.report.statistics import (

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from skfedauc import _validation as validation
+from skfedauc import _input
 from skfedauc.inference.group_comparisons import adjusted
 from skfedauc.inference.ranks import u2_over_others
 from skfedauc.inference.roc_curves import RocCurves, area_between, null_areas
@@ -18,7 +18,7 @@ from skfedauc.inference.variances import sum_of_others
 if TYPE_CHECKING:
     import pandas as pd
 
-    from skfedauc.partials import AUCPartial
+    from skfedauc.counts import ScoreCounts
     from skfedauc.report.statistics import Undefined
 
 Floats = NDArray[np.float64]
@@ -39,7 +39,7 @@ class Bias:
     if TYPE_CHECKING:  # provided by `GroupAUC`
 
         @property
-        def partial(self) -> AUCPartial: ...  # noqa: D102
+        def counts(self) -> ScoreCounts: ...  # noqa: D102
         @property
         def pooled(self) -> float: ...  # noqa: D102
         @property
@@ -53,20 +53,20 @@ class Bias:
         def _number_of(self, label: Any) -> int: ...
 
     @functools.cached_property
-    def _wins(self) -> tuple[Floats, Floats]:
+    def _u2_over_others(self) -> tuple[Floats, Floats]:
         """Twice the weight of the pairs that a group's rows win against other groups, and of all.
 
         Both arrays have shape (2, 2, n_groups). The first axis is the class of the group's rows (0
         for negatives), the second axis the class of the other groups' rows.
         """
-        found = self.partial._concordance
+        found = self.counts.concordance
         own = np.stack([found.negatives, found.positives]).astype(np.float64)
         pairs = 2.0 * own[:, None] * sum_of_others(own)
-        return u2_over_others(self.partial._cells).astype(np.float64), pairs
+        return u2_over_others(self.counts.cells).astype(np.float64), pairs
 
     @functools.cached_property
     def _bias(self) -> BiasAUCs:
-        wins, pairs = self._wins
+        wins, pairs = self._u2_over_others
         share = np.full(wins.shape, np.nan)
         np.divide(wins, pairs, out=share, where=pairs > 0)
         # Rounding of weights may give slightly more than 1.
@@ -174,8 +174,8 @@ class Bias:
         """
         import pandas as pd
 
-        if not validation.is_number(power) or not np.isfinite(power):
-            raise ValueError(f"power must be a finite number; got {validation.shortened(power)}.")
+        if not _input.is_number(power) or not np.isfinite(power):
+            raise ValueError(f"power must be a finite number; got {_input.shortened(power)}.")
         auc, used = self._usable
         values = {"auc": auc[used], "bpsn_auc": self._bias.bpsn, "bnsp_auc": self._bias.bnsp}
         return pd.Series({name: _generalised_mean(v, power) for name, v in values.items()})
@@ -214,10 +214,9 @@ class Bias:
         >>> report.bias_score()
         1.0
         """
-        if not validation.is_number(pooled_share) or not 0 <= pooled_share <= 1:
+        if not _input.is_number(pooled_share) or not 0 <= pooled_share <= 1:
             raise ValueError(
-                "pooled_share must be a number from 0 to 1; got "
-                f"{validation.shortened(pooled_share)}."
+                f"pooled_share must be a number from 0 to 1; got {_input.shortened(pooled_share)}."
             )
         means = self.bias_means(power)
         if means.isna().any():
@@ -290,14 +289,14 @@ class Bias:
         """
         import pandas as pd
 
-        n_resamples = validation.check_whole_number(n_resamples, "n_resamples", 0)
-        if n_resamples and self.partial._cells.weights is not None:
+        n_resamples = _input.check_whole_number(n_resamples, "n_resamples", 0)
+        if n_resamples and self.counts.cells.weights is not None:
             raise ValueError(
                 "n_resamples must be 0 where rows have weights: the p value of the area is "
                 "only known for rows without weights."
             )
         random = check_random_state(random_state)
-        groups, reference_group = np.arange(len(self.partial)), None
+        groups, reference_group = np.arange(len(self.counts)), None
         if not (isinstance(reference, str) and reference == "rest"):
             reference_group = self._number_of(reference)
             groups = np.delete(groups, reference_group)
@@ -313,7 +312,7 @@ class Bias:
 
     @functools.cached_property
     def _roc_curves(self) -> RocCurves:
-        return RocCurves(self.partial._cells)
+        return RocCurves(self.counts.cells)
 
     def _area_beside(
         self, g: int, reference: int | None, n_resamples: int, random: np.random.RandomState
@@ -332,7 +331,7 @@ class Bias:
             return self._auc[g], reference_auc, area, np.nan, np.nan
         negatives, positives = (
             (int(n[g]), int(n.sum() - n[g] if reference is None else n[reference]))
-            for n in (self.partial.n_negatives, self.partial.n_positives)
+            for n in (self.counts.n_negatives, self.counts.n_positives)
         )
         by_chance = null_areas((curve, other), negatives, positives, n_resamples, random)
         # Treat areas that differ by rounding only as equal.

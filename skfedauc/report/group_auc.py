@@ -1,4 +1,4 @@
-"""`GroupAUC`: report on the AUCs of a partial."""
+"""`GroupAUC`: report on the AUCs of a `ScoreCounts`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfedauc import _sklearn
-from skfedauc import _validation as validation
+from skfedauc import _input, _sklearn
 from skfedauc._kernel import cross_concordance
-from skfedauc.partials import AUCPartial, left_out
+from skfedauc.counts import ScoreCounts, left_out
 from skfedauc.report.bias import Bias
 from skfedauc.report.memory import usable_memory
 from skfedauc.report.statistics import (
@@ -58,29 +57,29 @@ class Decomposition(NamedTuple):
 
 
 class GroupAUC(Uncertainty, Bias):
-    """Report on AUCs over groups, computed from one partial.
+    """Report on AUCs over groups, computed from score counts.
 
     Parameters
     ----------
-    partial : AUCPartial
-        Score counts by group, such as the sum of the partials of many devices.
+    counts : ScoreCounts
+        Score counts by group, such as the sum of the counts of many devices.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
         How averages and gaps treat groups that lack a class, whose AUC is undefined. "skip" leaves
         them out with one `UndefinedMetricWarning` that counts them. "ignore" leaves them out
         silently. "raise" raises a ValueError. A number is used as their AUC.
     group_names : str or list of str, default=None
         Names of the group columns in tables: one name for each column that the groups come from.
-        None means the `group_names` of the partial.
+        None means the `group_names` of the counts.
 
     Attributes
     ----------
-    partial : AUCPartial
+    counts : ScoreCounts
     undefined : str or float
 
     Raises
     ------
     TypeError
-        If `partial` is not an AUCPartial, or `group_names` are not strings.
+        If `counts` is not a ScoreCounts, or `group_names` are not strings.
     ValueError
         If `undefined` is none of the above, or the number of names differs from the number of
         columns. With ``undefined="raise"`` also on access to an average or a gap if a group lacks a
@@ -132,28 +131,28 @@ class GroupAUC(Uncertainty, Bias):
 
     def __init__(
         self,
-        partial: AUCPartial,
+        counts: ScoreCounts,
         *,
         undefined: Undefined = "skip",
         group_names: str | Sequence[str] | None = None,
     ) -> None:
-        if not isinstance(partial, AUCPartial):
+        if not isinstance(counts, ScoreCounts):
             raise TypeError(
-                f"GroupAUC reads an AUCPartial; got {type(partial).__name__}. Use "
+                f"GroupAUC reads a ScoreCounts; got {type(counts).__name__}. Use "
                 "GroupAUC.from_predictions(y_true, y_score, groups=...) for rows."
             )
-        self._partial = partial
+        self._counts = counts
         self._undefined = check_undefined(undefined)
-        names = partial.group_names if group_names is None else group_names
-        self._group_names = validation.check_group_names(names, partial._labels)
+        names = counts.group_names if group_names is None else group_names
+        self._group_names = _input.check_group_names(names, counts.labels)
 
     # Whether undefined results are NaN without a warning
     _is_quiet = False
 
     @property
-    def partial(self) -> AUCPartial:
-        """The partial that the report is computed from."""
-        return self._partial
+    def counts(self) -> ScoreCounts:
+        """The counts that the report is computed from."""
+        return self._counts
 
     @property
     def undefined(self) -> Undefined:
@@ -170,7 +169,7 @@ class GroupAUC(Uncertainty, Bias):
         sample_weight: Any = None,
         pos_label: Any = None,
         undefined: Undefined = "skip",
-        missing: validation.Missing = "raise",
+        missing: _input.Missing = "raise",
         n_jobs: int | None = None,
     ) -> GroupAUC:
         """Make a report from labels, scores and groups.
@@ -190,7 +189,7 @@ class GroupAUC(Uncertainty, Bias):
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
-            How to treat rows without a group label; see `AUCPartial.from_predictions`.
+            How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         n_jobs : int, default=None
             Number of threads. None means 1 unless in a `joblib.parallel_config` context; -1 means
             all processors.
@@ -211,8 +210,8 @@ class GroupAUC(Uncertainty, Bias):
         1.0
         """
         undefined = check_undefined(undefined)
-        validation.check_groups_given(groups)
-        partial = AUCPartial.from_predictions(
+        _input.check_groups_given(groups)
+        counts = ScoreCounts.from_predictions(
             y_true,
             y_score,
             groups=groups,
@@ -221,7 +220,7 @@ class GroupAUC(Uncertainty, Bias):
             missing=missing,
             n_jobs=n_jobs,
         )
-        return cls(partial, undefined=undefined)
+        return cls(counts, undefined=undefined)
 
     @classmethod
     def from_estimator(
@@ -235,7 +234,7 @@ class GroupAUC(Uncertainty, Bias):
         pos_label: Any = None,
         response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
         undefined: Undefined = "skip",
-        missing: validation.Missing = "raise",
+        missing: _input.Missing = "raise",
         n_jobs: int | None = None,
     ) -> GroupAUC:
         """Make a report from a fitted estimator and data.
@@ -261,7 +260,7 @@ class GroupAUC(Uncertainty, Bias):
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
-            How to treat rows without a group label; see `AUCPartial.from_predictions`.
+            How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         n_jobs : int, default=None
             Number of threads for counting, not for prediction. None means 1 unless in a
             `joblib.parallel_config` context; -1 means all processors.
@@ -285,17 +284,15 @@ class GroupAUC(Uncertainty, Bias):
         >>> GroupAUC.from_estimator(model, X, [0, 1, 0, 1], groups="site").average("macro")
         1.0
         """
-        undefined, missing = check_undefined(undefined), validation.check_missing(missing)
-        validation.check_groups_given(groups)
-        labels = validation.groups_of_rows(groups, X)
-        validation.check_row_order(
-            {"X": X, "y": y, "groups": labels, "sample_weight": sample_weight}
-        )
+        undefined, missing = check_undefined(undefined), _input.check_missing(missing)
+        _input.check_groups_given(groups)
+        labels = _input.groups_of_rows(groups, X)
+        _input.check_row_order({"X": X, "y": y, "groups": labels, "sample_weight": sample_weight})
         positive, is_other = _sklearn.positive_class(estimator, pos_label)
-        scores = validation.column_of(
+        scores = _input.column_of(
             _sklearn.response_values(estimator, X, response_method), "y_score"
         )
-        rows = validation.check_rows(
+        rows = _input.check_rows(
             y,
             -scores if is_other else scores,
             labels,
@@ -304,8 +301,8 @@ class GroupAUC(Uncertainty, Bias):
             missing=missing,
             warn_labels=False,
         )
-        names = validation.names_of(rows.labels, labels, groups)
-        return cls(AUCPartial._of_rows(rows, n_jobs, names), undefined=undefined)
+        names = _input.names_of(rows.labels, labels, groups)
+        return cls(ScoreCounts.of_rows(rows, n_jobs, names), undefined=undefined)
 
     # Single numbers ------------------------------------------------------------------
 
@@ -322,9 +319,9 @@ class GroupAUC(Uncertainty, Bias):
 
         Parameters
         ----------
-        weights : {"macro", "samples", "positives", "negatives", "pairs"}, mapping or array
+        weights : {"macro", "samples", "positives", "negatives", "within"}, mapping or array
             Weights of the groups: equal ("macro"), the group's weight of rows ("samples"), of
-            positives or of negatives, or the product of the last two ("pairs"). Alternatively, a
+            positives or of negatives, or the product of the last two ("within"). Alternatively, a
             mapping or pandas Series with a weight for each label, or an array of weights in the
             order of ``by_group``.
 
@@ -402,12 +399,12 @@ class GroupAUC(Uncertainty, Bias):
     @property
     def n_groups(self) -> int:
         """Number of groups; 1 for rows without groups."""
-        return len(self.partial)
+        return len(self.counts)
 
     @property
     def n_missing(self) -> int:
         """Number of rows left out because they have no group label."""
-        return self.partial.n_missing
+        return self.counts.n_missing
 
     @property
     def n_undefined(self) -> int:
@@ -420,7 +417,7 @@ class GroupAUC(Uncertainty, Bias):
         Parameters
         ----------
         name : str
-            One of "pooled", "macro", "samples", "positives", "negatives", "pairs",
+            One of "pooled", "macro", "samples", "positives", "negatives", "within",
             "worst", "ratio", "cross", "difference", "cross_difference", "tau",
             "bias_score".
 
@@ -438,7 +435,7 @@ class GroupAUC(Uncertainty, Bias):
         --------
         >>> from skfedauc import GroupAUC
         >>> report = GroupAUC.from_predictions([0, 1], [0.2, 0.6], groups=["a", "a"])
-        >>> report.statistic("pairs")
+        >>> report.statistic("within")
         1.0
         """
         return STATISTICS[check_statistic(name)].compute(self)
@@ -471,7 +468,7 @@ class GroupAUC(Uncertainty, Bias):
         samples             0.50
         positives           0.50
         negatives           0.50
-        pairs               0.50
+        within              0.50
         worst               0.00
         ratio               0.00
         cross               1.00
@@ -499,8 +496,8 @@ class GroupAUC(Uncertainty, Bias):
         return pd.DataFrame(
             {
                 "auc": self._auc,
-                "n_positives": self.partial.n_positives,
-                "n_negatives": self.partial.n_negatives,
+                "n_positives": self.counts.n_positives,
+                "n_negatives": self.counts.n_negatives,
             },
             index=self._index(),
         )
@@ -509,7 +506,7 @@ class GroupAUC(Uncertainty, Bias):
         """Return a report without the groups that have few rows of a class.
 
         The AUC of a tiny group has a large sampling error. If there are tiny groups, they therefore
-        dominate `worst`, `difference` and `expected_difference`.
+        dominate `worst`, `difference` and `null_difference`.
 
         Parameters
         ----------
@@ -528,7 +525,7 @@ class GroupAUC(Uncertainty, Bias):
 
         See Also
         --------
-        AUCPartial.regroup : Combine small groups.
+        ScoreCounts.regroup : Combine small groups.
 
         Examples
         --------
@@ -536,23 +533,23 @@ class GroupAUC(Uncertainty, Bias):
         >>> report = GroupAUC.from_predictions(
         ...     [0, 1, 0, 1, 0], [0.2, 0.6, 0.5, 0.4, 0.1], groups=["a", "a", "b", "b", "b"]
         ... )
-        >>> report.without_small_groups(min_per_class=1).partial.groups
+        >>> report.without_small_groups(min_per_class=1).counts.groups
         ('a', 'b')
         >>> report.without_small_groups(min_per_class=2).n_groups
         0
         """
-        least = validation.check_whole_number(min_per_class, "min_per_class", 0)
+        least = _input.check_whole_number(min_per_class, "min_per_class", 0)
         if type(self) is not GroupAUC:
             raise ValueError("without_small_groups is not known over folds.")
         return GroupAUC(
-            self.partial._only(np.flatnonzero(self._has_per_class(least))),
+            self.counts.select_groups(np.flatnonzero(self._has_per_class(least))),
             undefined=self.undefined,
             group_names=self._group_names,
         )
 
     def _has_per_class(self, least: int) -> NDArray[np.bool_]:
         """Whether each group has at least this many rows of each class."""
-        fewest = np.minimum(self.partial.n_positives, self.partial.n_negatives)
+        fewest = np.minimum(self.counts.n_positives, self.counts.n_negatives)
         return np.asarray(fewest >= least)
 
     def decomposition(self) -> Decomposition:
@@ -580,7 +577,7 @@ class GroupAUC(Uncertainty, Bias):
             cross = float("nan")
         elif self._twice.dtype.kind == "f" and pairs - pairs_within < _FEW_CROSS * pairs:
             # The difference of two sums would lose so few pairs to rounding.
-            wins, pairs_across = self._wins
+            wins, pairs_across = self._u2_over_others
             cross = _ratio(wins[1, 0].sum(), pairs_across[1, 0].sum())
         else:
             cross = _ratio(twice - twice_within, 2 * (pairs - pairs_within))
@@ -606,27 +603,27 @@ class GroupAUC(Uncertainty, Bias):
     # Quantities behind the results above ---------------------------------------------------
 
     @property
-    def _states(self) -> list[AUCPartial]:
-        """The partials within which rows are compared: one, or one for each fold."""
-        return [self.partial]
+    def _states(self) -> list[ScoreCounts]:
+        """The score counts within which rows are compared: one, or one for each fold."""
+        return [self.counts]
 
     @property
     def _positives(self) -> NDArray[Any]:
         """Weight of the positives of each group; their number if rows have no weights."""
-        return self.partial._concordance.positives
+        return self.counts.concordance.positives
 
     @property
     def _negatives(self) -> NDArray[Any]:
-        return self.partial._concordance.negatives
+        return self.counts.concordance.negatives
 
     @functools.cached_property
     def _defined(self) -> NDArray[np.bool_]:
-        return (self.partial.n_positives > 0) & (self.partial.n_negatives > 0)
+        return (self.counts.n_positives > 0) & (self.counts.n_negatives > 0)
 
     @property
     def _twice(self) -> NDArray[Any]:
         """Twice the weight of the concordant pairs of each group."""
-        return self.partial._concordance.u2
+        return self.counts.concordance.u2
 
     @functools.cached_property
     def _pairs(self) -> NDArray[np.float64]:
@@ -651,7 +648,7 @@ class GroupAUC(Uncertainty, Bias):
         """
         if self.n_groups == 0:
             return 0, 0
-        of_all = self.partial._pool()._concordance
+        of_all = self.counts.without_groups().concordance
         # Python integers of any size, or floats
         negatives, positives, twice = (
             array.tolist()[0] for array in (of_all.negatives, of_all.positives, of_all.u2)
@@ -666,13 +663,13 @@ class GroupAUC(Uncertainty, Bias):
     @functools.cached_property
     def _has_cross_pairs(self) -> bool:
         """Whether a positive and a negative are in different groups."""
-        positives, negatives = self.partial.n_positives > 0, self.partial.n_negatives > 0
+        positives, negatives = self.counts.n_positives > 0, self.counts.n_negatives > 0
         return bool((positives * (negatives.sum() - negatives)).any())
 
     def _cross_pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Twice the weight of the concordant pairs, and of all pairs, by pair of groups."""
         pairs = np.outer(self._positives, self._negatives.astype(np.float64))
-        return cross_concordance(self.partial._cells), pairs
+        return cross_concordance(self.counts.cells), pairs
 
     @functools.cached_property
     def _cross_auc(self) -> NDArray[np.float64]:
@@ -682,7 +679,7 @@ class GroupAUC(Uncertainty, Bias):
             raise ValueError(
                 f"the cross matrix of {self.n_groups:,} groups needs {needed / 2**30:,.3g} "
                 f"GiB, more than half of the {usable / 2**30:,.3g} GiB of memory of this machine "
-                "or container. Combine groups with partial.regroup(...), or use "
+                "or container. Combine groups with counts.regroup(...), or use "
                 "decomposition(), which needs no matrix."
             )
         twice, pairs = self._cross_pairs()
@@ -705,10 +702,10 @@ class GroupAUC(Uncertainty, Bias):
     def _undefined_reported(self) -> bool:
         """Warn or raise once if groups lack a class."""
         if self.n_undefined and self.undefined in ("skip", "raise"):
-            rows = self.partial.n_positives + self.partial.n_negatives
+            rows = self.counts.n_positives + self.counts.n_negatives
             share = rows[~self._defined].sum() / rows.sum()
             message = (
-                f"{self.n_undefined} of {validation.counted(self.n_groups, 'group')}, with "
+                f"{self.n_undefined} of {_input.counted(self.n_groups, 'group')}, with "
                 f"{share:.2%} of the rows, have no positives or no negatives, so their AUC is "
                 f"undefined{self._of_one_label}"
             )
@@ -727,7 +724,7 @@ class GroupAUC(Uncertainty, Bias):
 
     def _warn(self, message: str, about: str = "undefined") -> None:
         if not (self._warns_once and about in self._warned):
-            validation.warn(message, UndefinedMetricWarning)
+            _input.warn(message, UndefinedMetricWarning)
         self._warned.add(about)
 
     @functools.cached_property
@@ -738,12 +735,12 @@ class GroupAUC(Uncertainty, Bias):
     @property
     def _of_one_label(self) -> str:
         """Phrase for messages if all rows have one label that is not pos_label; otherwise empty."""
-        classes = self.partial._origin.classes
-        if len(classes.seen) != 1 or not classes.lacks_positive or self.partial.n_positives.any():
+        classes = self.counts.origin.classes
+        if len(classes.seen) != 1 or not classes.lacks_positive or self.counts.n_positives.any():
             return ""
         return (
-            f" (all rows have the label {validation.shortened(classes.seen[0])}, and pos_label is "
-            f"{validation.shortened(classes.pos_label)})"
+            f" (all rows have the label {_input.shortened(classes.seen[0])}, and pos_label is "
+            f"{_input.shortened(classes.pos_label)})"
         )
 
     def _report_undefined(self) -> None:
@@ -767,35 +764,35 @@ class GroupAUC(Uncertainty, Bias):
             if weights not in AVERAGES:
                 check_statistic(weights)
                 raise ValueError(
-                    f"average({validation.shortened(weights)}): this statistic is not an average "
+                    f"average({_input.shortened(weights)}): this statistic is not an average "
                     "of group "
                     f"AUCs; the averages are {', '.join(AVERAGES)}."
                 )
             return AVERAGES[weights](self).astype(np.float64)
         if hasattr(weights, "to_dict") and hasattr(weights, "index"):
-            by_label = {validation.as_label(k): v for k, v in weights.to_dict().items()}
+            by_label = {_input.as_label(k): v for k, v in weights.to_dict().items()}
             # Treat a Series without labels of its own as an array.
-            if by_label.keys() == set(self.partial.groups or ()) or any(
+            if by_label.keys() == set(self.counts.groups or ()) or any(
                 isinstance(label, str | tuple) for label in by_label
             ):
                 weights = by_label
         if isinstance(weights, Mapping):
-            groups = self.partial.groups or ()
-            weights = {validation.as_label(label): weight for label, weight in weights.items()}
+            groups = self.counts.groups or ()
+            weights = {_input.as_label(label): weight for label, weight in weights.items()}
             absent = [group for group in groups if group not in weights]
             known = set(groups)
             unknown = [label for label in weights if label not in known]
             if absent or unknown:
                 raise ValueError(
                     f"average needs one weight for each group; {len(absent)} of "
-                    f"{validation.counted(len(groups), 'group')} have none, such as "
-                    f"[{validation.all_shortened(absent[:3])}], and "
-                    f"{validation.counted(len(unknown), 'label')} given "
-                    f"without such a group, for instance [{validation.all_shortened(unknown[:3])}]."
+                    f"{_input.counted(len(groups), 'group')} have none, such as "
+                    f"[{_input.all_shortened(absent[:3])}], and "
+                    f"{_input.counted(len(unknown), 'label')} given "
+                    f"without such a group, for instance [{_input.all_shortened(unknown[:3])}]."
                 )
             weights = [weights[group] for group in groups]
-        of_group = validation.check_weights(weights, "weights")
-        validation.check_length("weights", of_group.size, "by_group", self.n_groups)
+        of_group = _input.check_weights(weights, "weights")
+        _input.check_length("weights", of_group.size, "by_group", self.n_groups)
         return of_group
 
     def _all_statistics(self) -> dict[str, float]:
@@ -819,7 +816,7 @@ class GroupAUC(Uncertainty, Bias):
         """Index of group labels, named `name` or by the columns that the labels come from."""
         import pandas as pd
 
-        groups, labels = self.partial.groups, self.partial._labels
+        groups, labels = self.counts.groups, self.counts.labels
         if groups is None or labels is None:
             return pd.Index(["all"] * self.n_groups, name=name or "group")
         if groups and isinstance(groups[0], tuple):
@@ -830,12 +827,12 @@ class GroupAUC(Uncertainty, Bias):
         return pd.Index(labels, name=name or own_name)
 
     def _headline(self) -> str:
-        partial = self.partial
+        counts = self.counts
         undefined = f" ({self.n_undefined:,} undefined)" if self.n_undefined else ""
         return (
-            f"GroupAUC of {validation.counted(self.n_groups, 'group')}{undefined}, "
-            f"{validation.counted(int(partial.n_positives.sum()), 'positive')} and "
-            f"{validation.counted(int(partial.n_negatives.sum()), 'negative')}"
+            f"GroupAUC of {_input.counted(self.n_groups, 'group')}{undefined}, "
+            f"{_input.counted(int(counts.n_positives.sum()), 'positive')} and "
+            f"{_input.counted(int(counts.n_negatives.sum()), 'negative')}"
             f"{left_out(self.n_missing)}"
         )
 
@@ -843,7 +840,7 @@ class GroupAUC(Uncertainty, Bias):
         """The groups with the smallest and the largest AUC."""
         if not self._defined.any():
             return []
-        groups = self.partial.groups or ("all",)
+        groups = self.counts.groups or ("all",)
         auc = self._auc
         worst, best = int(np.nanargmin(auc)), int(np.nanargmax(auc))
         return [
@@ -855,7 +852,7 @@ class GroupAUC(Uncertainty, Bias):
         lines = [self._headline()]
         lines += [f"  {k:<16} {v:.4f}" for k, v in self._all_statistics().items()]
         lines += [
-            f"  {k:<16} {auc:.4f}  {validation.shortened_label(label)}"
+            f"  {k:<16} {auc:.4f}  {_input.shortened_label(label)}"
             for k, label, auc in self._extremes()
         ]
         return "\n".join(lines)
@@ -867,7 +864,7 @@ class GroupAUC(Uncertainty, Bias):
         )
         extremes = "".join(
             f"<tr><th style='text-align:left'>{name}</th><td>{auc:.4f} "
-            f"({html.escape(validation.shortened_label(label))})</td></tr>"
+            f"({html.escape(_input.shortened_label(label))})</td></tr>"
             for name, label, auc in self._extremes()
         )
         return (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _validation as validation
+from skfedauc import _input
 
 if TYPE_CHECKING:
     from skfedauc.report.group_auc import GroupAUC
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Undefined: TypeAlias = Literal["skip", "ignore", "raise"] | float
 
 # Names of the table below, for type checkers; in scorers gaps have the prefix "neg_".
-Average: TypeAlias = Literal["macro", "samples", "positives", "negatives", "pairs"]
+Average: TypeAlias = Literal["macro", "samples", "positives", "negatives", "within"]
 Gap: TypeAlias = Literal["difference", "cross_difference", "tau"]
 StatisticName: TypeAlias = (
     Average | Gap | Literal["pooled", "worst", "ratio", "cross", "bias_score"]
@@ -49,7 +49,7 @@ AVERAGES: dict[str, Callable[[GroupAUC], NDArray[Any]]] = {
     "samples": lambda report: report._positives + report._negatives,
     "positives": lambda report: report._positives,
     "negatives": lambda report: report._negatives,
-    "pairs": lambda report: report._pairs,
+    "within": lambda report: report._pairs,
 }
 
 
@@ -87,8 +87,8 @@ _OTHER_NAMES = {
     "micro": "'pooled' (all rows together)",
     "weighted": "'positives' (groups weighted by their number of positives, the support)",
     "auc": "'pooled'",
-    "within": "'pairs'",
-    "stratified": "'pairs'",
+    "pairs": "'within'",
+    "stratified": "'within'",
     "gauc": "'samples' (by impressions), 'positives' (by clicks) or 'macro'",
     "mean": "'macro'",
     "min": "'worst'",
@@ -112,19 +112,17 @@ def check_statistic(name: Any, *, scorer: bool = False) -> str:
     if isinstance(name, str):
         near = difflib.get_close_matches(name.lower(), names, n=1)
         if name.lower() in _OTHER_NAMES:
-            hint = (
-                f" {validation.shortened(name)} corresponds to {_OTHER_NAMES[name.lower()]} here."
-            )
+            hint = f" {_input.shortened(name)} corresponds to {_OTHER_NAMES[name.lower()]} here."
         elif scorer and f"neg_{name}" in names:
             hint = f" Greater must be better in a scorer: use 'neg_{name}'."
         elif not scorer and name.removeprefix("neg_") in names:
             plain = name.removeprefix("neg_")  # a known statistic
             hint = f" Only scorers have the prefix 'neg_': use {plain!r}."
         elif near:
-            hint = f" Did you mean {validation.shortened(near[0])}?"
+            hint = f" Did you mean {_input.shortened(near[0])}?"
     raise ValueError(
         f"statistic must be one of {', '.join(map(repr, names))}; got "
-        f"{validation.shortened(name)}.{hint}"
+        f"{_input.shortened(name)}.{hint}"
     )
 
 
@@ -137,5 +135,5 @@ def check_undefined(undefined: Any) -> Undefined:
         return float(undefined)
     raise ValueError(
         "undefined must be 'skip', 'ignore', 'raise' or a number from 0 to 1, used as "
-        f"the AUC of groups that lack a class; got {validation.shortened(undefined)}."
+        f"the AUC of groups that lack a class; got {_input.shortened(undefined)}."
     )

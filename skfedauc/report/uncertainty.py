@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _validation as validation
+from skfedauc import _input
 from skfedauc.inference import (
     agreement,
     group_comparisons,
@@ -26,7 +26,7 @@ from skfedauc.report.statistics import AVERAGES
 if TYPE_CHECKING:
     import pandas as pd
 
-    from skfedauc.partials import AUCPartial
+    from skfedauc.counts import ScoreCounts
 
 # Distributions of scores count as different below this p value.
 _DIFFERENT = 0.01
@@ -45,7 +45,7 @@ class Agreement:
     averages : pandas.DataFrame
         For each average its `value`; the `difference`, pooled AUC minus average, with the limits
         `ci_low` and `ci_high` of its 90 % interval; `bound`, a certain upper bound of the absolute
-        difference (for "positives" and "negatives" only); and `stands_for_pooled`: "yes" if the
+        difference (for "positives" and "negatives" only); and `equivalent_to_pooled`: "yes" if the
         90 % interval is within `delta` of 0, "no" if the 99 % interval lies entirely beyond
         `delta`, otherwise "cannot tell".
     scores : pandas.DataFrame
@@ -76,7 +76,7 @@ class Uncertainty:
     if TYPE_CHECKING:  # provided by `GroupAUC`
 
         @property
-        def partial(self) -> AUCPartial: ...  # noqa: D102
+        def counts(self) -> ScoreCounts: ...  # noqa: D102
         @property
         def pooled(self) -> float: ...  # noqa: D102
         @property
@@ -88,13 +88,13 @@ class Uncertainty:
 
     @functools.cached_property
     def _variances(self) -> Variances:
-        return Variances(self.partial)
+        return Variances(self.counts)
 
     # Intervals -------------------------------------------------------------------------
 
     def confidence_intervals(
         self,
-        level: float = 0.95,
+        confidence_level: float = 0.95,
         method: intervals.Method = "logit",
         *,
         of: intervals.Of = "groups",
@@ -104,7 +104,7 @@ class Uncertainty:
 
         Parameters
         ----------
-        level : float, default=0.95
+        confidence_level : float, default=0.95
             Confidence level of the intervals.
         method : {"logit", "delong", "exact"}, default="logit"
             "logit": DeLong's variance with limits on the logit scale. For group AUCs, and for the
@@ -159,33 +159,36 @@ class Uncertainty:
         Examples
         --------
         >>> from skfedauc import GroupAUC
-        >>> from skfedauc.simulation import make_devices
-        >>> devices = make_devices("identical", 50, 200, random_state=0)
+        >>> from skfedauc.datasets import make_group_scores
+        >>> devices = make_group_scores("identical", 50, 200, random_state=0)
         >>> report = GroupAUC.from_predictions(
         ...     devices.y_true, devices.y_score, groups=devices.groups
         ... )
         >>> report.confidence_intervals().columns.tolist()
         ['auc', 'ci_low', 'ci_high', 'method', 'note']
         """
-        level, way = intervals.check_level(level), intervals.check_method(method)
+        confidence_level, way = (
+            intervals.check_confidence_level(confidence_level),
+            intervals.check_method(method),
+        )
         if of not in ("groups", "statistics"):
-            raise ValueError(
-                f"of must be 'groups' or 'statistics'; got {validation.shortened(of)}."
-            )
+            raise ValueError(f"of must be 'groups' or 'statistics'; got {_input.shortened(of)}.")
         if of == "statistics":
-            return self._intervals_of_statistics(level, way, over)
+            return self._intervals_of_statistics(confidence_level, way, over)
         if over is not None:
             raise ValueError("over is about averages of groups: pass of='statistics' with it.")
         import pandas as pd
 
-        low, high, note = intervals.group_limits(self._variances, (1.0 - level) / 2.0, way)
+        low, high, note = intervals.group_limits(
+            self._variances, (1.0 - confidence_level) / 2.0, way
+        )
         return pd.DataFrame(
             {"auc": self._auc, "ci_low": low, "ci_high": high, "method": way, "note": note},
             index=self._index(),
         )
 
     def _intervals_of_statistics(
-        self, level: float, method: intervals.Method, over: str | None
+        self, confidence_level: float, method: intervals.Method, over: str | None
     ) -> pd.DataFrame:
         import pandas as pd
 
@@ -196,21 +199,23 @@ class Uncertainty:
         found = dict.fromkeys(("pooled", *AVERAGES), (lacking, new_groups))
         found |= dict.fromkeys(("worst", "difference"), (lacking, False))
         if variances.pooled.defined.any():
-            interval = intervals.pooled_interval(variances, level, method, new_groups=new_groups)
+            interval = intervals.pooled_interval(
+                variances, confidence_level, method, new_groups=new_groups
+            )
             found["pooled"] = interval, new_groups
         for name in AVERAGES:
             share = self._shares(name)
             if share is not None:
                 interval = intervals.average_interval(
-                    variances, auc, share, level, method, new_groups=new_groups
+                    variances, auc, share, confidence_level, method, new_groups=new_groups
                 )
                 found[name] = interval, new_groups
         if used.any():
-            interval = intervals.worst_interval(variances, auc, used, level, method)
+            interval = intervals.worst_interval(variances, auc, used, confidence_level, method)
             found["worst"] = interval, False
             found["difference"] = lacking._replace(note="needs two groups with both classes"), False
         if used.sum() > 1:
-            interval = pairwise.difference_interval(variances, auc, used, level, method)
+            interval = pairwise.difference_interval(variances, auc, used, confidence_level, method)
             found["difference"] = interval, False
         columns = ["value", "ci_low", "ci_high", "method", "estimand", "note"]
         rows = [
@@ -270,8 +275,8 @@ class Uncertainty:
         Examples
         --------
         >>> from skfedauc import GroupAUC
-        >>> from skfedauc.simulation import make_devices
-        >>> devices = make_devices("identical", 50, 200, random_state=0)
+        >>> from skfedauc.datasets import make_group_scores
+        >>> devices = make_group_scores("identical", 50, 200, random_state=0)
         >>> report = GroupAUC.from_predictions(
         ...     devices.y_true, devices.y_score, groups=devices.groups
         ... )
@@ -280,12 +285,12 @@ class Uncertainty:
         """
         return heterogeneity.equal_groups_test(self._variances)
 
-    def test_difference(self, *, level: float = 0.95) -> pairwise.DifferenceTest:
+    def test_difference(self, *, confidence_level: float = 0.95) -> pairwise.DifferenceTest:
         """Test that all group AUCs are equal, by the interval of their largest difference.
 
         Parameters
         ----------
-        level : float, default=0.95
+        confidence_level : float, default=0.95
             Confidence level of the interval.
 
         Returns
@@ -299,7 +304,7 @@ class Uncertainty:
         Raises
         ------
         ValueError
-            If `level` is not between 0 and 1.
+            If `confidence_level` is not between 0 and 1.
 
         Notes
         -----
@@ -323,8 +328,8 @@ class Uncertainty:
         Examples
         --------
         >>> from skfedauc import GroupAUC
-        >>> from skfedauc.simulation import make_devices
-        >>> devices = make_devices("identical", 50, 200, random_state=0)
+        >>> from skfedauc.datasets import make_group_scores
+        >>> devices = make_group_scores("identical", 50, 200, random_state=0)
         >>> report = GroupAUC.from_predictions(
         ...     devices.y_true, devices.y_score, groups=devices.groups
         ... )
@@ -332,15 +337,15 @@ class Uncertainty:
         >>> test.ci_low, test.pvalue > 0.05
         (0.0, True)
         """
-        level = intervals.check_level(level)
+        confidence_level = intervals.check_confidence_level(confidence_level)
         auc, used = self._usable
         n_groups = int(used.sum())
         if n_groups < 2:
             reason = "needs two groups with both classes"
             nan = float("nan")
             nothing = (None, None, None, n_groups, reason)
-            return pairwise.DifferenceTest(nan, nan, nan, nan, level, *nothing)
-        found = pairwise.difference_interval(self._variances, auc, used, level, "logit")
+            return pairwise.DifferenceTest(nan, nan, nan, nan, confidence_level, *nothing)
+        found = pairwise.difference_interval(self._variances, auc, used, confidence_level, "logit")
         pvalue, pair = pairwise.clearest_difference(self._variances, auc, used)
         labels = self._index().tolist()
         highest = labels[int(np.where(used, auc, -np.inf).argmax())]
@@ -356,7 +361,7 @@ class Uncertainty:
             found.low,
             found.high,
             pvalue,
-            level,
+            confidence_level,
             highest,
             lowest,
             None if pair is None else (labels[pair[0]], labels[pair[1]]),
@@ -364,7 +369,9 @@ class Uncertainty:
             method,
         )
 
-    def compare_groups(self, reference: Any = None, *, level: float = 0.95) -> pd.DataFrame:
+    def compare_groups(
+        self, reference: Any = None, *, confidence_level: float = 0.95
+    ) -> pd.DataFrame:
         """Compare all pairs of groups, each group with a reference group, or each with the rest.
 
         Parameters
@@ -373,7 +380,7 @@ class Uncertainty:
             None compares all pairs of groups (up to 500 groups). "rest" compares each group with a
             weighted average of the AUCs of the other groups. A label compares the other groups with
             the group of that label. If a group is named "rest", pass its label in a list.
-        level : float, default=0.95
+        confidence_level : float, default=0.95
             Simultaneous confidence level of all intervals.
 
         Returns
@@ -397,9 +404,9 @@ class Uncertainty:
         compared by Tukey's and Kramer's method with quantiles of the studentized range [2]_.
         Comparisons with a reference group or with the rest use Sidak's method [3]_, which does not
         require independent comparisons. A simultaneous interval therefore excludes 0 exactly if
-        `pvalue_adjusted` is below ``1 - level``, and the smallest `pvalue_adjusted` of all pairs is
-        the p value of `test_difference`. With two groups, each is the rest of the other; this is
-        one comparison, without adjustment.
+        `pvalue_adjusted` is below ``1 - confidence_level``, and the smallest `pvalue_adjusted` of
+        all pairs is the p value of `test_difference`. With two groups, each is the rest of the
+        other; this is one comparison, without adjustment.
 
         In the average of the other groups ("rest") a group with m positives and n negatives has the
         weight ``m n / (m + n)``. These are inverse-variance weights if the placement values of both
@@ -426,8 +433,8 @@ class Uncertainty:
         Examples
         --------
         >>> from skfedauc import GroupAUC
-        >>> from skfedauc.simulation import make_devices
-        >>> devices = make_devices("identical", 50, 200, random_state=0)
+        >>> from skfedauc.datasets import make_group_scores
+        >>> devices = make_group_scores("identical", 50, 200, random_state=0)
         >>> report = GroupAUC.from_predictions(
         ...     devices.y_true, devices.y_score, groups=devices.groups
         ... )
@@ -436,11 +443,11 @@ class Uncertainty:
         """
         import pandas as pd
 
-        level = intervals.check_level(level)
+        confidence_level = intervals.check_confidence_level(confidence_level)
         labels = self._index()
         n_groups = len(labels)
         if isinstance(reference, str) and reference == "rest":
-            found = group_comparisons.with_rest(self._variances, level)
+            found = group_comparisons.with_rest(self._variances, confidence_level)
             return _comparison_table(found, labels)
         if reference is None:
             if n_groups > _MOST_IN_PAIRS:
@@ -459,19 +466,19 @@ class Uncertainty:
             second = np.full_like(first, number)
             index = labels[first]
         compare = pairwise.all_pairs if reference is None else pairwise.with_reference
-        return _comparison_table(compare(self._variances, first, second, level), index)
+        return _comparison_table(compare(self._variances, first, second, confidence_level), index)
 
     def _number_of(self, label: Any) -> int:
         """Number of the group with this label."""
         if isinstance(label, list) and len(label) == 1:
             label = label[0]
-        groups = self.partial.groups or ()
-        wanted = validation.as_label(label)
+        groups = self.counts.groups or ()
+        wanted = _input.as_label(label)
         if wanted not in groups:
             raise ValueError(
                 "reference must be None, 'rest' or a group's label; got "
-                f"{validation.shortened(label)}, and the "
-                f"groups are {validation.all_shortened(groups[:5])}{', ...' * (len(groups) > 5)}."
+                f"{_input.shortened(label)}, and the "
+                f"groups are {_input.all_shortened(groups[:5])}{', ...' * (len(groups) > 5)}."
             )
         return groups.index(wanted)
 
@@ -500,19 +507,19 @@ class Uncertainty:
         return self._not_defined(_NO_SPREAD) if np.isnan(found) else found
 
     @functools.cached_property
-    def expected_difference(self) -> float:
+    def null_difference(self) -> float:
         """Expected `difference` from sampling error alone, if all true AUCs are equal.
 
         If a group has fewer than 30 rows of a class, groups are simulated with a fixed seed.
         """
-        return heterogeneity.expected_difference(self._variances)
+        return heterogeneity.null_difference(self._variances)
 
-    def heterogeneity(self, level: float = 0.95) -> pd.DataFrame:
+    def heterogeneity(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """Estimate the standard deviation of the groups' true AUCs by four estimators.
 
         Parameters
         ----------
-        level : float, default=0.95
+        confidence_level : float, default=0.95
             Confidence level of the intervals of `tau`.
 
         Returns
@@ -533,7 +540,7 @@ class Uncertainty:
         Raises
         ------
         ValueError
-            If `level` is not between 0 and 1.
+            If `confidence_level` is not between 0 and 1.
 
         Notes
         -----
@@ -569,8 +576,8 @@ class Uncertainty:
         Examples
         --------
         >>> from skfedauc import GroupAUC
-        >>> from skfedauc.simulation import make_devices
-        >>> devices = make_devices("identical", 50, 200, random_state=0)
+        >>> from skfedauc.datasets import make_group_scores
+        >>> devices = make_group_scores("identical", 50, 200, random_state=0)
         >>> report = GroupAUC.from_predictions(
         ...     devices.y_true, devices.y_score, groups=devices.groups
         ... )
@@ -579,8 +586,8 @@ class Uncertainty:
         """
         import pandas as pd
 
-        level = intervals.check_level(level)
-        found = heterogeneity.spreads(self._variances, level)
+        confidence_level = intervals.check_confidence_level(confidence_level)
+        found = heterogeneity.spreads(self._variances, confidence_level)
         if np.isnan(found["reml"].tau):
             self._not_defined(_NO_SPREAD)
         return pd.DataFrame.from_dict(
@@ -631,8 +638,8 @@ class Uncertainty:
         Examples
         --------
         >>> from skfedauc import GroupAUC
-        >>> from skfedauc.simulation import make_devices
-        >>> devices = make_devices(
+        >>> from skfedauc.datasets import make_group_scores
+        >>> devices = make_group_scores(
         ...     "same_negatives", [8000, 4000, 2000, 1000], 10_000, random_state=0
         ... )
         >>> report = GroupAUC.from_predictions(
@@ -643,7 +650,7 @@ class Uncertainty:
         """
         import pandas as pd
 
-        delta = validation.check_share(delta, "delta")
+        delta = _input.check_share(delta, "delta")
         variances, auc = self._variances, self._usable[0]
         if not variances.pooled.defined.any():
             raise ValueError("agreement needs rows of both classes.")
@@ -658,7 +665,7 @@ class Uncertainty:
             value = float(np.dot(share[share > 0], auc[share > 0]))
             difference = self.pooled - value
             error = np.sqrt(variances.of_difference(share))
-            if error < 1e-12 and self.partial.groups is not None and len(self.partial) > 1:
+            if error < 1e-12 and self.counts.groups is not None and len(self.counts) > 1:
                 # The estimated variance is 0 with few rows; use a bound of the variance instead.
                 error = np.sqrt(intervals.bounded_average_variance(variances, share))
             reach = intervals.normal_quantile(0.05) * error
@@ -670,7 +677,7 @@ class Uncertainty:
                     "ci_low": difference - reach,
                     "ci_high": difference + reach,
                     "bound": np.nan,
-                    "stands_for_pooled": _stands_for(difference, error, delta),
+                    "equivalent_to_pooled": _equivalence(difference, error, delta),
                 }
             )
         averages = pd.DataFrame(rows).set_index("average")
@@ -682,7 +689,7 @@ class Uncertainty:
             scores[name] = {
                 "largest_distance": np.nanmax(sides[i].distances),
                 "mean_distance": np.nansum(share * sides[i].distances),
-                "mean_by_chance": np.dot(share, agreement.null_distances(mine.effective)),
+                "null_mean_distance": np.dot(share, agreement.null_distances(mine.effective)),
                 "statistic": sides[i].statistic,
                 "pvalue": sides[i].pvalue,
             }
@@ -702,7 +709,7 @@ def is_over_groups(over: Any, n_groups: int) -> bool:
         return over == "groups"
     raise ValueError(
         "over must be 'rows' (new rows of these groups), 'groups' (new groups as well) or None "
-        f"('rows' up to {intervals.FEW_GROUPS} groups); got {validation.shortened(over)}."
+        f"('rows' up to {intervals.FEW_GROUPS} groups); got {_input.shortened(over)}."
     )
 
 
@@ -716,7 +723,7 @@ def _comparison_table(found: pairwise.Comparisons, index: Any) -> pd.DataFrame:
     return pd.DataFrame(columns, columns=[*names, "pvalue_adjusted", "adjustment"], index=index)
 
 
-def _stands_for(difference: float, error: float, delta: float) -> str:
+def _equivalence(difference: float, error: float, delta: float) -> str:
     """Whether the 90 % interval is within `delta` of 0 ("yes"), or the 99 % one beyond ("no")."""
     if abs(difference) + intervals.normal_quantile(0.05) * error <= delta:
         return "yes"
@@ -726,7 +733,7 @@ def _stands_for(difference: float, error: float, delta: float) -> str:
 
 def _case(averages: pd.DataFrame, scores: pd.DataFrame) -> str:
     """Classify score distributions: tests detect differences, intervals establish equivalence."""
-    stands = averages["stands_for_pooled"] == "yes"
+    stands = averages["equivalent_to_pooled"] == "yes"
     negatives, positives = scores["pvalue"]
     if negatives < _DIFFERENT and positives < _DIFFERENT:
         return "different"
@@ -747,7 +754,7 @@ def _verdict(
         ("no", "not equivalent to it"),
         ("cannot tell", "undecided: there are too few rows to tell"),
     ):
-        names = averages.index[averages["stands_for_pooled"] == answer].tolist()
+        names = averages.index[averages["equivalent_to_pooled"] == answer].tolist()
         if names:
             parts.append(f"{_listed(names)} {'is' if len(names) == 1 else 'are'} {words}")
     told = f"The pooled AUC is {pooled:.4f}. Of the averages, {'; '.join(parts)}."

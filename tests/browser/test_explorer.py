@@ -13,11 +13,11 @@ from numpy.testing import assert_allclose
 from scipy.special import ndtr
 from scipy.stats import norm
 
-from skfedauc import make_devices
+from skfedauc.datasets import make_group_scores
 
 FOLDER = Path(__file__).parents[2] / "docs" / "explorer"
 PAGE = (FOLDER / "index.html").as_uri()
-AVERAGES = ["macro", "samples", "positives", "negatives", "pairs"]
+AVERAGES = ["macro", "samples", "positives", "negatives", "within"]
 STATISTICS = ["pooled", *AVERAGES, "worst", "ratio", "cross", "difference", "cross_difference"]
 CASES = {  # what each shifts: negatives, positives
     "identical": (0, 0),
@@ -116,7 +116,7 @@ def expected(state):
         "samples": mean(lambda g, h: (pos[g] + neg[g]) * (g == h)),
         "positives": mean(lambda g, h: pos[g] * (g == h)),
         "negatives": mean(lambda g, h: neg[g] * (g == h)),
-        "pairs": mean(lambda g, h: pos[g] * neg[h] * (g == h)),
+        "within": mean(lambda g, h: pos[g] * neg[h] * (g == h)),
         "worst": min(own),
         "difference": max(own) - min(own),
         "ratio": min(own) / max(own),
@@ -129,14 +129,14 @@ def expected(state):
 
 
 def population(state):
-    """What make_devices says of the state, or None where it has no such case."""
+    """What make_group_scores says of the state, or None where it has no such case."""
     spreads = state.spread_negatives, state.spread_positives
     shifted = tuple(int(spread != 0) for spread in spreads)
     if shifted == (1, 1) and spreads[0] != spreads[1]:
         return None
     (case,) = (name for name, shifts in CASES.items() if shifts == shifted)
     half = max(spreads) / 2
-    return make_devices(
+    return make_group_scores(
         case,
         state.positives,
         state.negatives,

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
-AVERAGES = ["macro", "samples", "positives", "negatives", "pairs"]
+AVERAGES = ["macro", "samples", "positives", "negatives", "within"]
 STATISTICS = ["pooled", *AVERAGES, "worst", "ratio", "cross", "neg_difference"]
 STATISTICS += ["neg_cross_difference"]
 
@@ -65,7 +65,7 @@ class Expected:
             "samples": lambda site: self.sum_of(site, 1) + self.sum_of(site, 0),
             "positives": lambda site: self.sum_of(site, 1),
             "negatives": lambda site: self.sum_of(site, 0),
-            "pairs": lambda site: self.sum_of(site, 1) * self.sum_of(site, 0),
+            "within": lambda site: self.sum_of(site, 1) * self.sum_of(site, 0),
         }[name]
         return np.average(list(self.aucs.values()), weights=[share(site) for site in self.aucs])
 

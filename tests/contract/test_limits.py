@@ -349,7 +349,7 @@ def expected_folds(way, stand_in=None):
     return expected
 
 
-SOME = ["macro", "samples", "pairs", "worst", "neg_difference"]
+SOME = ["macro", "samples", "within", "worst", "neg_difference"]
 
 
 def assert_as_expected(result, expected, names):

@@ -42,11 +42,11 @@ from skfedauc import (
     GroupAUC,
     WithinGroupStratifiedKFold,
     group_auc_scoring,
-    make_devices,
     make_group_auc_scorer,
     pareto_front,
     select_within_gap,
 )
+from skfedauc.datasets import make_group_scores
 
 # The splitter --------------------------------------------------------------------------------
 
@@ -696,7 +696,7 @@ def test_front_of_another_gap(hospitals, truth):
 
 
 def test_tau_in_a_search_is_averaged_as_a_square():
-    devices = make_devices("different", 60, 90, random_state=0)
+    devices = make_group_scores("different", 60, 90, random_state=0)
     X = pd.DataFrame({"x": devices.y_score, "noise": np.arange(600) % 7, "device": devices.groups})
     y = devices.y_true
     search = GridSearchCV(

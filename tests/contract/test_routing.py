@@ -218,7 +218,7 @@ def test_members_of_a_dict_may_take_different_groups(way):
     assert_same(result["test_sex"], fold_scores(way, "macro", CV))
 
 
-WEIGHTED = ["pooled", "macro", "positives", "pairs", "neg_difference", "cross"]
+WEIGHTED = ["pooled", "macro", "positives", "within", "neg_difference", "cross"]
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skfedauc import group_auc_scoring, group_roc_auc_score, make_group_auc_scorer
 from skfedauc import scoring as scoring_module
-from skfedauc.partials import AUCPartial
+from skfedauc.counts import ScoreCounts
 
 by_way = pytest.mark.parametrize("way", WAYS, indirect=True)
 NAMES = ["pooled", "positives", "neg_difference"]
@@ -181,16 +181,16 @@ class Counting(ClassifierMixin, BaseEstimator):
 
 
 @pytest.fixture
-def partials(monkeypatch):
-    """The partials that are built from rows, in a list that grows."""
+def parts(monkeypatch):
+    """The score counts that are built from rows, in a list that grows."""
     CALLS.clear()
-    built, of_rows = [], AUCPartial._of_rows.__func__
+    built, of_rows = [], ScoreCounts.of_rows.__func__
 
     def counted(cls, *args, **kwargs):
         built.append(of_rows(cls, *args, **kwargs))
         return built[-1]
 
-    monkeypatch.setattr(AUCPartial, "_of_rows", classmethod(counted))
+    monkeypatch.setattr(ScoreCounts, "_of_rows", classmethod(counted))
     return built
 
 
@@ -204,7 +204,7 @@ def counting_way(name):
 
 
 sharing_ways = pytest.mark.parametrize("name", ["routed", "pandas column", "aligned series"])
-ALL = ["pooled", "macro", "samples", "positives", "negatives", "pairs", "worst", "ratio", "cross"]
+ALL = ["pooled", "macro", "samples", "positives", "negatives", "within", "worst", "ratio", "cross"]
 ALL += ["neg_difference", "neg_cross_difference"]
 
 
@@ -218,8 +218,8 @@ ALL += ["neg_difference", "neg_cross_difference"]
         ("predict_proba", {"log_loss": "neg_log_loss", "brier": "neg_brier_score"}),
     ],
 )
-def test_members_of_a_dict_share_one_prediction_and_one_partial(
-    routing, partials, name, response_method, beside
+def test_members_of_a_dict_share_one_prediction_and_one_counts(
+    routing, parts, name, response_method, beside
 ):
     way = counting_way(name)
     label = 1 if name == "pandas column" else "va"
@@ -228,20 +228,20 @@ def test_members_of_a_dict_share_one_prediction_and_one_partial(
     )
     cross_validation(way, {**ours, **beside})
     assert [response_method] * 3 == CALLS
-    assert len(partials) == 3
+    assert len(parts) == 3
 
 
 @sharing_ways
 @pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
-def test_copies_of_a_dict_share_too(routing, partials, name, copied):
+def test_copies_of_a_dict_share_too(routing, parts, name, copied):
     way = counting_way(name)
     scoring = copied(group_auc_scoring(ALL, groups=way.groups))
     cross_validation(way, scoring)
-    assert (len(CALLS), len(partials)) == (3, 3)
+    assert (len(CALLS), len(parts)) == (3, 3)
 
 
 @sharing_ways
-def test_search_predicts_once_per_candidate_fold_and_part(routing, partials, name):
+def test_search_predicts_once_per_candidate_fold_and_part(routing, parts, name):
     way = counting_way(name)
     search = GridSearchCV(
         way.model,
@@ -255,11 +255,11 @@ def test_search_predicts_once_per_candidate_fold_and_part(routing, partials, nam
     search.fit(way.X, way.y, **way.params)
     n_parts = len(PENALTIES) * 3 * 2
     assert ["decision_function"] * n_parts == CALLS
-    assert len(partials) == n_parts
+    assert len(parts) == n_parts
 
 
-def test_different_members_do_not_share(partials):
-    """Two columns of groups and two positive classes are four partials of one prediction."""
+def test_different_members_do_not_share(parts):
+    """Two columns of groups and two positive classes are four score counts of one prediction."""
     way = counting_way("pandas column")
     way.X["half"] = np.arange(way.y.size) % 2
     scoring = {
@@ -268,7 +268,7 @@ def test_different_members_do_not_share(partials):
         for pos_label in (0, 1)
     }
     result = cross_validation(way, scoring)
-    assert (len(CALLS), len(partials)) == (3, 12)
+    assert (len(CALLS), len(parts)) == (3, 12)
     for column in ("site", "half"):
         way.site = way.X[column].to_numpy()
         for pos_label in (0, 1):
@@ -276,10 +276,10 @@ def test_different_members_do_not_share(partials):
             assert_same(result[f"test_{column}_{pos_label}"], expected)
 
 
-def test_nothing_is_kept_after_a_search(partials):
+def test_nothing_is_kept_after_a_search(parts):
     way = counting_way("pandas column")
     cross_validation(way, group_auc_scoring(ALL, groups="site"))
-    assert len(partials) == 3
+    assert len(parts) == 3
     assert len(scoring_module._REPORTS) == 0
 
 

@@ -87,9 +87,9 @@ def test_search_picks_what_is_best_by_the_statistic(way):
 
 @few_ways
 def test_search_scores_rows_it_is_given(way):
-    search = grid_search(way, make_group_auc_scorer("pairs", groups=way.groups))
+    search = grid_search(way, make_group_auc_scorer("within", groups=way.groups))
     best = with_penalty(way.model, search.best_params_[PENALTY]).fit(way.X, way.y)
-    expected = Expected(way.y, best.decision_function(way.X), way.site)["pairs"]
+    expected = Expected(way.y, best.decision_function(way.X), way.site)["within"]
     assert search.score(way.X, way.y, **way.params) == pytest.approx(expected, abs=1e-12)
 
 

@@ -1,7 +1,7 @@
 """Bugs planted in a copy of the package, each of which the random cases must catch.
 
 ``python tests/fuzz/mutants.py`` plants five bugs in the numpy kernel, ``--all`` those in the
-validation, the partials and the compiled kernel as well, which is built for each of them:
+validation, the score counts and the compiled kernel as well, which is built for each of them:
 
     pip install "scikit-build-core>=0.11" "nanobind>=2.4" "cmake>=3.20" ninja
     python tests/fuzz/mutants.py --all
@@ -59,32 +59,30 @@ OTHERS = [
         "np.add.reduceat(c[order]",
         "np.fmax.reduceat(c[order]",
     ),
-    Mutant("characters collide", "_validation/text.py", "- low + 1\n", "- low\n"),
+    Mutant("characters collide", "_input/text.py", "- low + 1\n", "- low\n"),
     Mutant(
         "unused groups keep their number",
-        "_validation/groups.py",
+        "_input/groups.py",
         "(np.cumsum(used) - 1)[codes]",
         "np.arange(used.size)[codes]",
     ),
-    Mutant(
-        "rows of weight 0 count", "_validation/rows.py", "else weights > 0\n", "else weights >= 0\n"
-    ),
-    Mutant("one rounded tie passes", "_validation/arrays.py", "if n_tied > 0:", "if n_tied > 1:"),
+    Mutant("rows of weight 0 count", "_input/rows.py", "else weights > 0\n", "else weights >= 0\n"),
+    Mutant("one rounded tie passes", "_input/arrays.py", "if n_tied > 0:", "if n_tied > 1:"),
     Mutant(
         "rows left out are miscounted",
-        "_validation/rows.py",
+        "_input/rows.py",
         "int((lacks_label if",
         "int((~lacks_label if",
     ),
     Mutant(
         "rows without weights weigh 2 squared",
-        "partials/auc_partial.py",
+        "partials/score_counts.py",
         "np.concatenate([counts, counts])",
         "np.concatenate([counts, 2 * counts])",
     ),
     Mutant(
         "merged groups have the first one's numbers",
-        "partials/auc_partial.py",
+        "partials/score_counts.py",
         "merge_cells(cells, numbers, n_groups), labels",
         "merge_cells(cells, [numbers[0][: n.size] for n in numbers], n_groups), labels",
     ),

@@ -163,7 +163,7 @@ def check(path, encoding, expected):
             warnings.simplefilter("ignore")  # scores that look like labels
             table = predictions_file.read_columns(str(path), ["y", "s", "g"], encoding)
             rows = predictions_file.rows_of(table, ["g"], arguments)
-            (partial,) = command_line._partials(rows, arguments).values()
+            (counts,) = command_line._counts(rows, arguments).values()
     except CommandError as caught:
         refusal = caught
     else:
@@ -173,12 +173,12 @@ def check(path, encoding, expected):
         assert 0 < len(str(refusal)) < 1000
         return
     assert expected is not None, "the file should have been refused"
-    aucs = GroupAUC(partial, undefined="ignore").by_group["auc"]
-    found = zip(partial.groups, partial.n_positives, partial.n_negatives, aucs, strict=True)
+    aucs = GroupAUC(counts, undefined="ignore").by_group["auc"]
+    found = zip(counts.groups, counts.n_positives, counts.n_negatives, aucs, strict=True)
     for group, n_positives, n_negatives, auc in found:
         assert (n_positives, n_negatives) == expected[group][:2]
         assert auc == pytest.approx(expected[group][2], abs=1e-15, nan_ok=True)
-    assert set(partial.groups) == set(expected)
+    assert set(counts.groups) == set(expected)
 
 
 def check_program(path, encoding, expected, capsys):

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from cases import GROUPS, ROUNDED, SCORES, WEIGHTS, Case, counted, draw
 
-from skfedauc import AUCPartial, GroupAUC
+from skfedauc import GroupAUC, ScoreCounts
 
 CASES_OF_SUITE = 400
 # Pickles are mutated a few times for each of these.
@@ -42,7 +42,7 @@ def check(case: Case, rng: np.random.Generator) -> None:
     """Everything that a case must satisfy."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # groups of one class, scores like labels
-        whole = AUCPartial.from_predictions(**case.arguments)
+        whole = ScoreCounts.from_predictions(**case.arguments)
         check_counts(case, whole)
         check_threads(case, whole)
         check_merges(case, whole, rng)
@@ -50,14 +50,14 @@ def check(case: Case, rng: np.random.Generator) -> None:
         check_copies(whole, rng)
 
 
-def check_counts(case: Case, partial: AUCPartial) -> None:
+def check_counts(case: Case, counts: ScoreCounts) -> None:
     """Groups, their AUCs and sums of weights, the pooled AUC, and few groups' cross AUCs."""
-    report = GroupAUC(partial)
+    report = GroupAUC(counts)
     weights = None if case.weights is None else np.asarray(case.weights)
     kept = np.ones(case.y.size, bool) if weights is None else weights > 0
     y, scores, weights = case.y[kept], case.scores[kept], of_rows(weights, kept)
     labels = sorted({label for label, is_kept in zip(case.labels, kept, strict=True) if is_kept})
-    assert list(partial.groups) == [plain(label) for label in labels]
+    assert list(counts.groups) == [plain(label) for label in labels]
     place = {label: number for number, label in enumerate(labels)}
     codes = np.array([place.get(label, -1) for label in case.labels])[kept]
     tolerance = 1e-15 if weights is None or (weights == 1).all() else rounding_of(y.size)
@@ -68,8 +68,8 @@ def check_counts(case: Case, partial: AUCPartial) -> None:
         mine = order[bounds[i] : bounds[i + 1]]
         expected = counted(y[mine], scores[mine], of_rows(weights, mine))
         assert_auc(found[i], expected, tolerance)
-        assert partial.n_positives[i] == (y[mine] == 1).sum()
-        assert partial.n_negatives[i] == (y[mine] == 0).sum()
+        assert counts.n_positives[i] == (y[mine] == 1).sum()
+        assert counts.n_negatives[i] == (y[mine] == 0).sum()
     assert_auc(report.pooled, counted(y, scores, weights), tolerance)
     if len(labels) <= MOST_CROSSED:
         matrix = report.cross_matrix.to_numpy()
@@ -77,49 +77,49 @@ def check_counts(case: Case, partial: AUCPartial) -> None:
             mine = ((codes == g) & (y == 1)) | ((codes == h) & (y == 0))
             expected = counted(y[mine], scores[mine], of_rows(weights, mine))
             assert_auc(matrix[g, h], expected, tolerance)
-    check_sums(partial, y, codes, np.ones(y.size) if weights is None else weights)
+    check_sums(counts, y, codes, np.ones(y.size) if weights is None else weights)
 
 
-def check_sums(partial: AUCPartial, y, codes, weights) -> None:
+def check_sums(counts: ScoreCounts, y, codes, weights) -> None:
     """Sums of weights and of their squares by group and class, and counts of many more rows."""
-    cells = partial._cells
+    cells = counts.cells
     sums = cells.weights
     if sums is None:
         assert (weights == 1).all()
         sums = np.array([cells.negatives, cells.positives] * 2, float)
     weights = weights.astype(float)
     for label, power, of_cells in zip([0, 1, 0, 1], [1, 1, 2, 2], sums, strict=True):
-        expected = np.bincount(codes, np.where(y == label, weights**power, 0.0), len(partial))
-        found = np.bincount(cells.groups, of_cells, len(partial))
+        expected = np.bincount(codes, np.where(y == label, weights**power, 0.0), len(counts))
+        found = np.bincount(cells.groups, of_cells, len(counts))
         np.testing.assert_allclose(found, expected, rtol=rounding_of(y.size))
-    if cells.weights is not None or not len(partial):
+    if cells.weights is not None or not len(counts):
         return
     # As many pairs as 64 bits do not hold, counted exactly
     times = (1 << 40) // y.size
-    table = partial.to_counts()
+    table = counts.to_counts()
     for name in ("n_negatives", "n_positives"):
         table[name] = table[name].astype(np.int64) * times
-    many = AUCPartial.from_counts(**table)._concordance.u2
-    assert [int(u2) for u2 in many] == [int(u2) * times**2 for u2 in partial._concordance.u2]
+    many = ScoreCounts.from_counts(**table).concordance.u2
+    assert [int(u2) for u2 in many] == [int(u2) * times**2 for u2 in counts.concordance.u2]
 
 
-def check_regrouped(case: Case, whole: AUCPartial, rng: np.random.Generator) -> None:
+def check_regrouped(case: Case, whole: ScoreCounts, rng: np.random.Generator) -> None:
     """Groups put together, and rows without a group, are as if rows had come so."""
     n_new = int(rng.integers(1, 6))
     new = {label: f"new {rng.integers(n_new)}" for label in whole.groups}
     labels = [new.get(plain(label)) for label in case.labels]
     arguments = {**case.arguments, "groups": labels}
     # Labels of rows of weight 0 alone are not among the groups.
-    expected = AUCPartial.from_predictions(**arguments, missing="drop")
+    expected = ScoreCounts.from_predictions(**arguments, missing="drop")
     assert_alike(whole.regroup(new), expected)
     absent = rng.random(case.y.size) < 0.3
     arguments["groups"] = [
         None if gone else label for gone, label in zip(absent, labels, strict=True)
     ]
-    dropped = AUCPartial.from_predictions(**arguments, missing="drop")
+    dropped = ScoreCounts.from_predictions(**arguments, missing="drop")
     weights = np.ones(case.y.size) if case.weights is None else np.asarray(case.weights)
     assert dropped.n_missing == (absent & (weights > 0)).sum()
-    kept = AUCPartial.from_predictions(
+    kept = ScoreCounts.from_predictions(
         case.y[~absent],
         case.scores[~absent],
         groups=np.array(labels, object)[~absent],
@@ -129,16 +129,16 @@ def check_regrouped(case: Case, whole: AUCPartial, rng: np.random.Generator) -> 
     assert_alike(dropped, kept)
 
 
-def assert_alike(one: AUCPartial, other: AUCPartial) -> None:
+def assert_alike(one: ScoreCounts, other: ScoreCounts) -> None:
     """Equal, or with weights as equal as rounding lets them be."""
-    if one._cells.weights is None and other._cells.weights is None:
+    if one.cells.weights is None and other.cells.weights is None:
         assert one == other
         return
     assert one.groups == other.groups
-    for mine, its in zip(one._cells[:4], other._cells[:4], strict=True):
+    for mine, its in zip(one.cells[:4], other.cells[:4], strict=True):
         assert np.array_equal(mine, its)
     n_rows = int(one.n_positives.sum() + one.n_negatives.sum())
-    np.testing.assert_allclose(one._cells.weights, other._cells.weights, rtol=rounding_of(n_rows))
+    np.testing.assert_allclose(one.cells.weights, other.cells.weights, rtol=rounding_of(n_rows))
 
 
 def rounding_of(n_rows):
@@ -162,12 +162,12 @@ def assert_auc(found, expected, tolerance):
         assert abs(found - float(expected.twice / (2 * pairs))) <= tolerance
 
 
-def check_threads(case: Case, partial: AUCPartial) -> None:
-    threaded = AUCPartial.from_predictions(**case.arguments, n_jobs=2)
-    assert same(threaded, partial)
+def check_threads(case: Case, counts: ScoreCounts) -> None:
+    threaded = ScoreCounts.from_predictions(**case.arguments, n_jobs=2)
+    assert same(threaded, counts)
 
 
-def check_merges(case: Case, whole: AUCPartial, rng: np.random.Generator) -> None:
+def check_merges(case: Case, whole: ScoreCounts, rng: np.random.Generator) -> None:
     """Rows in any order, split in any way and merged in any order, are the same state."""
     n = case.y.size
     labels = np.empty(n, object)
@@ -177,28 +177,28 @@ def check_merges(case: Case, whole: AUCPartial, rng: np.random.Generator) -> Non
     for number in rng.permutation(np.unique(device)):
         rows = rng.permutation(np.flatnonzero(device == number))
         parts.append(
-            AUCPartial.from_predictions(
+            ScoreCounts.from_predictions(
                 case.y[rows],
                 case.scores[rows],
                 groups=labels[rows],
                 sample_weight=of_rows(case.weights, rows),
             )
         )
-    at_once = AUCPartial.merge(parts)
+    at_once = ScoreCounts.merge(parts)
     while len(parts) > 1:
         few = rng.permutation(len(parts))[: rng.integers(2, len(parts) + 1)]
-        merged = AUCPartial.merge([parts[i] for i in few])
+        merged = ScoreCounts.merge([parts[i] for i in few])
         parts = [part for i, part in enumerate(parts) if i not in few] + [merged]
     for merged in (at_once, parts[0]):
         assert_alike(merged, whole)
 
 
-def check_copies(partial: AUCPartial, rng: np.random.Generator) -> None:
+def check_copies(counts: ScoreCounts, rng: np.random.Generator) -> None:
     """A copy is the same state; bytes with a flipped bit never give another one."""
-    assert same(pickle.loads(pickle.dumps(partial)), partial)
-    assert same(AUCPartial.from_counts(**partial.to_counts()), partial)
+    assert same(pickle.loads(pickle.dumps(counts)), counts)
+    assert same(ScoreCounts.from_counts(**counts.to_counts()), counts)
     # What pickle has read is checked; damage to its own opcodes is for pickle to refuse.
-    restore, (cells, *others) = partial.__reduce__()
+    restore, (cells, *others) = counts.__reduce__()
     columns = [i for i, column in enumerate(cells) if column is not None and column.size]
     for _ in range(MUTATIONS):
         i = rng.choice(columns)
@@ -209,7 +209,7 @@ def check_copies(partial: AUCPartial, rng: np.random.Generator) -> None:
             restore((*cells[:i], damaged, *cells[i + 1 :]), *others)
 
 
-def same(one: AUCPartial, other: AUCPartial) -> bool:
+def same(one: ScoreCounts, other: ScoreCounts) -> bool:
     return one == other and repr(one) == repr(other)
 
 
@@ -220,4 +220,4 @@ def test_scores_that_float64_would_tie_are_refused(scores):
 
 def check_rounded(scores):
     with pytest.raises((ValueError, TypeError), match="y_score"):
-        AUCPartial.from_predictions([0, 1, 1], scores, groups=["a", "a", "b"])
+        ScoreCounts.from_predictions([0, 1, 1], scores, groups=["a", "a", "b"])

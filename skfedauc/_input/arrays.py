@@ -1,0 +1,329 @@
+"""One-dimensional arrays from whatever users pass: scores, weights, counts."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc._input.shown import all_shortened, described, shortened
+
+# The most rows of a class that a `ScoreCounts` counts: products of counts stay exact.
+_MOST_ROWS = 1 << 40
+
+
+def check_length(name: str, size: int, other: str, other_size: int) -> None:
+    if size != other_size:
+        raise ValueError(
+            f"{name} has {size} rows and {other} has {other_size}: pass one value of "
+            f"{name} for each row of {other}."
+        )
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the line outside this package that led here."""
+    package = __name__.partition(".")[0]
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module.partition(".")[0] != package and module != "functools":
+            break
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def from_array_api(values: Any) -> Any:
+    """Make an array of another library one of numpy, as scikit-learn does without dispatch."""
+    if hasattr(values, "__array_namespace__") and not isinstance(values, np.ndarray):
+        return np.asarray(values)
+    return values
+
+
+def column_of(values: Any, name: str) -> NDArray[Any]:
+    """A one-dimensional numpy array from any supported column."""
+    values = from_array_api(values)
+    if isinstance(values, np.ndarray):
+        array = values
+    elif isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+        raise TypeError(
+            f"{name} must be a one-dimensional array with one value per row; got "
+            f"{described(values)}."
+        )
+    elif isinstance(values, Mapping | set | frozenset):
+        raise TypeError(
+            f"{name} must be a one-dimensional array with one value per row; got a "
+            f"{type(values).__name__}, whose order says nothing about rows."
+        )
+    else:
+        try:
+            array = np.asarray(values)
+            if array.dtype.kind in "US" and not all(isinstance(v, str) for v in values):
+                array = object_array(values)
+        except MemoryError:
+            raise
+        except Exception as error:  # other libraries have errors of their own
+            raise ValueError(
+                f"{name} must be a one-dimensional array; got {described(values)}, "
+                f"which does not convert to one ({error})."
+            ) from error
+    if isinstance(array, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array; drop the masked rows and pass .data.")
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        hint = ""
+        if name == "y_score" and array.ndim == 2 and array.shape[1] == 2:
+            hint = (
+                " It looks like the output of predict_proba: pass the column of the "
+                "positive class, y_score[:, 1]."
+            )
+        elif name == "y_score" and array.ndim == 2:
+            hint = (
+                " AUC compares one class with another: to compare class i with the rest pass "
+                "y_true == classes[i] and y_score[:, i]."
+            )
+        raise ValueError(
+            f"{name} must be one-dimensional; got an array of shape {array.shape}.{hint}"
+        )
+    return array
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things, in words."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def kind_in_words(values: Any) -> str:
+    """The class of an object with its package, and of a list what it holds."""
+    kind = type(values)
+    package = "" if kind.__module__ == "builtins" else f"{kind.__module__.split('.')[0]} "
+    if not isinstance(values, list | tuple) or not values:
+        return f"{package}{kind.__name__}"
+    return f"{kind.__name__} of {', '.join(sorted({type(item).__name__ for item in values}))}"
+
+
+def check_scores(
+    values: Any, name: str = "y_score", *, keep_single: bool = False
+) -> NDArray[np.float64]:
+    """Scores as finite float64, no two different ones of which are rounded to the same.
+
+    Those of float32 stay so if `keep_single`.
+    """
+    array = column_of(values, name)
+    scores = _as_floats(array, name, keep_single=keep_single)
+    is_list = isinstance(values, list | tuple) and array.dtype == np.float64
+    if is_list and bool((np.abs(scores) >= 1 << 53).any()):
+        # numpy makes floats of integers beside floats, and of integers of any size.
+        array = object_array(v[0] if isinstance(v, list | tuple) else v for v in values)
+    _refuse_rounded(array, scores, name)
+    _refuse_infinite(scores, name)
+    if array.dtype.kind == "O":
+        refuse_ties(array.tolist(), scores, name)
+        _refuse_inexact(array.tolist(), scores.tolist(), name)
+    return scores
+
+
+def refuse_ties(numbers: Sequence[Any], scores: NDArray[np.float64], name: str) -> None:
+    """Refuse numbers such as decimals if different ones are equal as float64.
+
+    Parameters
+    ----------
+    numbers : sequence of numbers
+        As they were given: integers, floats, decimals, fractions, long doubles.
+    scores : ndarray of float64, shape (n_numbers,)
+        The same numbers rounded; finite.
+    """
+    if set(map(type, numbers)) <= {float, bool, np.float64, np.float32, np.float16, np.bool_}:
+        return
+    exact = {
+        Fraction(*number.as_integer_ratio()) if isinstance(number, np.longdouble) else number
+        for number in numbers
+    }
+    n_tied = len(exact) - np.unique(scores).size
+    if n_tied > 0:
+        raise ValueError(
+            f"{name} has {len(exact)} different numbers, of which {n_tied} are equal to another "
+            "one as float64 and would tie; round them, or pass their ranks: the place of each in "
+            f"sorted(set({name}))."
+        )
+
+
+def _refuse_inexact(numbers: Sequence[Any], scores: Sequence[float], name: str) -> None:
+    """Refuse decimals and the like that may tie with others that are counted elsewhere.
+
+    Two different numbers never become one float64 if each is one, or is the shortest decimal that
+    is read as one.
+    """
+    if set(map(type, numbers)) <= {float, int, bool}:
+        return
+    rounded = [
+        number
+        for number, score in zip(numbers, scores, strict=True)
+        if hasattr(number, "as_integer_ratio")
+        and Fraction(*number.as_integer_ratio()) not in (Fraction(score), Fraction(repr(score)))
+    ]
+    if rounded:
+        raise ValueError(
+            f"{name} has {len(rounded)} of {len(numbers)} numbers, such as "
+            f"{described(rounded[0])}, that would be rounded to float64 and might tie with others "
+            "counted elsewhere; round them to 15 digits, or pass floats if such ties are right."
+        )
+
+
+def _refuse_infinite(scores: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+    # The sum is finite only if every score is; it may overflow where all are finite.
+    with np.errstate(over="ignore", invalid="ignore"):
+        looks_finite = bool(np.isfinite(scores.sum()))
+    if not looks_finite and not np.isfinite(scores).all():
+        n_nan = int(np.isnan(scores).sum())
+        n_infinite = int(np.isinf(scores).sum())
+        raise ValueError(
+            f"{name} must be finite; got {n_nan} NaN and {n_infinite} infinite values of "
+            f"{scores.size}. Drop or impute these rows first."
+        )
+    return scores
+
+
+def check_weights(values: Any, name: str = "sample_weight") -> NDArray[np.float64]:
+    """Weights as finite float64, none below 0, the others neither far from 1 nor far apart."""
+    weights = _refuse_infinite(_as_floats(column_of(values, name), name), name)
+    if weights.size == 0 or (weights.min() >= 1e-50 and weights.max() <= 1e50):
+        return weights
+    if float(weights.min()) < 0:
+        raise ValueError(
+            f"{name} must be 0 or more; got {int((weights < 0).sum())} negative values."
+        )
+    why = "since products of weights are added up"
+    largest = float(weights.max())
+    if largest > 1e100:
+        raise ValueError(
+            f"{name} must be at most 1e100, {why}; got {largest:.3g}. Divide all weights by their "
+            "mean."
+        )
+    smallest = float(weights.min(where=weights > 0, initial=np.inf))
+    if smallest < 1e-100:
+        raise ValueError(
+            f"{name} must be 0 or at least 1e-100, {why}; got {smallest:.3g}. Divide all weights "
+            "by their mean."
+        )
+    if largest > 1e100 * smallest:
+        raise ValueError(
+            f"{name} must not differ by more than a factor of 1e100, {why}; got {smallest:.3g} "
+            f"and {largest:.3g}. Leave out the rows of the smallest weights."
+        )
+    return weights
+
+
+def check_sums(values: Any, name: str) -> NDArray[np.float64]:
+    """Sums of weights or of their squares: finite float64, none below 0."""
+    sums = _refuse_infinite(_as_floats(column_of(values, name), name), name)
+    if sums.size and sums.min() < 0:
+        raise ValueError(f"{name} must be 0 or more; got {int((sums < 0).sum())} negative values.")
+    return sums
+
+
+def check_n_jobs(n_jobs: Any) -> int | None:
+    """Number of jobs as joblib takes it."""
+    if n_jobs is None:
+        return None
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
+        raise ValueError(
+            f"n_jobs must be None or a whole number other than 0; got {shortened(n_jobs)}."
+        )
+    return int(n_jobs)
+
+
+def check_counts(values: Any, name: str) -> NDArray[np.int64]:
+    """Whole numbers, none below 0 and none that overflows."""
+    counts = column_of(values, name)
+    if counts.dtype.kind not in "iub":
+        counts = _refuse_infinite(_as_floats(counts, name), name)
+    if counts.size and counts.min() < 0:
+        n_negative = int((counts < 0).sum())
+        raise ValueError(f"{name} must be 0 or more; got {n_negative} negative values.")
+    if counts.size and counts.max() > _MOST_ROWS:
+        raise ValueError(
+            f"{name} must be at most 2**40, the most rows of a class that a ScoreCounts can count "
+            f"exactly; got {float(counts.max()):.3g}."
+        )
+    whole = counts.astype(np.int64)
+    if not np.array_equal(whole, counts):
+        raise ValueError(
+            f"{name} must hold whole numbers of rows; got "
+            f"{counts[whole != counts][:3].tolist()}. Weighted rows go through "
+            "from_predictions(..., sample_weight=...)."
+        )
+    return whole
+
+
+def _as_floats(array: NDArray[Any], name: str, *, keep_single: bool = False) -> NDArray[np.float64]:
+    if keep_single and array.dtype == np.float32:
+        return np.ascontiguousarray(array)
+    if array.dtype.kind not in "fiub":
+        if array.dtype.kind in "OTU" and array.size:
+            try:
+                converted = array.astype(np.float64)
+            except OverflowError as error:
+                raise ValueError(f"{name} holds integers beyond the largest float.") from error
+            except (ValueError, TypeError):
+                converted = None
+            # Text that happens to read as numbers is more likely a wrong column.
+            if converted is not None and not any(isinstance(v, str) for v in array):
+                return converted
+        if array.size or array.dtype.kind != "O":
+            raise TypeError(
+                f"{name} must hold numbers; got an array of {array.dtype} such as "
+                f"[{all_shortened(array[:3].tolist())}]."
+            )
+    with np.errstate(over="ignore"):  # of long doubles
+        return np.ascontiguousarray(array, np.float64)
+
+
+def _refuse_rounded(array: NDArray[Any], scores: NDArray[np.float64], name: str) -> None:
+    """Refuse numbers of which different ones may be equal as float64."""
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+        n_rounded = int(((scores != array) & ~np.isnan(array)).sum())
+        if n_rounded:
+            raise ValueError(
+                f"{name} is an array of {array.dtype}, and {n_rounded} of {array.size} values "
+                "would be rounded to float64 and might tie; round them with .astype(float), or "
+                f"pass their ranks, for instance scipy.stats.rankdata({name})."
+            )
+    integers = array
+    if array.dtype.kind == "O":
+        # Those beyond 2**53 are few where there are any.
+        far = array[np.abs(scores) >= 1 << 53]
+        integers = object_array(v for v in far if isinstance(v, int | np.integer))
+    elif array.dtype.kind not in "iu" or array.dtype.itemsize < 8:
+        return
+    if integers.size:
+        low, high = int(integers.min()), int(integers.max())
+        if max(-low, high) > 1 << 53:
+            raise ValueError(
+                f"{name} holds integers beyond 2**53 ({low} to {high}), which would tie as "
+                f"floats; pass their ranks, for instance scipy.stats.rankdata({name})."
+            )
+
+
+def count_missing(values: NDArray[Any]) -> int:
+    """Number of None, NaN, NaT and pandas.NA in a one-dimensional array."""
+    if values.dtype.kind in "biuUS":
+        return 0
+    if values.dtype.kind in "fmM":
+        return int(np.isnan(values).sum() if values.dtype.kind == "f" else np.isnat(values).sum())
+    import pandas as pd
+
+    return int(pd.isna(values).sum())
+
+
+def object_array(items: Iterable[Any]) -> NDArray[Any]:
+    """A one-dimensional array of objects, tuples left whole."""
+    listed = list(items)
+    array = np.empty(len(listed), object)
+    array[:] = listed
+    return array

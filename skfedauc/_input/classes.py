@@ -1,0 +1,235 @@
+"""Labels of the two classes."""
+
+from __future__ import annotations
+
+import numbers
+import unicodedata
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc._input.arrays import count_missing, object_array, warn
+from skfedauc._input.shown import all_shortened, described, shortened
+from skfedauc._input.text import check_text
+
+
+class Classes(NamedTuple):
+    """Labels of classes, as far as they have been seen.
+
+    Attributes
+    ----------
+    seen : tuple of at most two int, float or str
+        Labels of the rows, sorted. Booleans are 0 and 1.
+    pos_label : int, float, str or None
+        The label that counts as positive; None where no label was seen and none was passed.
+    """
+
+    seen: tuple[Any, ...] = ()
+    pos_label: Any = None
+
+    @classmethod
+    def of(cls, seen: Iterable[Any], pos_label: Any) -> Classes:
+        """Labels as they are kept and compared."""
+        seen = tuple(sorted({_plain(label) for label in seen}, key=_order))
+        if pos_label is None:
+            return cls(seen, 1 if seen else None)
+        return cls(seen, _plain(pos_label))
+
+    @classmethod
+    def merged(cls, parts: Iterable[Classes]) -> Classes:
+        """Return the labels of all parts.
+
+        Raises
+        ------
+        ValueError
+            If they have different positive labels, or more than two labels in all, or two of
+            which none is the positive one.
+        """
+        seen: set[Any] = set()
+        positive: set[Any] = set()
+        for part in parts:
+            seen.update(part.seen)
+            if part.pos_label is not None:
+                positive.add(part.pos_label)
+        labels = sorted(seen, key=_order)
+        of_rows = f"{all_shortened(labels[:4])}{', ...' if len(labels) > 4 else ''}"
+        mend = (
+            "One of them may be misspelt. Where classes are named differently, pass "
+            "y_true == label in place of y_true."
+        )
+        if len(positive) > 1:
+            shown = " and ".join(map(shortened, sorted(positive, key=_order)[:4]))
+            raise ValueError(
+                f"the positive label is not the same for all rows: pos_label is {shown}, and the "
+                f"labels of rows are {of_rows or 'unknown'}. {mend}"
+            )
+        if len(labels) > 2:
+            raise ValueError(
+                f"the rows have {len(labels)} labels in all, {of_rows}; they must be two. {mend}"
+            )
+        if len(labels) == 2 and positive and not positive <= seen:
+            raise ValueError(
+                f"pos_label={shortened(*positive)} is not among the labels of all rows, {of_rows}; "
+                "pass one of them, or the rows of both classes count as negatives."
+            )
+        return cls(tuple(labels), positive.pop() if positive else None)
+
+    @property
+    def lacks_positive(self) -> bool:
+        """Whether rows have been seen, and none of them has the positive label."""
+        return bool(self.seen) and self.pos_label not in self.seen
+
+
+def _plain(label: Any) -> int | float | str:
+    """A label as an integer, a float or text; equal labels give equal ones."""
+    if isinstance(label, np.generic):
+        label = label.item()
+    if isinstance(label, str):
+        return str(label)
+    if isinstance(label, bytes):
+        return label.decode("utf-8", "backslashreplace")
+    if isinstance(label, numbers.Integral):
+        return int(label)
+    try:
+        number = float(label)
+    except (TypeError, ValueError, OverflowError):
+        return str(label)
+    return int(number) if number.is_integer() else number
+
+
+def _order(label: int | float | str) -> tuple[bool, Any]:
+    return isinstance(label, str), label
+
+
+def check_labels(y: NDArray[Any], pos_label: Any = None) -> tuple[NDArray[np.bool_], Classes]:
+    """Whether each label is the positive one, and which labels there are.
+
+    As in scikit-learn, `pos_label` may be left out where the labels are among {0, 1},
+    {-1, 1} or booleans; it is then 1.
+    """
+    if hasattr(pos_label, "__len__") and not isinstance(pos_label, str | bytes):
+        raise TypeError(
+            f"pos_label must be one label, such as 1 or 'yes'; got {described(pos_label)}."
+        )
+    is_usual = pos_label is None or isinstance(pos_label, str | bytes | int | np.integer)
+    if not is_usual and count_missing(object_array([pos_label])):
+        raise ValueError(f"pos_label must be a label; got {shortened(pos_label)}, a missing value.")
+    if isinstance(pos_label, str):
+        check_text([pos_label], "pos_label")
+    if y.dtype.kind == "b":
+        y = y.view(np.uint8) != 0  # a view of other bytes may hold more than 0 and 1
+    if y.dtype.kind == "b" and pos_label in (None, True):
+        return y, Classes.of(_distinct_bits(y), pos_label)
+    if pos_label is None and y.dtype.kind in "iu" and y.size:
+        # One pass decides the common case.
+        low, high = int(y.min()), int(y.max())
+        if low >= 0 and high <= 1:
+            return y.astype(np.bool_), Classes.of((low, high), None)
+    if y.dtype.kind == "f" and np.isnan(y).any():
+        raise ValueError(
+            f"y_true has {int(np.isnan(y).sum())} missing labels of {y.size}; drop these "
+            "rows first."
+        )
+    classes, given = classes_of(y), pos_label
+    if len(classes) > 2:
+        shown = all_shortened(classes[:4])
+        raise ValueError(
+            f"y_true must have two classes; got {len(classes)}: {shown}"
+            f"{', ...' if len(classes) > 4 else ''}. AUC compares one class with another: "
+            "pass y_true == label to compare one label with the rest."
+        )
+    listed = f"[{all_shortened(classes)}]"
+    if pos_label is None:
+        usual = all(isinstance(c, int | float) for c in classes) and (
+            set(classes) <= {0, 1} or set(classes) <= {-1, 1}
+        )
+        if not usual:
+            raise ValueError(
+                f"y_true has the labels {listed}: pass pos_label=, the one that counts as "
+                "positive. It may be left out for {0, 1}, {-1, 1} and booleans only."
+            )
+        pos_label = 1
+    elif pos_label not in classes and (
+        len(classes) == 2
+        or any(isinstance(c, str) != isinstance(pos_label, str) for c in classes)
+        or (y.dtype.kind == "b" and pos_label not in (0, 1))
+    ):
+        raise ValueError(
+            f"pos_label={shortened(pos_label)} is not among the labels of y_true, {listed}; pass "
+            "one of them."
+        )
+    return np.asarray(y == pos_label, np.bool_), Classes.of(classes, given)
+
+
+def _distinct_bits(y: NDArray[np.bool_]) -> list[int]:
+    return [bit for bit, some in ((0, not y.all()), (1, y.any())) if some]
+
+
+def warn_if_misspelt(classes: Classes) -> None:
+    """Warn where `pos_label` is the only label in another spelling.
+
+    Rows of one label that is not `pos_label` may well be a batch, a device or a group of
+    negatives, so another label by itself is no reason to warn.
+    """
+    if len(classes.seen) != 1 or not classes.lacks_positive:
+        return
+    (label,), positive = classes.seen, classes.pos_label
+    if isinstance(label, str) and isinstance(positive, str) and _folded(label) == _folded(positive):
+        warn(
+            f"pos_label={shortened(positive)} is not among the labels of y_true: all are "
+            f"{shortened(label)}, and count as negatives. Pass the label as it is spelt in the "
+            "rows.",
+            UserWarning,
+        )
+
+
+def _folded(text: str) -> str | float:
+    """What spellings of a label have in common: its number, or its letters and symbols."""
+    text = unicodedata.normalize("NFKC", text)
+    try:
+        return float(text)
+    except ValueError:
+        return "".join(text.casefold().split())
+
+
+def classes_of(y: NDArray[Any]) -> list[Any]:
+    """Distinct labels as Python objects, sorted where they can be."""
+    if y.dtype.kind in "iufb":
+        return list(np.unique(y).tolist())
+    if y.dtype.kind not in "OUTS":
+        raise TypeError(
+            f"y_true must hold labels of two classes (numbers, booleans or strings); got "
+            f"an array of {y.dtype}."
+        )
+    missing = count_missing(y)
+    if missing:
+        raise ValueError(f"y_true has {missing} missing labels of {y.size}; drop these rows first.")
+    classes = list(dict.fromkeys(y.tolist()))
+    check_text((label for label in classes if isinstance(label, str)), "y_true")
+    try:
+        return sorted(classes)
+    except TypeError as error:
+        kinds = sorted({type(c).__name__ for c in classes})
+        raise TypeError(
+            f"y_true mixes labels of different kinds ({', '.join(kinds)}); convert them to "
+            "one kind, for instance with .astype(str)."
+        ) from error
+
+
+def warn_if_hard_labels(y: NDArray[Any], scores: NDArray[np.float64]) -> None:
+    """Warn where scores are nothing but the two class labels."""
+    # The first rows decide almost always.
+    if scores.size < 2 or y.dtype.kind not in "biuf" or len(set(scores[:16].tolist())) > 2:
+        return
+    low, high = float(scores.min()), float(scores.max())
+    if low == high or (low, high) != (float(y.min()), float(y.max())):
+        return
+    if bool(((scores == low) | (scores == high)).all()):
+        warn(
+            f"y_score holds only {low:g} and {high:g}: these look like predicted labels, "
+            "and the AUC of labels ignores how sure the model is. Pass "
+            "predict_proba(X)[:, 1] or decision_function(X).",
+            UserWarning,
+        )

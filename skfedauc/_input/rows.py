@@ -1,0 +1,113 @@
+"""The one way in for rows: labels, scores, groups and weights together."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc._input.alignment import check_row_order
+from skfedauc._input.arrays import check_length, check_scores, check_weights, column_of
+from skfedauc._input.classes import (
+    Classes,
+    check_labels,
+    warn_if_hard_labels,
+    warn_if_misspelt,
+)
+from skfedauc._input.groups import Labels, Missing, drop_unused, encode_groups
+
+
+class Rows(NamedTuple):
+    """Checked rows, those of weight 0 left out.
+
+    Attributes
+    ----------
+    positive : ndarray of bool, shape (n_rows,)
+    scores : ndarray of float64 or float32, shape (n_rows,)
+        Finite; of 32 bits if they came so.
+    codes : None or ndarray of intp, shape (n_rows,)
+        Group number of each row.
+    labels : None or ndarray, shape (n_groups,)
+        Sorted group labels.
+    weights : None or ndarray of float64, shape (n_rows,)
+        Above 0. None where every row weighs 1.
+    n_missing : int
+        Rows left out since they have no group label; those of weight 0 are not counted.
+    classes : Classes
+        Labels of the classes, with those of rows left out.
+    """
+
+    positive: NDArray[np.bool_]
+    scores: NDArray[np.float64] | NDArray[np.float32]
+    codes: NDArray[np.intp] | None
+    labels: Labels | None
+    weights: NDArray[np.float64] | None
+    n_missing: int = 0
+    classes: Classes = Classes()
+
+
+def check_rows(
+    y_true: Any,
+    y_score: Any,
+    groups: Any = None,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+    *,
+    name: str = "y_score",
+    missing: Missing = "raise",
+    warn_labels: bool = True,
+) -> Rows:
+    """Check rows as users pass them; `name` is what the scores are called.
+
+    `warn_labels` is whether to warn of scores that are labels, and of a `pos_label` in
+    another spelling. `missing` is what `encode_groups` does with rows without a group label.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Naming the argument, what arrived and what to pass instead.
+    """
+    check_row_order(
+        {"y_true": y_true, name: y_score, "groups": groups, "sample_weight": sample_weight}
+    )
+    scores = check_scores(y_score, name, keep_single=True)
+    y = column_of(y_true, "y_true")
+    positive, classes = check_labels(y, pos_label)
+    check_length(name, scores.size, "y_true", positive.size)
+    if warn_labels:
+        warn_if_hard_labels(y, scores)
+        warn_if_misspelt(classes)
+    weights = None if sample_weight is None else check_weights(sample_weight)
+    if weights is not None:
+        check_length("sample_weight", weights.size, "y_true", positive.size)
+    codes, labels = (None, None) if groups is None else encode_groups(groups, missing=missing)
+    if codes is not None:
+        _check_length_of_groups(groups, codes.size, positive.size)
+    kept = None if weights is None or weights.all() else weights > 0
+    n_missing = 0
+    if codes is not None and missing == "drop" and codes.size and int(codes.min()) < 0:
+        lacks_label = codes < 0
+        n_missing = int((lacks_label if kept is None else lacks_label & kept).sum())
+        kept = ~lacks_label if kept is None else ~lacks_label & kept
+    if kept is not None:
+        positive, scores = positive[kept], scores[kept]
+        weights = None if weights is None else weights[kept]
+        if codes is not None and labels is not None:
+            codes, labels = drop_unused(codes[kept], labels)
+    if weights is not None and (weights.size == 0 or bool((weights == 1.0).all())):
+        weights = None
+    return Rows(positive, scores, codes, labels, weights, n_missing, classes)
+
+
+def _check_length_of_groups(groups: Any, size: int, n_rows: int) -> None:
+    """Refuse groups of another length, and lists of columns in the place of lists of rows."""
+    if size != n_rows and isinstance(groups, list | tuple):
+        is_of_columns = all(isinstance(g, list | tuple) and len(g) == n_rows for g in groups)
+        if groups and is_of_columns:
+            raise ValueError(
+                f"groups has {size} rows of {n_rows} labels each, and y_true has {n_rows} rows. A "
+                "list holds the labels of one row after the other; of columns it is made by "
+                "groups=list(zip(*columns))."
+            )
+    check_length("groups", size, "y_true", n_rows)

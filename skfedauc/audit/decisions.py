@@ -1,0 +1,240 @@
+"""Rates of decisions by group, and their tests, from counts instead of rows.
+
+Decisions are a `ScoreCounts` whose scores are 1 for rows that are predicted positive and 0 for
+other rows. It holds counts by group, decision and class, which can be merged like other counts.
+
+References
+----------
+.. [1] Pearson, K. (1900). On the criterion that a given system of deviations from the probable in
+   the case of a correlated system of variables is such that it can be reasonably supposed to have
+   arisen from random sampling. Philosophical Magazine 50(302).
+   https://doi.org/10.1080/14786440009463897
+.. [2] Cochran, W. G. (1954). Some methods for strengthening the common chi-squared tests.
+   Biometrics 10(4). https://doi.org/10.2307/3001616
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from skfedauc import _input
+from skfedauc.counts import ScoreCounts
+from skfedauc.inference.variances import ClassRows, Variances
+
+if TYPE_CHECKING:
+    from fairlearn.metrics import MetricFrame
+
+Floats = NDArray[np.float64]
+
+RATES = ("selection_rate", "true_positive_rate", "false_positive_rate")
+# Cochran's rule for the chi-squared distribution, and numbers of draws if the rule is violated.
+_LEAST_EXPECTED, _MOST_DRAWS, _MOST_DRAWN = 5.0, 19_999, 10_000_000
+# Number of points at which the distributions of the largest and the smallest share are evaluated.
+_N_SHARES = 2_000
+# Group sizes are rounded if there are more distinct sizes than this.
+_MOST_SIZES = 300
+
+
+def at_threshold(counts: ScoreCounts, threshold: float) -> ScoreCounts:
+    """Return the decisions that select rows whose score is at least the threshold."""
+    cells = counts.cells
+    selected = (cells.scores >= threshold).astype(np.float64)
+    codes = None if counts.labels is None else cells.groups
+    return ScoreCounts._added(cells._replace(scores=selected), codes, counts.labels, counts.origin)
+
+
+def check_decisions(decisions: Any, counts: ScoreCounts) -> ScoreCounts:
+    """Return decisions after checking that they match the rows of a `ScoreCounts`.
+
+    Raises
+    ------
+    TypeError
+        If `decisions` is not a ScoreCounts.
+    ValueError
+        If scores are not 0 or 1, or if groups or numbers of rows differ from those of the counts.
+    """
+    if not isinstance(decisions, ScoreCounts):
+        raise TypeError(
+            f"decisions must be a ScoreCounts whose scores are 0 and 1; got "
+            f"{type(decisions).__name__}. Pass predicted labels as y_pred= to "
+            "FairnessAudit.from_predictions."
+        )
+    scores = decisions.cells.scores
+    if not ((scores == 0) | (scores == 1)).all():
+        raise ValueError(
+            f"decisions must have the scores 0 and 1 only; got scores from {scores.min():g} to "
+            f"{scores.max():g}."
+        )
+    same_groups = decisions.groups == counts.groups
+    if not same_groups or not all(
+        np.array_equal(getattr(decisions, name), getattr(counts, name))
+        for name in ("n_positives", "n_negatives")
+    ):
+        raise ValueError(
+            "decisions must be of the same rows as the report: the same groups, with as many "
+            f"positives and negatives. The decisions are {decisions!r}, the report is about "
+            f"{counts!r}."
+        )
+    return decisions
+
+
+def predicted_positive(y_pred: Any, y_true: Any, pos_label: Any) -> Floats:
+    """Return scores: 1 for rows with a positive prediction, 0 for other rows.
+
+    Raises
+    ------
+    ValueError
+        If `y_pred` has missing labels, or labels that are not in `y_true`.
+    """
+    predicted = _input.column_of(y_pred, "y_pred")
+    missing = _input.count_missing(predicted)
+    if missing:
+        raise ValueError(
+            f"y_pred has {missing} missing labels of {predicted.size}; drop these rows first."
+        )
+    known = _input.classes_of(_input.column_of(y_true, "y_true"))
+    found = list(dict.fromkeys(predicted.tolist()))
+    positive = 1 if pos_label is None else pos_label
+    allowed = known if len(known) > 1 else list(dict.fromkeys([*known, positive]))
+    unknown = [label for label in found if label not in allowed]
+    if unknown and len(set(allowed) | set(found)) > 2:
+        raise ValueError(
+            f"y_pred must hold the labels of y_true, [{_input.all_shortened(known)}]; got "
+            f"{_input.shortened(unknown[0])}. Scores and "
+            "probabilities are passed as y_score."
+        )
+    return np.asarray(predicted == positive).astype(np.float64)
+
+
+def rates(decisions: ScoreCounts) -> dict[str, Floats]:
+    """Return the share of selected rows among all rows, positives and negatives, by group.
+
+    A share without rows is NaN.
+    """
+    negatives, positives = _weight_by_decision(decisions)
+    shares = {}
+    for name, (kept, selected) in zip(
+        RATES, (negatives + positives, positives, negatives), strict=True
+    ):
+        total = kept + selected
+        shares[name] = np.divide(selected, total, out=np.full(total.size, np.nan), where=total > 0)
+    return shares
+
+
+def _weight_by_decision(decisions: ScoreCounts) -> NDArray[np.float64]:
+    """Return the weight of rows by label, decision and group, shape (2, 2, n_groups)."""
+    starts, scores, *columns, weights = decisions.cells
+    amounts = columns if weights is None else weights[:2]
+    selected = scores > 0.5
+    return np.array(
+        [
+            [np.add.reduceat(amount * chosen, starts[:-1], dtype=float) for chosen in sides]
+            for amount in amounts
+            for sides in [(~selected, selected)]
+        ]
+    )
+
+
+def n_rows_of_rates(counts: ScoreCounts) -> dict[str, NDArray[np.int64]]:
+    """Return the number of rows in the denominator of each rate, by group."""
+    positives, negatives = counts.n_positives, counts.n_negatives
+    return dict(zip(RATES, (positives + negatives, positives, negatives), strict=True))
+
+
+def metric_frame(decisions: ScoreCounts, features: pd.DataFrame) -> MetricFrame:
+    """Return fairlearn's `MetricFrame` of the rates; row g of `features` labels group g.
+
+    The frame has one weighted row for each group, label and decision. All three rates are computed
+    as selection rates of the rows in their denominator. The true positive rate of a group without
+    positives is then undefined, while fairlearn's ``true_positive_rate`` returns 0.
+    """
+    from fairlearn.metrics import MetricFrame, selection_rate
+
+    weight = _weight_by_decision(decisions)
+    label, decision, group = np.indices(weight.shape).reshape(3, -1)
+    weight = weight.ravel()
+    of_label = [weight, weight * label, weight * (1 - label)]
+    with np.errstate(invalid="ignore"):
+        return MetricFrame(
+            metrics=dict.fromkeys(RATES, selection_rate),
+            y_true=label,
+            y_pred=decision,
+            sensitive_features=features.iloc[group].reset_index(drop=True),
+            sample_params={
+                rate: {"sample_weight": w} for rate, w in zip(RATES, of_label, strict=True)
+            },
+        )
+
+
+def effective_rows(counts: ScoreCounts) -> dict[str, Floats]:
+    """Return the effective sample size in the denominator of each rate, by group.
+
+    Without weights it is the number of rows.
+    """
+    variances = Variances(counts)
+    negatives, positives = variances.negatives, variances.positives
+    both = ClassRows(
+        negatives.n + positives.n,
+        negatives.weight + positives.weight,
+        negatives.squares + positives.squares,
+    )
+    sides = zip(RATES, (both, positives, negatives), strict=True)
+    return {name: rows.effective for name, rows in sides}
+
+
+def test_equal_shares(shares: Floats, n_rows: Floats) -> float:
+    """Return the p value of Pearson's chi-squared test of equal shares in all groups [1]_.
+
+    The null distribution is chi-squared if at least five rows of either decision are expected in
+    each group [2]_. Otherwise it is simulated with a fixed seed, given the number of rows of each
+    group and the number of selected rows.
+    """
+    from scipy.stats import chi2_contingency
+
+    decided = np.column_stack([n_rows * shares, n_rows * (1.0 - shares)])
+    if not decided.any(axis=0).all():
+        return 1.0  # all rows have the same decision
+    found = chi2_contingency(decided, correction=False)
+    if found.expected_freq.min() >= _LEAST_EXPECTED:
+        return float(found.pvalue)
+    whole = np.maximum(np.rint(n_rows), 1.0).astype(np.int64)
+    n_selected = int(np.clip(np.rint(decided[:, 0].sum()), 0, whole.sum()))
+    n_draws = max(min(_MOST_DRAWS, _MOST_DRAWN // whole.size), 99)
+    rng = np.random.default_rng(0)
+    drawn = rng.multivariate_hypergeometric(whole, n_selected, n_draws, method="marginals")
+    overall = n_selected / whole.sum()
+    variance = whole * max(overall * (1.0 - overall), 1e-300)
+    statistics = ((drawn - whole * overall) ** 2 / variance).sum(axis=1)
+    # Statistics of identical tables can differ by rounding.
+    as_large = (statistics >= found.statistic * (1.0 - 1e-9)).sum()
+    return float((1 + as_large) / (1 + n_draws))
+
+
+def null_difference(shares: Floats, n_rows: Floats) -> float:
+    """Return the mean of the largest minus the smallest share under the null hypothesis.
+
+    Under the null hypothesis all groups have the same probability of selection, and the number of
+    selected rows of each group is binomial.
+    """
+    from scipy.special import bdtr
+
+    overall = float(np.average(shares, weights=n_rows))
+    whole = np.maximum(np.rint(n_rows), 1.0).astype(np.int64)
+    if np.unique(whole).size > _MOST_SIZES:
+        # Two significant digits are precise enough.
+        digit = 10 ** np.maximum(np.log10(whole).astype(np.int64) - 1, 0)
+        whole = whole // digit * digit
+    sizes, counts = np.unique(whole, return_counts=True)
+    # The share of the smallest group is outside this range with negligible probability.
+    reach = 10.0 * np.sqrt(overall * (1.0 - overall) / sizes[0]) + 10.0 / sizes[0]
+    low, high = max(overall - reach, 0.0), min(overall + reach, 1.0)
+    shares_of_all = low + (high - low) * (np.arange(_N_SHARES) + 0.5) / _N_SHARES
+    # P(largest <= x) is the product of P(share <= x); P(smallest > x) that of P(share > x).
+    at_most = bdtr(np.floor(shares_of_all[:, None] * sizes), sizes, overall)
+    largest = np.prod(at_most**counts, axis=1)
+    smallest = np.prod((1.0 - at_most) ** counts, axis=1)
+    return float((1.0 - largest - smallest).mean() * (high - low))

@@ -1,0 +1,190 @@
+"""Plots of an audit's page, as SVG for inclusion in HTML."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+from xml.etree import ElementTree
+
+import numpy as np
+
+from skfedauc import _input
+from skfedauc.audit.findings import named
+from skfedauc.plotting.drawing import LINE, MARGINS, WIDTH
+from skfedauc.report import GroupAUC
+from skfedauc.report.group_auc import MATRIX_GROUPS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from skfedauc.audit.fairness_audit import FairnessAudit
+
+# Most groups in the forest plot and in the plot of scores, and inches per group in the latter.
+_MOST_AUCS, _MOST_SCORES, _SCORES = 30, 12, 0.5
+# Dots per inch of the image of the cross matrix; everything else is vector graphics.
+_DPI = 150
+_ID_IN_URL = re.compile(r"(?<=url\(#)[^)]+(?=\))")
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+
+
+class Picture(NamedTuple):
+    """A plot: heading, SVG, and a caption that says how to read it."""
+
+    title: str
+    svg: str
+    caption: str
+
+
+class _Plot(NamedTuple):
+    title: str
+    draw: Callable[..., Any]
+    inches: float
+    about: str
+    caption: str
+
+
+def pictures(audit: FairnessAudit, prefix: str) -> Iterator[Picture]:
+    """Yield the plots of an audit; SVG ids begin with `prefix`.
+
+    Small groups are not drawn if there are other groups. A plot that cannot be drawn has no SVG,
+    and its caption says why.
+    """
+    report = audit.compared
+    without = ""
+    if 0 < report.n_groups < audit.report.n_groups:
+        without = " Small groups are left out, of averages and of the pooled AUC as well."
+    if not report.n_groups:
+        report = GroupAUC(audit.report.counts, undefined="ignore")
+    columns = " and ".join(map(_input.shortened_label, audit.columns))
+    groups = f"{_input.counted(report.n_groups, 'group')} by {columns}"
+    for number, plot in enumerate(_plots(report)):
+        try:
+            svg = _drawn(plot, report)
+        except ValueError as error:
+            yield Picture(plot.title, "", f"It cannot be drawn: {error}")
+        else:
+            inline = _inline(svg, f"{prefix}-{number}", f"{plot.about}; {groups}")
+            yield Picture(plot.title, inline, plot.caption + without)
+
+
+def _plots(report: GroupAUC) -> Iterator[_Plot]:
+    from skfedauc import plotting
+
+    n_groups = report.n_groups
+    yield _Plot(
+        "Group AUCs",
+        partial(plotting.GroupAUCDisplay.from_report, max_groups=_MOST_AUCS),
+        MARGINS + 0.6 + 1.1 * LINE * min(max(n_groups, 4), _MOST_AUCS + 1),
+        f"Group AUCs with 95 % intervals{_span(report)}",
+        "Each group's AUC with its 95 % interval. That two intervals overlap does not show that "
+        "the groups are equal; whether groups differ is tested in the tables.",
+    )
+    yield _Plot(
+        "ROC curves",
+        plotting.GroupRocCurveDisplay.from_report,
+        5.0,
+        "ROC curves",
+        "Where two curves cross, either group is ranked better in a part. Curves do not show how "
+        "groups rank against each other.",
+    )
+    yield _Plot(
+        "Scores",
+        partial(plotting.GroupScoreDisplay.from_report, max_groups=_MOST_SCORES),
+        MARGINS + 0.5 + _SCORES * (max(min(n_groups, _MOST_SCORES + 1), 2) + 1),
+        "Histograms of the scores of positives and of negatives",
+        "Histograms of the scores, of the same area for each class and group. A group is scored "
+        "higher if both of its histograms lie further to the right than the others'.",
+    )
+    if 2 <= n_groups <= MATRIX_GROUPS:
+        yield _Plot(
+            "Cross AUCs",
+            plotting.CrossAUCDisplay.from_report,
+            3.6 if n_groups <= 4 else 6.2,
+            "Matrix of the AUCs of each group's positives against each group's negatives",
+            "How often positives of the row's group outrank negatives of the column's group; on "
+            "the diagonal are the group AUCs. Of two groups neither is scored higher if the two "
+            "cells that mirror each other at the diagonal are equal.",
+        )
+
+
+def _span(report: GroupAUC) -> str:
+    """Return the lowest and the highest group AUC as text."""
+    auc, groups = report._auc, report.counts.groups or ()
+    if np.isnan(auc).all():
+        return ""
+    ends = int(np.nanargmin(auc)), int(np.nanargmax(auc))
+    low, high = (f"{auc[end]:.3f} ({named(groups[end])})" for end in ends)
+    return f" from {low} to {high}"
+
+
+def _drawn(plot: _Plot, report: GroupAUC) -> ElementTree.Element:
+    """Return Matplotlib's SVG of a plot, in the default style whatever the user's style is."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(), warnings.catch_warnings():
+        mpl.rcdefaults()
+        # Keep text as text. The layout uses a font that is wider than most, so that the text
+        # also fits in the reader's font.
+        mpl.rcParams.update({"svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]})
+        # The reader's fonts may have glyphs that this font lacks.
+        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
+        figure = Figure((WIDTH, plot.inches), _DPI, layout="constrained")
+        plot.draw(report, ax=figure.subplots())
+        return _saved(figure)
+
+
+def _saved(figure: Figure) -> ElementTree.Element:
+    file = io.StringIO()
+    # Omit metadata that differ between runs.
+    absent = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    figure.savefig(file, format="svg", metadata=absent)
+    return ElementTree.fromstring(file.getvalue())
+
+
+def _inline(svg: ElementTree.Element, prefix: str, about: str) -> str:
+    """Return the SVG without namespaces, with ids that are unique on the page."""
+    new_ids: dict[str, str] = {}
+
+    def renamed(old: str) -> str:
+        return new_ids.setdefault(old, f"{prefix}-{len(new_ids)}")
+
+    for element in svg.iter():
+        element.tag = _local(element.tag)
+        attributes = {_local(name): value for name, value in element.attrib.items()}
+        for name, value in attributes.items():
+            if name == "href" and value.startswith("#"):
+                attributes[name] = f"#{renamed(value[1:])}"
+            elif name in ("d", "x", "y"):
+                attributes[name] = _LONG_NUMBER.sub(_shorter, value)
+            else:
+                attributes[name] = _ID_IN_URL.sub(lambda found: renamed(found[0]), value)
+        element.attrib = attributes
+        if element.tag != "text":
+            element.text = None
+        element.tail = None
+    for element in svg.iter():
+        # A style element would apply to the whole page, which has its own styles.
+        for child in element.findall("style"):
+            element.remove(child)
+        old = element.attrib.pop("id", None)
+        if old in new_ids:
+            element.set("id", new_ids[old])
+    # The style sheet of the page sets the size.
+    del svg.attrib["width"], svg.attrib["height"]
+    svg.attrib.update({"role": "img", "aria-label": about})
+    return ElementTree.tostring(svg, "unicode")
+
+
+def _local(name: str) -> str:
+    """Return a name without its namespace."""
+    return name.rpartition("}")[2]
+
+
+def _shorter(number: re.Match[str]) -> str:
+    """Return a coordinate rounded to a hundredth of a point."""
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")

@@ -1,0 +1,354 @@
+"""A self-contained HTML page of one or several audits: contents of its tables and texts."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import importlib
+import importlib.metadata
+import importlib.resources
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import skfedauc
+from skfedauc import _input
+from skfedauc.audit import figures
+from skfedauc.audit.findings import SIGNIFICANT, answers, closing
+from skfedauc.report import GroupAUC
+
+if TYPE_CHECKING:
+    from skfedauc.audit.fairness_audit import FairnessAudit
+
+# Most groups in a table, and most characters of a long label in its tooltip.
+MOST_ROWS = 1000
+_MOST_IN_TITLE = 1000
+_UNDEFINED = "\N{EN DASH}"
+
+# Headings of the columns of `FairnessAudit.by_group`, by topic.
+_GROUP_COLUMNS = {
+    "Rows": {"n_positives": "positives", "n_negatives": "negatives"},
+    "Within the group": {
+        "auc": "AUC",
+        "ci_low": "95 % from",
+        "ci_high": "to",
+        "reference_auc": "compared with",
+        "pvalue": "unadjusted p of AUC",
+        "pvalue_adjusted": "adjusted p of AUC",
+    },
+    "With the other groups": {
+        "bpsn_auc": "BPSN AUC",
+        "bnsp_auc": "BNSP AUC",
+        "xauc_disparity": "xAUC disparity",
+        "xauc_pvalue": "unadjusted p of disparity",
+        "xauc_pvalue_adjusted": "adjusted p of disparity",
+        "positive_aeg": "positive AEG",
+        "negative_aeg": "negative AEG",
+    },
+    "Decisions": {
+        "selection_rate": "selection rate",
+        "true_positive_rate": "true positive rate",
+        "false_positive_rate": "false positive rate",
+    },
+}
+# Names of the rows of `FairnessAudit.gaps` on the page, and their definitions.
+_GAPS = {
+    "difference": ("AUC difference", "largest minus smallest group AUC"),
+    "ratio": ("AUC ratio", "smallest over largest group AUC"),
+    "tau": ("tau", "standard deviation of the true group AUCs"),
+    "xauc_disparity": (
+        "xAUC disparity",
+        "of the group that is scored higher or lower most clearly",
+    ),
+    "cross_difference": ("Cross AUC difference", "largest xAUC disparity of two groups"),
+    "abroca": ("ABROCA", "largest area between the ROC curves of a group and of all others"),
+    "demographic_parity_difference": (
+        "Demographic parity difference",
+        "largest minus smallest selection rate",
+    ),
+    "demographic_parity_ratio": (
+        "Demographic parity ratio",
+        "smallest over largest selection rate",
+    ),
+    "true_positive_rate_difference": (
+        "True positive rate difference",
+        "largest minus smallest true positive rate",
+    ),
+    "false_positive_rate_difference": (
+        "False positive rate difference",
+        "largest minus smallest false positive rate",
+    ),
+    "equalized_odds_difference": (
+        "Equalized odds difference",
+        "larger one of the differences of true and of false positive rates",
+    ),
+    "equalized_odds_ratio": (
+        "Equalized odds ratio",
+        "smaller one of the ratios of true and of false positive rates",
+    ),
+}
+_DECISIONS = ("demographic_parity", "true_positive", "false_positive", "equalized_odds")
+_COUNTS = ("n_positives", "n_negatives")
+_SIGNED = ("xauc_disparity", "positive_aeg", "negative_aeg")
+_PVALUES = ("pvalue", "xauc_pvalue")
+_ADJUSTED = ("pvalue_adjusted", "xauc_pvalue_adjusted")
+_NUMBERS = ("value", "ci_low", "ci_high", "expected", "pvalue", "pvalue_adjusted")
+
+
+class Section(NamedTuple):
+    """An audit, and the number of rows left out for lack of a group label."""
+
+    audit: FairnessAudit
+    n_dropped: int = 0
+
+
+def page(audit: FairnessAudit) -> str:
+    """Return a page of the audit by each column alone, if there are several, and by all columns."""
+    columns = audit.columns if len(audit.columns) > 1 else ()
+    return page_of([*(Section(audit.of(column)) for column in columns), Section(audit)])
+
+
+def page_of(sections: Sequence[Section], subject: str = "") -> str:
+    """Return a page of audits of the same predictions by different groups.
+
+    Parameters
+    ----------
+    sections : sequence of Section
+        Audits in the order of the page.
+    subject : str, default=""
+        Name of the predictions, for the title.
+
+    Returns
+    -------
+    str
+        HTML; identical for identical audits.
+
+    Raises
+    ------
+    ImportError
+        If jinja2 or matplotlib is missing.
+    """
+    check_installed()
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["hash_for_policy"] = _hash_for_policy
+    source = importlib.resources.files(__package__).joinpath("page.html.jinja").read_text("utf-8")
+    facts = [_facts(section) for section in sections]
+    found = [sentence for section in sections for sentence in answers(section.audit)]
+    shared = {
+        name: text
+        for name, text in facts[0].items()
+        if all(others.get(name) == text for others in facts)
+    }
+    return environment.from_string(source).render(
+        subject=_input.shortened_label(subject) if subject else "",
+        facts={"Groups by": _by(sections[-1].audit), **shared},
+        sections=[
+            _content(number, section.audit)
+            | {"facts": {name: text for name, text in own.items() if name not in shared}}
+            for number, (section, own) in enumerate(zip(sections, facts, strict=True), start=1)
+        ],
+        favorable=sections[0].audit.favorable,
+        has_decisions=any(section.audit.decisions is not None for section in sections),
+        is_weighted=any(_is_weighted(section.audit) for section in sections),
+        significant=SIGNIFICANT,
+        closing=list(closing(sections[-1].audit, found)),
+        n_claims=sum({id(s.audit._family): s.audit.n_claims for s in sections}.values()),
+        versions={"skfedauc": skfedauc.__version__}
+        | {name: importlib.metadata.version(name) for name in ("fairlearn", "scikit-learn")},
+    )
+
+
+def check_installed() -> None:
+    for name in ("jinja2", "matplotlib"):
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            raise ImportError(
+                f"an audit as a page requires {name}, which is not installed with skfedauc by "
+                'default. Install it by: pip install "skfedauc[html]"'
+            ) from error
+
+
+def _hash_for_policy(script: str) -> str:
+    """Return the hash of a script for a Content-Security-Policy."""
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
+
+
+def _content(number: int, audit: FairnessAudit) -> dict[str, Any]:
+    """Return the template's variables for an audit; ids hold numbers, not labels."""
+    columns = _columns_of(audit)
+    return {
+        "id": f"by-{number}",
+        "by": _by(audit),
+        "columns": list(map(_input.shortened_label, audit.columns)),
+        "group_columns": columns,
+        "n_columns": len(audit.columns) + sum(map(len, columns.values())),
+        "fewest": max(audit.min_per_class, 1),
+        "findings": answers(audit),
+        "gaps": _gap_rows(audit),
+        "groups": _group_rows(audit),
+        "pictures": list(figures.pictures(audit, f"plot-{number}")),
+    }
+
+
+def _columns_of(audit: FairnessAudit) -> dict[str, dict[str, str]]:
+    """Return the columns of the table of groups; without decisions it has no rates."""
+    if audit.decisions is not None:
+        return _GROUP_COLUMNS
+    return {about: columns for about, columns in _GROUP_COLUMNS.items() if about != "Decisions"}
+
+
+# Facts -----------------------------------------------------------------------------------------
+
+
+def _facts(section: Section) -> dict[str, str]:
+    audit, n_dropped = section
+    n_dropped = n_dropped or audit.report.n_missing
+    counts = audit.report.counts
+    n_positives, n_negatives = int(counts.n_positives.sum()), int(counts.n_negatives.sum())
+    n_small = len(counts) - audit.compared.n_groups
+    facts = {
+        "Rows": f"{n_positives + n_negatives:,}",
+        "Positives": f"{n_positives:,}",
+        "Negatives": f"{n_negatives:,}",
+    }
+    if n_dropped:
+        facts["Left out"] = f"{_input.counted(n_dropped, 'row')} without a group"
+    if _is_weighted(audit):
+        facts["Weights"] = "yes"
+    facts["Groups"] = f"{len(counts):,}" + (f", {n_small:,} of them small" if n_small else "")
+    facts["Pooled AUC"] = _number(GroupAUC(counts, undefined="ignore").pooled)
+    facts["Decisions"] = _DECIDED.get(audit._decided, f"at the threshold {audit.threshold or 0:g}")
+    if audit.favorable is not None:
+        facts["Favorable outcome"] = f"the {audit.favorable} class"
+    if audit._reference is not None:
+        facts["Reference"] = _input.shortened_label(audit._reference)
+    return facts
+
+
+_DECIDED = {"ranking only": "none", "decisions of the model": "of the model"}
+
+
+def _is_weighted(audit: FairnessAudit) -> bool:
+    return audit.report.counts.cells.weights is not None
+
+
+def _by(audit: FairnessAudit) -> str:
+    return " \N{MULTIPLICATION SIGN} ".join(map(_input.shortened_label, audit.columns))
+
+
+# Tables ----------------------------------------------------------------------------------------
+
+
+class _Cell(NamedTuple):
+    """Cell of a table: text, sort key, tooltip of a shortened label, and whether it is bold."""
+
+    text: str
+    value: float | str = ""
+    more: str = ""
+    is_significant: bool = False
+
+
+class _GroupRows(NamedTuple):
+    """Rows of compared groups, rows of small groups, and a text on groups left out."""
+
+    compared: list[tuple[_Cell, ...]]
+    small: list[tuple[_Cell, ...]]
+    left_out: str
+
+
+def _group_rows(audit: FairnessAudit) -> _GroupRows:
+    """Return the groups by AUC, small groups last; if there are too many, the two ends."""
+    table = audit.by_group
+    auc, is_small = table["auc"].to_numpy(), table["is_small"].to_numpy(np.bool_)
+    order = np.argsort(auc, kind="stable")
+    compared, beyond = _ends(order[~is_small[order]], MOST_ROWS)
+    small, small_beyond = np.split(order[is_small[order]], [MOST_ROWS - compared.size])
+    left_out = []
+    if beyond.size:
+        low, high = auc[beyond[[0, -1]]]
+        of_aucs = f"with an AUC of {low:.3f} to {high:.3f}"
+        left_out.append(f"{_input.counted(beyond.size, 'group')} {of_aucs}")
+    if small_beyond.size:
+        left_out.append(_input.counted(small_beyond.size, "small group"))
+    names = [name for about in _columns_of(audit).values() for name in about]
+    cells = [
+        *_label_cells(audit.report.counts.groups or ()),
+        *([_cell(name, value) for value in table[name].tolist()] for name in names),
+    ]
+    rows = list(zip(*cells, strict=True))
+    return _GroupRows([rows[g] for g in compared], [rows[g] for g in small], " and ".join(left_out))
+
+
+def _ends(numbers: NDArray[np.intp], most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the first and the last numbers, `most` in total, and the numbers in between."""
+    if numbers.size <= most:
+        return numbers, numbers[:0]
+    first, between, last = np.split(numbers, [most // 2, numbers.size - (most - most // 2)])
+    return np.concatenate([first, last]), between
+
+
+def _label_cells(labels: Sequence[Any]) -> Iterator[list[_Cell]]:
+    """Yield a column for each part of the labels; sort keys follow the values, not the text."""
+    split = [label if isinstance(label, tuple) else (label,) for label in labels]
+    for parts in zip(*split, strict=True):
+        # encode_groups sorts labels that do not compare: "(missing)" and integers, Enum members.
+        places, _ = _input.encode_groups(list(parts))
+        yield [_label_cell(*cell) for cell in zip(parts, places.tolist(), strict=True)]
+
+
+def _gap_rows(audit: FairnessAudit) -> list[tuple[tuple[str, str], list[_Cell]]]:
+    """Return the name, the definition and the cells of each gap."""
+    rows = []
+    for name, gap in zip(audit.gaps.index, audit.gaps.to_dict("records"), strict=True):
+        if audit.decisions is None and str(name).startswith(_DECISIONS):
+            continue
+        # The gap determines the format of the value and its limits; the column that of the rest.
+        cells = [_cell(name, gap[column]) for column in _NUMBERS[:3]]
+        cells += [_cell(column, gap[column]) for column in _NUMBERS[3:]]
+        cells += [_label_cell(gap[side]) for side in ("lowest", "highest")]
+        title, meaning = _GAPS[name]
+        if isinstance(gap["rate"], str):
+            meaning += f": that of the {gap['rate'].replace('_', ' ')}s"
+        rows.append(((title, meaning), cells))
+    return rows
+
+
+def _cell(name: str, value: float) -> _Cell:
+    """Return the cell of a number; `name` is its column or its gap."""
+    if math.isnan(value):
+        return _Cell(_UNDEFINED)
+    if name in _COUNTS:
+        return _Cell(f"{value:,}", value)
+    if name in _PVALUES or name in _ADJUSTED:
+        text = "<0.001" if value < 0.001 else f"{value:.3f}"
+        is_significant = name in _ADJUSTED and value < SIGNIFICANT
+        return _Cell(text, value, is_significant=is_significant)
+    return _Cell(_number(value, "+" if name in _SIGNED else ""), value)
+
+
+def _number(value: float, sign: str = "") -> str:
+    """Return a number with three decimals; 0 has no sign."""
+    if math.isnan(value):
+        return _UNDEFINED
+    if round(value, 3) == 0:
+        return "0.000"
+    return f"{value:{sign}.3f}".replace("-", "\N{MINUS SIGN}")
+
+
+def _label_cell(label: Any, place: float | str = "") -> _Cell:
+    if isinstance(label, float):  # the NaN of a gap without such a group
+        return _Cell(_UNDEFINED)
+    whole = _input.label_text(label)
+    text = _input.shortened_text(whole)
+    if text == whole:
+        return _Cell(text, place)
+    return _Cell(text, place, _input.shortened_text(whole, _MOST_IN_TITLE))

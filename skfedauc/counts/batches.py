@@ -1,0 +1,269 @@
+"""Batches of rows: what they hold, read one at a time, counted by workers, merged."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+
+from skfedauc import _input
+from skfedauc.counts.checkpoint import Checkpoint, State
+
+
+class Columns(NamedTuple):
+    """Names of the columns of batches that are DataFrames."""
+
+    label: str | None
+    score: str | None
+    group: str | list[str] | None
+    weight: str | None
+
+
+P = TypeVar("P", bound=State)
+
+
+def check_columns(columns: Columns) -> None:
+    """Refuse names that do not tell where labels and scores are."""
+    named = [name for name, value in columns._asdict().items() if value is not None]
+    if named and (columns.label is None or columns.score is None):
+        raise ValueError(
+            f"batches of DataFrames need both label= and score=, the names of columns; got "
+            f"{', '.join(named)} only."
+        )
+    for name in ("label", "score", "weight"):
+        value = getattr(columns, name)
+        if value is not None and not isinstance(value, str):
+            raise TypeError(f"{name} must be the name of a column; got {_input.shortened(value)}.")
+    if columns.group is not None and not _input.is_column_names(columns.group):
+        raise TypeError(
+            "group must be a column's name or a list of names; got "
+            f"{_input.shortened(columns.group)}."
+        )
+
+
+def arguments_of(batch: Any, columns: Columns) -> dict[str, Any]:
+    """The rows of a batch, by name of argument."""
+    if columns.label is None:
+        if not isinstance(batch, tuple | list) or not 2 <= len(batch) <= 4:
+            raise TypeError(
+                "a batch must be a tuple (y_true, y_score[, groups[, sample_weight]]), or a "
+                "DataFrame with the columns named by label=, score=, group= and weight=; got "
+                f"{type(batch).__name__}"
+                f"{f' of {len(batch)} items' if isinstance(batch, tuple | list) else ''}."
+            )
+        names = ("y_true", "y_score", "groups", "sample_weight")
+        return dict(zip(names, batch, strict=False))
+    frame = _as_frame(batch)
+    found = {
+        "y_true": _input.column_named(frame, columns.label, "label"),
+        "y_score": _input.column_named(frame, columns.score, "score"),
+    }
+    if columns.group is not None:
+        by_name = [columns.group] if isinstance(columns.group, str) else columns.group
+        found["groups"] = _input.columns_of(frame, by_name, "group", "the batch")
+    if columns.weight is not None:
+        found["sample_weight"] = _input.column_named(frame, columns.weight, "weight")
+    return found
+
+
+def scores_of(batch: Any, columns: Columns) -> Any:
+    """The scores of a batch."""
+    return _input.column_of(arguments_of(batch, columns)["y_score"], "y_score")
+
+
+def _as_frame(batch: Any) -> Any:
+    """The batch, or the table of a pyarrow RecordBatch, as Parquet files are read by."""
+    if type(batch).__name__ == "RecordBatch":
+        import pyarrow as pa
+
+        return pa.Table.from_batches([batch])
+    return batch
+
+
+def merged_batches(
+    batches: Iterable[Any],
+    count: Callable[[Any], P],
+    merge: Callable[[Iterable[P]], P],
+    *,
+    n_jobs: int | None,
+    verbose: int,
+    checkpoint: Checkpoint[P] | None = None,
+) -> P:
+    """Count batches in joblib workers, a round at a time, and merge the results.
+
+    A round is read only after the one before is counted: joblib's generators read on while
+    results wait to be merged, and keep what they have read. Results are merged into the
+    state whenever they are as large as the state, so that memory stays within a small
+    multiple of it and each cell is merged a few times only.
+    """
+    if isinstance(batches, str | bytes) or not hasattr(batches, "__iter__"):
+        raise TypeError(
+            f"batches must be an iterable of batches; got {type(batches).__name__}. A Parquet "
+            "file is read by ParquetFile(...).iter_batches()."
+        )
+    if hasattr(batches, "columns") or hasattr(batches, "column_names"):
+        raise TypeError(
+            f"batches must be an iterable of batches; got a single {type(batches).__name__}. Pass "
+            "[table] to count it as one batch."
+        )
+    agreement = _Agreement()
+    n_workers = effective_n_jobs(n_jobs)
+    in_flight = 1 if n_workers == 1 else 2 * n_workers
+    numbered = _numbered(batches if in_flight == 1 else map(_with_own_arrays, batches))
+    done: _Done[P] = _Done(0, [], [])
+    if checkpoint is not None:
+        n_done, state = checkpoint.read()
+        done = _Done(n_done, state, [])
+        agreement.begin(state)
+        numbered = checkpoint.after_those_done(numbered)
+    n_kept, began = done.n_batches, time.monotonic()
+    try:
+        with Parallel(n_jobs=n_jobs) as workers:
+            while batch_round := list(itertools.islice(numbered, in_flight)):
+                try:
+                    counted = workers(delayed(_counted_batch)(count, *item) for item in batch_round)
+                except BrokenExecutor as error:
+                    last = done.n_batches + len(batch_round) - 1
+                    raise _killed(done.n_batches, last, checkpoint) from error
+                parts = list(counted)
+                for number, counts in enumerate(parts, start=done.n_batches):
+                    agreement.check(number, counts)
+                # One assignment, so that an interrupt finds batches counted or not.
+                done = done.with_round(parts)
+                batch_round.clear()
+                if verbose > 0:
+                    took = time.monotonic() - began
+                    print(f"{done.n_batches} batches counted in {took:.1f} s", file=sys.stderr)
+                if done.is_to_merge():
+                    done = done.merged(merge)
+                if checkpoint is not None and checkpoint.is_due():
+                    done = done.merged(merge)
+                    checkpoint.write(done.n_batches, done.state[0])
+                    n_kept = done.n_batches
+    except BaseException:
+        if checkpoint is not None and done.n_batches > n_kept:
+            done = done.merged(merge)
+            checkpoint.write(done.n_batches, done.state[0])
+        raise
+    if not done.n_batches:
+        raise ValueError("batches is empty: there is nothing to count.")
+    (whole,) = done.merged(merge).state
+    if checkpoint is not None:
+        checkpoint.remove()
+    return whole
+
+
+class _Done(NamedTuple, Generic[P]):
+    """The batches counted.
+
+    Attributes
+    ----------
+    n_batches : int
+    state : list of at most one ScoreCounts
+        Those that are merged.
+    waiting : list of score counts
+        Those that are not yet.
+    """
+
+    n_batches: int
+    state: list[P]
+    waiting: list[P]
+
+    def with_round(self, parts: list[P]) -> _Done[P]:
+        return _Done(self.n_batches + len(parts), self.state, [*self.waiting, *parts])
+
+    def is_to_merge(self) -> bool:
+        size = sum(part.n_cells for part in self.state)
+        return sum(part.n_cells for part in self.waiting) >= max(size, 1 << 16)
+
+    def merged(self, merge: Callable[[Iterable[P]], P]) -> _Done[P]:
+        return self._replace(state=[merge([*self.state, *self.waiting])], waiting=[])
+
+
+def _killed(first: int, last: int, checkpoint: Checkpoint[Any] | None) -> RuntimeError:
+    """The error for a worker that ended without an answer, as for want of memory."""
+    lost = f"batch {first}" if first == last else f"batches {first} to {last}"
+    before = "no batch was counted before"
+    if first:
+        before = f"the {first:,} before {'was' if first == 1 else 'were'} counted"
+    advice = "; checkpoint=path would keep what is counted"
+    if checkpoint is not None:
+        advice = f", which {checkpoint.path!r} keeps: call again with the same batches to go on"
+    return RuntimeError(
+        f"a worker was killed, perhaps for want of memory, while {lost} were counted: they and "
+        f"those after are not counted; {before}{advice}."
+    )
+
+
+def _with_own_arrays(batch: Any) -> Any:
+    """The batch with copies of its arrays: a reader may fill the same ones again meanwhile."""
+    if not isinstance(batch, tuple | list):
+        return batch
+    return tuple(np.array(c) if isinstance(c, np.ndarray) else c for c in batch)
+
+
+def _numbered(batches: Iterable[Any]) -> Iterator[tuple[int, Any]]:
+    """Batches with their number; an error tells at which it came."""
+    numbers = itertools.count()
+    try:
+        for batch in batches:
+            yield next(numbers), batch
+    except Exception as error:
+        raise _told(error, next(numbers)) from error
+
+
+class _Agreement:
+    """What all batches have in common, as far as they have come."""
+
+    def __init__(self) -> None:
+        self._classes = _input.Classes()
+        self._kind: Any = None
+
+    def begin(self, state: Sequence[State]) -> None:
+        """Go on from batches counted before."""
+        for counts in state:
+            self._classes = counts.origin.classes
+            self._kind = counts.kind_of_labels
+
+    def check(self, number: int, counts: State) -> None:
+        """Refuse a batch of other classes, or of groups that do not merge with the others."""
+        try:
+            self._classes = _input.Classes.merged([self._classes, counts.origin.classes])
+        except ValueError as error:
+            raise ValueError(f"batch {number}: with the batches before, {error}") from error
+        kind = counts.kind_of_labels
+        if kind is None:  # no rows
+            return
+        united = kind if self._kind is None else _input.unite_kinds(self._kind, kind)
+        if united is None:
+            raise TypeError(
+                f"batch {number}: it has {_described(kind)}, and batches before had "
+                f"{_described(self._kind)}; all need groups of one kind, for instance text by "
+                ".astype(str)."
+            )
+        self._kind = united
+
+
+def _described(kind: Any) -> str:
+    return kind if kind == "no groups" else f"groups labelled by {kind}"
+
+
+def _counted_batch(count: Callable[[Any], P], number: int, batch: Any) -> P:
+    try:
+        return count(batch)
+    except Exception as error:
+        raise _told(error, number) from error
+
+
+def _told(error: Exception, number: int) -> Exception:
+    """The error to raise for one that came with a batch."""
+    for kind in (TypeError, ValueError):
+        if isinstance(error, kind):
+            return kind(f"batch {number}: {error}")
+    return RuntimeError(f"batch {number}: {type(error).__name__}: {error}")

@@ -1,0 +1,261 @@
+"""What `ScoreCounts.from_batches` has counted, in a file from which it goes on."""
+
+from __future__ import annotations
+
+import datetime
+import enum
+import io
+import json
+import os
+import sys
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc._input.arrays import object_array
+from skfedauc._input.classes import Classes
+from skfedauc._input.shown import shortened
+from skfedauc._kernel import Cells
+from skfedauc._output_file import check_target, write_whole
+
+_FORMAT = "skfedauc batches 1"
+# Writing takes at most this share of the time.
+_SHARE = 0.1
+
+
+class Origin(Protocol):
+    """What is known of rows beside their counts; a tuple."""
+
+    @property
+    def classes(self) -> Classes:
+        """Labels of classes."""
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+class State(Protocol):
+    """What a `ScoreCounts` is made of."""
+
+    @property
+    def cells(self) -> Cells: ...  # noqa: D102
+    @property
+    def labels(self) -> NDArray[Any] | None: ...  # noqa: D102
+    @property
+    def origin(self) -> Origin: ...  # noqa: D102
+    @property
+    def n_cells(self) -> int: ...  # noqa: D102
+    @property
+    def kind_of_labels(self) -> Any: ...  # noqa: D102
+
+
+P = TypeVar("P", bound=State)
+
+
+class Checkpoint(Generic[P]):
+    """A file that holds what was counted.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        File to read, if there is one, and to write.
+    arguments : dict
+        How batches are counted, as JSON holds it; a file made otherwise is refused.
+    restore : callable
+        Makes a `ScoreCounts` of its cells, labels and origin.
+    scores_of : callable
+        The scores of a batch.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        arguments: dict[str, Any],
+        restore: Callable[[Cells, Any, tuple[Any, ...]], P],
+        scores_of: Callable[[Any], Any],
+    ) -> None:
+        check_target(path)
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise ValueError(
+                f"checkpoint={os.fspath(path)!r} is a device or a pipe, which keeps nothing; pass "
+                "the path of a file."
+            )
+        self.path = os.fspath(path)
+        self._arguments = json.loads(json.dumps(arguments, default=_entry))
+        self._restore, self._scores_of = restore, scores_of
+        self._written, self._took = time.monotonic(), 0.0
+        self._n_done, self._expected = 0, 0
+        # Checksum of the scores of the batches before each that was read
+        self._checksums = {0: 0}
+
+    def after_those_done(self, numbered: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+        """Read all batches, and give those that the file does not have."""
+        n_read = 0
+        for number, batch in numbered:
+            n_read = number + 1
+            before = self._checksums.pop(number)
+            self._checksums[n_read] = _checksum(batch, self._scores_of, before)
+            if number >= self._n_done:
+                self._checksums[number] = before
+                yield number, batch
+            elif n_read == self._n_done and self._checksums[n_read] != self._expected:
+                raise self._other_batches()
+        if n_read < self._n_done:
+            raise self._other_batches()
+
+    def _other_batches(self) -> ValueError:
+        return ValueError(
+            f"checkpoint={self.path!r} is of {self._n_done} other batches; pass the same batches "
+            "in the same order, or remove the file to begin again."
+        )
+
+    def read(self) -> tuple[int, list[P]]:
+        """Number of batches in the file, and their `ScoreCounts` in a list.
+
+        Raises
+        ------
+        ValueError
+            If it is no whole checkpoint, or of batches counted in another way.
+        """
+        if not os.path.exists(self.path):
+            return 0, []
+        try:
+            facts, cells, labels = self._parts()
+            n_missing, group_names, (seen, positive) = facts["origin"]
+            origin = (n_missing, tuple(group_names), (tuple(seen), positive))
+            counts = self._restore(cells, labels, origin)
+            self._n_done, self._expected = int(facts["n_batches"]), int(facts["checksum"])
+        except Exception as error:  # whatever a damaged file leads to
+            raise ValueError(
+                f"checkpoint={self.path!r} is no checkpoint of from_batches, or is damaged "
+                f"({type(error).__name__}: {error}); remove it, or pass another path."
+            ) from error
+        if facts["arguments"] != self._arguments:
+            raise ValueError(
+                f"checkpoint={self.path!r} was made with {_shown(facts['arguments'])}; got "
+                f"{_shown(self._arguments)}. Pass the same, or remove the file to begin again."
+            )
+        return self._n_done, [counts]
+
+    def _parts(self) -> tuple[dict[str, Any], Cells, NDArray[Any] | None]:
+        with open(self.path, "rb") as file:
+            content = io.BytesIO(file.read())  # np.load leaves a damaged file open
+        with np.load(content, allow_pickle=False) as arrays:
+            facts = json.loads(arrays["facts"].item())
+            if facts["format"] != _FORMAT:
+                raise ValueError(f"format {facts['format']!r}")
+            found = {name: arrays[name] for name in arrays.files}
+        cells = Cells(*(found.get(name) for name in Cells._fields))  # type: ignore[arg-type]
+        if facts["labels"] is not None:
+            return facts, cells, object_array(map(_label, facts["labels"]))
+        return facts, cells, found.get("labels")
+
+    def is_due(self) -> bool:
+        """Whether enough time has passed since the last one was written."""
+        return time.monotonic() - self._written >= self._took * (1 / _SHARE - 1)
+
+    def write(self, n_batches: int, counts: P) -> None:
+        """Replace the file by one of the first batches."""
+        began = time.monotonic()
+        arrays = {k: array for k, array in counts.cells._asdict().items() if array is not None}
+        labels, entries = counts.labels, None
+        if labels is not None and labels.dtype.kind == "O":
+            entries = [_entry(label) for label in labels.tolist()]
+        elif labels is not None:
+            arrays["labels"] = labels
+        facts = {
+            "format": _FORMAT,
+            "arguments": self._arguments,
+            "n_batches": n_batches,
+            "checksum": self._checksums[n_batches],
+            "labels": entries,
+            "origin": list(counts.origin),
+        }
+        content = io.BytesIO()
+        np.savez(content, facts=np.array(json.dumps(facts)), **arrays)
+        write_whole(self.path, content.getvalue())
+        self._checksums = {k: sum_ for k, sum_ in self._checksums.items() if k >= n_batches}
+        self._written = time.monotonic()
+        self._took = self._written - began
+
+    def remove(self) -> None:
+        """Remove the file: all is counted, and other batches must not be added to it."""
+        if os.path.isfile(self.path):
+            os.unlink(self.path)
+
+
+def _checksum(batch: Any, scores_of: Callable[[Any], Any], before: int) -> int:
+    """Checksum of the scores of a batch and of those before."""
+    try:
+        scores = np.ascontiguousarray(scores_of(batch), np.float64)
+    except Exception:  # the batch will be refused when it is counted
+        return before
+    return zlib.crc32(scores.tobytes(), zlib.crc32(str(scores.shape).encode(), before))
+
+
+def _entry(label: Any) -> Any:
+    """A label as JSON holds it."""
+    if isinstance(label, np.generic):
+        label = label.item()
+    if isinstance(label, tuple):
+        return [_entry(part) for part in label]
+    if isinstance(label, datetime.datetime) and label.tzinfo is None:
+        return {"date": label.isoformat()}
+    if isinstance(label, bool | int | float | str):
+        return label
+    entry = _entry_of_pandas(label)
+    if entry is not None:
+        return entry
+    is_enum = isinstance(label, enum.Enum)
+    mend = "[member.name for member in labels]" if is_enum else ".astype(str)"
+    raise TypeError(
+        "checkpoint= keeps groups labelled by booleans, integers, strings, dates, periods or "
+        f"intervals; got {shortened(label)}. Convert labels, for instance by {mend}."
+    )
+
+
+def _entry_of_pandas(label: Any) -> dict[str, Any] | None:
+    """A period, an interval or a date with a time zone; None where it is not read back alike."""
+    pd = sys.modules.get("pandas")
+    entry: dict[str, Any]
+    if pd is None:
+        return None
+    if isinstance(label, pd.Period):
+        entry = {"period": label.ordinal, "frequency": label.freqstr}
+    elif isinstance(label, pd.Interval):
+        entry = {"interval": [_entry(label.left), _entry(label.right)], "closed": label.closed}
+    elif isinstance(label, pd.Timestamp):
+        entry = {"instant": label.tz_convert("UTC").isoformat(), "zone": str(label.tz)}
+    else:
+        return None
+    try:
+        again = _label(entry)
+        is_alike = again == label and str(again) == str(label)
+    except (TypeError, ValueError, KeyError):  # no time zone has this name
+        return None
+    return entry if is_alike else None
+
+
+def _label(entry: Any) -> Any:
+    if isinstance(entry, list):
+        return tuple(map(_label, entry))
+    if not isinstance(entry, dict):
+        return entry
+    if "date" in entry:
+        return datetime.datetime.fromisoformat(entry["date"])
+    import pandas as pd
+
+    if "period" in entry:
+        return pd.Period(ordinal=entry["period"], freq=entry["frequency"])
+    if "interval" in entry:
+        ends = map(_label, entry["interval"])
+        left, right = (pd.Timestamp(e) if isinstance(e, datetime.datetime) else e for e in ends)
+        return pd.Interval(left, right, closed=entry["closed"])
+    return pd.Timestamp(entry["instant"]).tz_convert(entry["zone"])
+
+
+def _shown(arguments: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={shortened(value)}" for name, value in arguments.items())

@@ -1,0 +1,162 @@
+"""Whether a state that was loaded can be one: order, counts, weights, labels and a checksum."""
+
+from __future__ import annotations
+
+import enum
+import zlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc import _input
+from skfedauc._kernel import Cells
+
+# The most rows of a class that a `ScoreCounts` counts.
+_MOST_ROWS = 1 << 40
+
+
+def checksum_of(cells: Cells, labels: NDArray[Any] | None, origin: Any) -> int:
+    """CRC-32 of all arrays, of labels that are objects as text, and of what else is known."""
+    arrays = [array for array in cells if array is not None]
+    if labels is not None and labels.dtype.kind != "O":
+        arrays.append(labels)
+    checksum = 0
+    for array in arrays:
+        checksum = zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data, checksum)
+    if labels is not None and labels.dtype.kind == "O":
+        text = "\0".join(map(_text_of, labels.tolist()))
+        checksum = zlib.crc32(text.encode("utf-8", "surrogatepass"), checksum)
+    known = [origin.n_missing, list(origin.group_names), *map(_as_list, origin.classes)]
+    return zlib.crc32(repr(known).encode(), checksum)
+
+
+def _as_list(labels: Any) -> Any:
+    return list(labels) if isinstance(labels, tuple) else labels
+
+
+def _text_of(label: Any) -> str:
+    """A label as text that no other label of its kind has, whatever the versions of libraries."""
+    if isinstance(label, str):
+        return label
+    if isinstance(label, tuple):
+        return "\1".join(map(_text_of, label))
+    if isinstance(label, enum.Enum):
+        return f"{type(label).__qualname__}.{label.name}"
+    if hasattr(label, "closed"):  # an interval of pandas
+        return f"{_text_of(label.left)} {_text_of(label.right)} {label.closed}"
+    if hasattr(label, "ordinal") and hasattr(label, "start_time"):  # a period
+        return f"{label.ordinal} {label.start_time}"
+    zone = getattr(label, "tzinfo", None)
+    return str(label) if zone is None else f"{label} {zone}"
+
+
+def check_state(
+    cells: Cells, labels: NDArray[Any] | None, origin: Any, checksum: int | None = None
+) -> None:
+    """Refuse a state that no rows make, or that is not as it was when its checksum was taken.
+
+    Raises
+    ------
+    ValueError
+        That names what is wrong.
+    """
+    wrong = _wrong_cells(cells) or _wrong_labels(cells, labels) or _wrong_origin(origin)
+    if wrong is None and checksum is not None and checksum != checksum_of(cells, labels, origin):
+        wrong = "its checksum is another one"
+    if wrong is not None:
+        raise ValueError(
+            f"the pickled ScoreCounts is damaged: {wrong}. Make it again, or ask for another copy."
+        )
+
+
+def _wrong_cells(cells: Cells) -> str | None:
+    starts, scores, negatives, positives, weights = cells
+    is_array = [isinstance(array, np.ndarray) for array in (starts, scores, negatives, positives)]
+    if not all(is_array) or {starts.ndim, scores.ndim, negatives.ndim, positives.ndim} != {1}:
+        return "it has no arrays of cells"
+    if starts.dtype != np.int64 or starts.size == 0 or starts[0] != 0:
+        return "its groups begin nowhere"
+    if starts[-1] != scores.size or (np.diff(starts) <= 0).any():
+        return "its groups do not hold its cells"
+    if scores.dtype != np.float64 or not np.isfinite(scores).all():
+        return "its scores are not finite numbers"
+    rises = np.diff(scores) > 0
+    rises[starts[1:-1] - 1] = True  # from the last of a group to the first of the next
+    if not rises.all() or bool(np.signbit(scores[scores == 0]).any()):
+        return "its scores are not in order"
+    for counts in (negatives, positives):
+        if counts.dtype not in (np.uint32, np.uint64) or counts.size != scores.size:
+            return "its counts are not those of its scores"
+        if float(counts.sum(dtype=np.float64)) > _MOST_ROWS:
+            return "it has more rows than can be counted"
+    if not ((negatives > 0) | (positives > 0)).all():
+        return "it has cells without rows"
+    if weights is None:
+        return None
+    if weights.dtype != np.float64 or weights.shape != (4, scores.size):
+        return "its weights are not those of its scores"
+    if not np.isfinite(weights).all():
+        return "its weights are not finite"
+    try:
+        check_weight_sums(weights, negatives, positives)
+    except ValueError:
+        return "its weights are not those of its counts"
+    return None
+
+
+def _wrong_labels(cells: Cells, labels: NDArray[Any] | None) -> str | None:
+    n_groups = cells.starts.size - 1
+    if labels is None:
+        return None if n_groups <= 1 else "its groups have no labels"
+    if not isinstance(labels, np.ndarray) or labels.shape != (n_groups,):
+        return "its labels are not those of its groups"
+    return None if _input.are_sorted_labels(labels) else "its labels are not in order"
+
+
+def _wrong_origin(origin: Any) -> str | None:
+    n_missing, names = origin.n_missing, origin.group_names
+    if not isinstance(n_missing, int) or n_missing < 0:
+        return "the number of rows left out is none"
+    if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names):
+        return "the names of its groups are none"
+    if not isinstance(origin.classes, tuple) or len(origin.classes) != 2:
+        return "the labels of its classes are none"
+    seen, positive = origin.classes
+    if not isinstance(seen, tuple) or not all(
+        isinstance(label, int | float | str)
+        for label in (seen if positive is None else (*seen, positive))
+    ):
+        return "the labels of its classes are none"
+    try:
+        merged = _input.Classes.merged([_input.Classes(seen, positive)])
+    except ValueError:
+        return "the labels of its classes do not go together"
+    if merged.seen != seen or (seen and positive is None):
+        return "the labels of its classes are not in order"
+    return None
+
+
+def check_weight_sums(
+    weights: NDArray[np.float64],
+    negatives: NDArray[np.integer[Any]],
+    positives: NDArray[np.integer[Any]],
+) -> None:
+    """Refuse sums of weights, and of their squares, that no rows have."""
+    for place, (name, counts) in enumerate((("negatives", negatives), ("positives", positives))):
+        total, squares = weights[place], weights[place + 2]
+        empty = counts == 0
+        if ((total > 0) == empty).any() or ((squares > 0) == empty).any():
+            raise ValueError(
+                f"weight_{name} and squared_weight_{name} must be above 0 where n_{name} is, and 0 "
+                "elsewhere."
+            )
+        # Of n weights, the sum of squares is from W^2 / n, all being equal, to W^2.
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            share = squares / total**2
+            too_small, too_large = share < (1 - 1e-6) / counts, share > 1 + 1e-6
+        if (too_small & ~empty).any() or (too_large & ~empty).any():
+            raise ValueError(
+                f"squared_weight_{name} must be the sums of squared weights: from W**2 / n to W**2 "
+                f"for n rows of total weight W = weight_{name}."
+            )

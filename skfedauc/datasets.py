@@ -1,0 +1,300 @@
+"""Simulated data with known AUCs: devices with normal scores, and evenly spaced universes.
+
+References
+----------
+.. [1] Bamber, D. (1975). The area above the ordinal dominance graph and the area below the
+   receiver operating characteristic graph. Journal of Mathematical Psychology 12(4).
+   https://doi.org/10.1016/0022-2496(75)90001-2
+.. [2] Janes, H. and Pepe, M. S. (2009). Adjusting for covariate effects on classification
+   accuracy using the covariate-adjusted ROC curve. Biometrika 96(2).
+   https://doi.org/10.1093/biomet/asp002
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Bunch, check_random_state
+
+from skfedauc import _input
+from skfedauc.counts import ScoreCounts
+
+__all__ = ["make_group_scores", "make_uniform_scores"]
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Case = Literal["identical", "same_negatives", "same_positives", "different"]
+
+# Whether the device's shift applies to the mean score of the negatives, and of the positives.
+_SHIFTED: dict[Case, tuple[bool, bool]] = {
+    "identical": (False, False),
+    "same_negatives": (False, True),
+    "same_positives": (True, False),
+    "different": (True, True),
+}
+
+
+def make_group_scores(
+    case: Case,
+    n_positives: int | ArrayLike = 500,
+    n_negatives: int | ArrayLike = 500,
+    *,
+    shifts: Sequence[float] | ArrayLike = (-0.75, -0.25, 0.25, 0.75),
+    separation: float = 1.0,
+    random_state: Any = None,
+) -> Bunch:
+    """Simulate rows of several devices with normal scores and known AUCs.
+
+    `case` selects which score distributions the devices share. It determines which averages of the
+    group AUCs equal the pooled AUC.
+
+    Parameters
+    ----------
+    case : {"identical", "same_negatives", "same_positives", "different"}
+        Classes whose score distribution is the same on all devices. Scores are normal with standard
+        deviation 1. The mean is 0 for negatives and `separation` for positives. The shift of the
+        device is added for both classes if "different", for positives if "same_negatives", for
+        negatives if "same_positives", and for no class if "identical".
+    n_positives, n_negatives : int or array-like of int, shape (n_devices,), default=500
+        Number of rows of each class: one number for all devices, or one for each device.
+    shifts : array-like of float, shape (n_devices,), default=(-0.75, -0.25, 0.25, 0.75)
+        Shift of each device, in standard deviations; at least two. The "identical" case uses only
+        the number of shifts.
+    separation : float, default=1.0
+        Mean of the positives minus mean of the negatives without shifts, in standard deviations.
+        The AUC is then ``Phi(separation / sqrt(2))``, 0.760 for the default.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the scores and of the order of the rows.
+
+    Returns
+    -------
+    sklearn.utils.Bunch
+        ``y_true``, ndarray of int64, shape (n_rows,): 0 and 1.
+
+        ``y_score``, ndarray of float64, shape (n_rows,).
+
+        ``groups``, ndarray of str, shape (n_rows,): "device 1" and so on, zero-padded
+        ("device 01") if there are ten or more, so that sorting keeps their order.
+
+        ``population``, dict: the true AUCs, which are the limits for ever more rows in these
+        proportions. By their names in `GroupAUC`, floats for "pooled", "macro", "samples",
+        "positives", "negatives", "within", "worst", "ratio", "cross", "difference" and
+        "cross_difference"; "by_group", ndarray of shape (n_devices,); and "cross_matrix",
+        ndarray of shape (n_devices, n_devices), whose rows are the positives' device.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described; the message says what to pass instead.
+
+    See Also
+    --------
+    make_uniform_scores : Make evenly spaced scores with a chosen AUC.
+
+    Notes
+    -----
+    A positive of device g outranks a negative of device h with probability
+    ``Phi((mu+_g - mu-_h) / sqrt(2))``, where ``mu`` are the means of the scores and Phi is the
+    normal distribution function [1]_.
+
+    If negatives have the same score distribution on all devices, the average by positives equals
+    the pooled AUC [2]_. If positives have the same score distribution, the average by negatives
+    equals the pooled AUC. If both classes have, all averages do. Equal class counts hide the
+    differences between averages: pass unequal counts.
+
+    References
+    ----------
+    .. [1] Bamber, D. (1975). The area above the ordinal dominance graph and the area below
+       the receiver operating characteristic graph. Journal of Mathematical Psychology 12(4).
+       https://doi.org/10.1016/0022-2496(75)90001-2
+    .. [2] Janes, H. and Pepe, M. S. (2009). Adjusting for covariate effects on
+       classification accuracy using the covariate-adjusted ROC curve. Biometrika 96(2).
+       https://doi.org/10.1093/biomet/asp002
+
+    Examples
+    --------
+    >>> from skfedauc import GroupAUC
+    >>> from skfedauc.datasets import make_group_scores
+    >>> devices = make_group_scores(
+    ...     "same_negatives", [800, 400, 200, 100], [100, 300, 600, 1000], random_state=0
+    ... )
+    >>> known = devices.population
+    >>> round(known["pooled"], 3), round(known["positives"], 3), round(known["macro"], 3)
+    (0.659, 0.659, 0.744)
+    >>> report = GroupAUC.from_predictions(
+    ...     devices.y_true, devices.y_score, groups=devices.groups
+    ... )
+    >>> abs(report.pooled - known["pooled"]) < 0.03
+    True
+    """
+    if not isinstance(case, str) or case not in _SHIFTED:
+        raise ValueError(
+            f"case must be one of {', '.join(map(repr, _SHIFTED))}; got {_input.shortened(case)}."
+        )
+    shift = _input.check_scores(shifts, "shifts")
+    if shift.size < 2:
+        raise ValueError(
+            f"shifts must have one number for each of two or more; got {_input.shortened(shifts)}."
+        )
+    if not _input.is_number(separation) or not np.isfinite(separation):
+        raise ValueError(f"separation must be a finite number; got {_input.shortened(separation)}.")
+    positives = _counts_of_devices(n_positives, "n_positives", shift.size)
+    negatives = _counts_of_devices(n_negatives, "n_negatives", shift.size)
+    random = check_random_state(random_state)
+
+    shifts_negatives, shifts_positives = _SHIFTED[case]
+    mean_positive = float(separation) + shift * shifts_positives
+    mean_negative = shift * shifts_negatives
+    counts = np.concatenate([positives, negatives])
+    y_true = np.repeat([1, 0], [positives.sum(), negatives.sum()]).astype(np.int64)
+    y_score = np.repeat(np.concatenate([mean_positive, mean_negative]), counts)
+    y_score += random.standard_normal(y_score.size)
+    width = len(str(shift.size))
+    labels = np.array([f"device {number:0{width}}" for number in range(1, shift.size + 1)])
+    groups = np.repeat(np.tile(labels, 2), counts)
+    order = random.permutation(y_true.size)
+    return Bunch(
+        y_true=y_true[order],
+        y_score=y_score[order],
+        groups=groups[order],
+        population=_population(mean_positive, mean_negative, positives, negatives),
+    )
+
+
+def make_uniform_scores(
+    auc: float, n_samples: int, prevalence: float, *, random_state: Any = None
+) -> Bunch:
+    """Make evenly spaced scores with a chosen AUC, from which test sets can be drawn.
+
+    Parameters
+    ----------
+    auc : float
+        AUC of the universe, in the limit of infinitely many rows; from 0.5 to 1.
+    n_samples : int
+        Number of rows, at least 2.
+    prevalence : float
+        Share of positives, between 0 and 1. The number of positives is rounded to at least one and
+        at most ``n_samples - 1``.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the row order. The set of scores does not depend on it.
+
+    Returns
+    -------
+    sklearn.utils.Bunch
+        ``y_true``, ndarray of int64, shape (n_samples,): 0 and 1.
+
+        ``y_score``, ndarray of float64, shape (n_samples,).
+
+        ``auc``, float: the exact AUC of these rows, with ties counted one half. It converges to the
+        parameter `auc` as the number of rows increases.
+
+        ``n_positives``, ``n_negatives``, int.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message says what to pass instead.
+
+    See Also
+    --------
+    auc_critical_difference : The critical difference of two equally good models.
+    make_group_scores : Simulate rows of several devices with normal scores.
+
+    Notes
+    -----
+    Negatives are spaced evenly over [0, 1] and positives over [a, 1], with ``a = 2 * auc - 1``. A
+    share a of the negatives is below every positive; a positive is above each other negative with
+    probability one half. The AUC is therefore ``a + (1 - a) / 2``.
+
+    The n rows of a class are at the midpoints of n equal parts of the interval, that is, at the
+    fractions ``(i + 1/2) / n`` of its length. No row is at an end of the interval. With rows at the
+    ends, a positive and a negative would tie at 1, even in a universe of AUC 1, and the AUC would
+    be further from `auc`.
+
+    Examples
+    --------
+    >>> from skfedauc.datasets import make_uniform_scores
+    >>> universe = make_uniform_scores(0.8, 1000, 0.05, random_state=0)
+    >>> universe.n_positives, universe.n_negatives, round(universe.auc, 6)
+    (50, 950, 0.8)
+    >>> make_uniform_scores(0.75, 4, 0.5).auc
+    0.75
+    """
+    if not _input.is_number(auc) or not 0.5 <= auc <= 1:
+        raise ValueError(
+            f"auc must be a number from 0.5 to 1; got {_input.shortened(auc)}. Negate the "
+            "scores for one below."
+        )
+    n_samples = _input.check_whole_number(n_samples, "n_samples", 2)
+    prevalence = _input.check_share(prevalence, "prevalence")
+    n_positives = min(max(round(n_samples * prevalence), 1), n_samples - 1)
+    n_negatives = n_samples - n_positives
+
+    lowest = 2.0 * float(auc) - 1.0
+    y_true = np.repeat([1, 0], [n_positives, n_negatives]).astype(np.int64)
+    y_score = np.concatenate(
+        [lowest + (1.0 - lowest) * _middles(n_positives), _middles(n_negatives)]
+    )
+    order = check_random_state(random_state).permutation(n_samples)
+    # The negatives' scores are never 0 or 1, so the scores do not look like labels.
+    (u2,) = ScoreCounts.from_predictions(y_true, y_score).concordance.u2.tolist()
+    return Bunch(
+        y_true=y_true[order],
+        y_score=y_score[order],
+        auc=u2 / (2 * n_positives * n_negatives),
+        n_positives=n_positives,
+        n_negatives=n_negatives,
+    )
+
+
+def _counts_of_devices(counts: Any, name: str, n_devices: int) -> Counts:
+    """Number of rows of each device, from one number for all or one for each."""
+    if np.ndim(counts) == 0:
+        return np.full(n_devices, _input.check_whole_number(counts, name), np.int64)
+    of_device = _input.check_counts(counts, name)
+    if of_device.size != n_devices:
+        raise ValueError(
+            f"{name} has {of_device.size} numbers and shifts has {n_devices}: pass one number "
+            "for all devices, or one for each."
+        )
+    if of_device.min() < 1:
+        raise ValueError(f"{name} must be at least 1 on each device; got {of_device.tolist()}.")
+    return of_device
+
+
+def _population(
+    mean_positive: Floats, mean_negative: Floats, positives: Counts, negatives: Counts
+) -> dict[str, Any]:
+    """True AUCs, from the normal distribution function."""
+    from scipy.special import ndtr
+
+    matrix = ndtr((mean_positive[:, None] - mean_negative) / np.sqrt(2.0))
+    auc = np.diag(matrix).copy()
+    pairs = np.outer(positives, negatives).astype(np.float64)
+    across = pairs * ~np.eye(auc.size, dtype=np.bool_)
+    weights = {
+        "macro": np.ones(auc.size),
+        "samples": positives + negatives,
+        "positives": positives,
+        "negatives": negatives,
+        "within": np.diag(pairs),
+    }
+    return {
+        "pooled": float(np.average(matrix, weights=pairs)),
+        **{name: float(np.average(auc, weights=weight)) for name, weight in weights.items()},
+        "worst": float(auc.min()),
+        "ratio": float(auc.min() / auc.max()),
+        "cross": float(np.average(matrix, weights=across)),
+        "difference": float(auc.max() - auc.min()),
+        "cross_difference": float(np.abs(matrix - matrix.T).max()),
+        "by_group": auc,
+        "cross_matrix": matrix,
+    }
+
+
+def _middles(n_parts: int) -> Floats:
+    """Midpoints of `n_parts` equal parts of the interval from 0 to 1."""
+    return (np.arange(n_parts) + 0.5) / n_parts

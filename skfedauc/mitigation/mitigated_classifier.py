@@ -1,0 +1,442 @@
+"""`MitigatedClassifier`: a classifier with a fairlearn mitigator, for scikit-learn searches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.utils import check_consistent_length, column_or_1d, get_tags
+from sklearn.utils.metadata_routing import (
+    UNUSED,
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skfedauc import _input
+from skfedauc._sklearn import is_routing_enabled, refuse_unrouted, weight_name
+from skfedauc.mitigation import sensitive, strategies
+
+
+def _gives(method: str) -> Callable[[MitigatedClassifier], bool]:
+    """Return a check that the mitigator has scores and its classifier has this method."""
+
+    def check(self: MitigatedClassifier) -> bool:
+        strategy = strategies.strategy_of(self.mitigator)
+        return (
+            strategy is not None and method in strategy.scores and hasattr(self._classifier, method)
+        )
+
+    return check
+
+
+class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Binary classifier with a fairlearn mitigator, for pipelines and searches.
+
+    Fairlearn's mitigators take sensitive features as an argument of ``fit``, and some also of
+    ``predict``. Scikit-learn's pipelines, searches and scorers do not pass this argument. This
+    estimator reads the sensitive features from columns of X and passes them to the mitigator.
+
+    Parameters
+    ----------
+    mitigator : ExponentiatedGradient, GridSearch, ThresholdOptimizer or CorrelationRemover
+        The unfitted fairlearn mitigator. It is copied, never changed. Name its parameters in a
+        search ``mitigator__eps``, ``mitigator__constraints``, ``mitigator__estimator__C``.
+    sensitive_features : str, int, or list or tuple of str or of int
+        Name or names of the columns of X with the sensitive features; groups are the
+        combinations of their labels. If X is an array, pass positions from 0; if X is a
+        DataFrame, pass names. Labels are booleans, integers, strings or dates; for
+        `CorrelationRemover` also other numbers.
+    estimator : classifier, default=None
+        The classifier that is fitted to the output of `CorrelationRemover`. Name its parameters
+        in a search ``estimator__C``. The other mitigators hold their own classifier.
+    drop : bool, default=True
+        Whether to drop the sensitive columns from the features of the classifier.
+        `CorrelationRemover` always drops them.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the random draws of `ExponentiatedGradient` and `ThresholdOptimizer` in
+        ``predict``. An int makes ``predict`` reproducible: row i gets the i-th random number.
+        Use None in production, where rows are predicted one at a time; with an int, all of them
+        would get the same random number.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        Sorted class labels. The second is the positive class, which the mitigator sees as 1.
+    mitigator_ : object
+        The fitted mitigator. Reductions keep the training rows in ``mitigator_.constraints``.
+    estimator_ : classifier
+        The fitted `estimator`, if there is one.
+    n_features_in_ : int
+        Number of columns of X in fit, including sensitive columns.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the columns of X, if all names are strings.
+
+    See Also
+    --------
+    make_group_auc_scorer : Scorer for the group AUCs of a classifier.
+
+    Notes
+    -----
+    =======================  ===============  ==============================  =================
+    Mitigator                Sensitive        Scores                          ``sample_weight``
+                             columns read by
+    =======================  ===============  ==============================  =================
+    `ExponentiatedGradient`  fit              mean of the ``predict_proba``   refused (1)
+                                              of its classifiers, weighted
+                                              by ``weights_``
+    `GridSearch`             fit              ``predict_proba`` of the best   refused (1)
+                                              classifier
+    `ThresholdOptimizer`     fit, predict     none: it makes decisions        passed to its
+                                              only                            estimator (2)
+    `CorrelationRemover`     fit, predict     scores of `estimator`           passed to
+                                                                              `estimator` (2)
+    =======================  ===============  ==============================  =================
+
+    (1) Reductions compute the weights of the rows themselves [1]_.
+
+    (2) The weights apply to the classifier only: `ThresholdOptimizer` finds its thresholds, and
+    `CorrelationRemover` its correlations, from unweighted rows. With metadata routing, the
+    classifier must request the weights:
+    ``LogisticRegression().set_fit_request(sample_weight=True)``.
+
+    The classifier can be a `Pipeline`. Without metadata routing, the last step of the pipeline
+    gets the weights, including weights that a reduction computes. With metadata routing, each step
+    requests the weights by ``set_fit_request``.
+
+    `ExponentiatedGradient` draws one of its classifiers at random for each decision, so the
+    probability of a positive decision takes few distinct values. The weighted mean of the
+    classifiers' probabilities has many distinct values. Its AUC describes this mean, not the
+    random decisions.
+
+    `ThresholdOptimizer` has no scores. Make a group scorer with ``response_method="predict"`` to
+    score its decisions.
+
+    Pass a fitted model as ``ThresholdOptimizer(estimator=FrozenEstimator(model))``, with the
+    value of `drop` that matches the columns the model was fitted to. `CorrelationRemover` gets
+    one indicator column for each label of a text column; its ``sensitive_feature_ids`` are filled
+    in.
+
+    Reductions predict without the sensitive columns if `drop` is true and X has all other columns
+    in the order of fit.
+
+    References
+    ----------
+    .. [1] Agarwal, Beygelzimer, Dudik, Langford & Wallach (2018), "A reductions approach to
+       fair classification", ICML, PMLR 80:60-69.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from fairlearn.reductions import DemographicParity, ExponentiatedGradient
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from skfedauc import MitigatedClassifier, group_auc_scoring
+    >>> rng = np.random.default_rng(0)
+    >>> X = pd.DataFrame({"dose": rng.normal(size=300), "sex": ["f", "m", "m"] * 100})
+    >>> y = X["dose"] + (X["sex"] == "m") + rng.normal(size=300) > 0.5
+    >>> fair = MitigatedClassifier(
+    ...     ExponentiatedGradient(LogisticRegression(), DemographicParity()),
+    ...     sensitive_features="sex",
+    ...     random_state=0,
+    ... )
+    >>> search = GridSearchCV(
+    ...     fair,
+    ...     {"mitigator__eps": [0.01, 0.1]},
+    ...     scoring=group_auc_scoring(["pooled", "neg_difference"], groups="sex"),
+    ...     cv=2,
+    ...     refit="pooled",
+    ...     error_score="raise",
+    ... ).fit(X, y)
+    >>> search.predict_proba(X).shape
+    (300, 2)
+    """
+
+    def __init__(
+        self,
+        mitigator: Any,
+        *,
+        sensitive_features: str | int | Sequence[str] | Sequence[int],
+        estimator: Any = None,
+        drop: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.mitigator = mitigator
+        self.sensitive_features = sensitive_features
+        self.estimator = estimator
+        self.drop = drop
+        self.random_state = random_state
+
+    # The classifier asks for weights, not this estimator: no set_fit_request.
+    __metadata_request__fit = {"sample_weight": UNUSED}
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> MitigatedClassifier:
+        """Fit the mitigator and its classifier.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_columns)
+            Features and sensitive columns; pandas, polars or pyarrow, or an array.
+        y : array-like of shape (n_rows,)
+            Labels of two classes.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights for the classifier's fit; see the table in the class docstring. A
+            `Pipeline` passes them to its last step.
+        **params : dict
+            Other metadata for the classifier's fit; needs scikit-learn's metadata routing.
+
+        Returns
+        -------
+        MitigatedClassifier
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X lacks the sensitive columns or they have missing values, if there are not two
+            classes, if `mitigator`, `estimator` and `drop` are not compatible, or if the mitigator
+            does not take `sample_weight`.
+        """
+        strategy = self._new_strategy()
+        columns = sensitive.check_columns(self.sensitive_features)
+        X = self._checked(X, reset=True)
+        groups = sensitive.select(X, columns)
+        self._other_columns = [name for name in sensitive.names_of(X) if name not in columns]
+        features = sensitive.without(X, columns) if self.drop else X
+        target = _target(y)
+        check_consistent_length(X, target.codes, sample_weight)
+        strategy.fit(features, target, groups, self._fit_params(sample_weight, params))
+        self._strategy = strategy
+        self.classes_ = target.classes
+        self.mitigator_ = strategy.mitigator
+        if isinstance(strategy, strategies.CorrelationRemoval):
+            self.estimator_ = strategy.estimator
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each row.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_columns)
+            Features and sensitive columns, as in fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Predicted labels. They are random for some mitigators; see `random_state`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X is not as in fit, or if X holds a group that was not in fit and the mitigator
+            needs the groups to predict.
+        """
+        check_is_fitted(self)
+        return self._strategy.predict(*self._parts(X), self.random_state)
+
+    @available_if(_gives("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probabilities of both classes.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_columns)
+            Features and sensitive columns, as in fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Probabilities, in the order of ``classes_``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X is not as `predict` requires.
+        """
+        check_is_fitted(self)
+        return self._strategy.predict_proba(*self._parts(X))
+
+    @available_if(_gives("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of the probabilities of both classes.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_columns)
+            Features and sensitive columns, as in fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Logarithms, in the order of ``classes_``; -inf where the probability is 0.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X is not as `predict` requires.
+        """
+        with np.errstate(divide="ignore"):
+            logarithms: NDArray[np.float64] = np.log(self.predict_proba(X))
+        return logarithms
+
+    @available_if(_gives("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores of ``classes_[1]``; `CorrelationRemover` only.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_columns)
+            Features and sensitive columns, as in fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Scores; higher scores mean ``classes_[1]``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X is not as `predict` requires.
+        """
+        check_is_fitted(self)
+        return self._strategy.decision_function(*self._parts(X))
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return the metadata routing: metadata of `fit` is routed to the classifier's fit.
+
+        The classifier requests metadata, as in ``LogisticRegression().set_fit_request(
+        sample_weight=True)``. A reduction computes the weights itself and routes nothing.
+
+        Returns
+        -------
+        sklearn.utils.metadata_routing.MetadataRouter
+            Routes of metadata from this estimator to its classifier.
+        """
+        router = MetadataRouter(owner=self)
+        strategy = strategies.strategy_of(self.mitigator)
+        if strategy is not None and strategy.takes_fit_params and hasattr(self._classifier, "fit"):
+            mapping = MethodMapping().add(caller="fit", callee="fit")
+            router.add(estimator=self._classifier, method_mapping=mapping)
+        return router
+
+    def _fit_params(self, sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
+        """Return the parameters of the classifier's fit."""
+        refuse_unrouted(params, self, "fit")
+        given = {**params, "sample_weight": sample_weight}
+        given = {name: value for name, value in given.items() if value is not None}
+        strategy = strategies.strategy_of(self.mitigator)
+        if strategy is not None and not strategy.takes_fit_params and given:
+            raise ValueError(
+                f"{type(self.mitigator).__name__} sets the weights of the rows itself, so it "
+                f"takes no {', '.join(given)}; leave it out."
+            )
+        if is_routing_enabled():
+            routed = process_routing(self, "fit", **given)
+            return dict(routed.estimator.fit) if given else {}
+        name = weight_name(self._classifier)
+        return {name: given["sample_weight"]} if given else {}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        strategy = strategies.strategy_of(self.mitigator)
+        tags.non_deterministic = strategy is not None and strategy.is_random
+        if strategy is not strategies.CorrelationRemoval and hasattr(self._classifier, "fit"):
+            tags.input_tags.allow_nan = get_tags(self._classifier).input_tags.allow_nan
+        return tags
+
+    @property
+    def _classifier(self) -> Any:
+        """Classifier inside the mitigator, or `estimator` if the mitigator has none."""
+        return getattr(self.mitigator, "estimator", self.estimator)
+
+    def _new_strategy(self) -> strategies.Strategy:
+        strategy = strategies.strategy_of(self.mitigator)
+        if strategy is None:
+            raise TypeError(
+                "mitigator must be an ExponentiatedGradient, GridSearch, ThresholdOptimizer or "
+                f"CorrelationRemover of fairlearn; got {_input.shortened(self.mitigator)}."
+            )
+        if not isinstance(self.drop, bool):
+            raise TypeError(f"drop must be True or False; got {_input.shortened(self.drop)}.")
+        name = type(self.mitigator).__name__
+        if strategy is not strategies.CorrelationRemoval:
+            if self.estimator is not None:
+                raise ValueError(
+                    f"estimator is for CorrelationRemover; {name} has its own: pass it there, "
+                    f"{name}(estimator=...)."
+                )
+            return strategy(self.mitigator)
+        if self.estimator is None:
+            raise ValueError(
+                f"{name} transforms features and does not classify: pass a classifier for its "
+                "output, estimator=LogisticRegression()."
+            )
+        if not self.drop:
+            raise ValueError(
+                f"{name} always leaves the sensitive columns out, so drop=False is not possible; "
+                "omit drop."
+            )
+        named = list(self.mitigator.sensitive_feature_ids)
+        if named and named != sensitive.check_columns(self.sensitive_features):
+            raise ValueError(
+                f"sensitive_feature_ids={_input.shortened(named)} of {name} are not "
+                f"sensitive_features={_input.shortened(self.sensitive_features)}; leave them "
+                "out there, "
+                "CorrelationRemover(sensitive_feature_ids=[])."
+            )
+        return strategies.CorrelationRemoval(self.mitigator, self.estimator)
+
+    def _checked(self, X: Any, reset: bool) -> Any:
+        """Return X as a DataFrame of the same kind or an array, after checks of its columns."""
+        if sensitive.is_frame(X):
+            return validate_data(self, X, reset=reset, skip_check_array=True)
+        return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
+
+    def _parts(self, X: Any) -> tuple[Any, list[Any]]:
+        """Return the features, and the sensitive columns if the mitigator needs them."""
+        needed = self._strategy.reads_sensitive_features
+        names = sensitive.names_of(X)
+        if names and names == self._other_columns and self.drop and not needed:
+            return X, []
+        columns = sensitive.check_columns(self.sensitive_features)
+        X = self._checked(X, reset=False)
+        features = sensitive.without(X, columns) if self.drop else X
+        return features, sensitive.select(X, columns) if needed else []
+
+
+def _target(y: Any) -> strategies.Target:
+    """Return the two classes, and the rows' labels as codes 0 and 1."""
+    if y is None:
+        raise ValueError("MitigatedClassifier requires y to be passed, but the target y is None.")
+    y = column_or_1d(y, warn=True)
+    missing = _input.count_missing(y)
+    if missing:
+        raise ValueError(f"y has {missing} missing labels of {y.size}; drop these rows first.")
+    if y.dtype.kind == "f" and np.isinf(y).any():
+        raise ValueError(
+            f"y has {int(np.isinf(y).sum())} infinite labels of {y.size}; drop these rows first."
+        )
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if classes.size > 2:
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is multiclass: y "
+            f"has {classes.size} classes, {', '.join(map(repr, classes[:4].tolist()))}"
+            f"{', ...' if classes.size > 4 else ''}. Pass y == label for one class versus rest."
+        )
+    if classes.size < 2:
+        raise ValueError(
+            f"y has only one class, {_input.shortened(classes.tolist()[0])}; a classifier "
+            "needs rows of two "
+            "classes."
+        )
+    return strategies.Target(classes, codes.astype(np.int64))

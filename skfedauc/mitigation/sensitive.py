@@ -1,0 +1,204 @@
+"""Selection of the sensitive columns of X, and conversion of their values for mitigators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import narwhals.stable.v1 as nw
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from skfedauc import _input
+
+# Names or positions of columns: all strings or all integers.
+Columns: TypeAlias = list[Any]
+
+_NAME = "sensitive_features"
+
+
+def check_columns(sensitive_features: Any) -> Columns:
+    """Return the names or positions of the sensitive columns as a list."""
+    several = isinstance(sensitive_features, list | tuple)
+    columns = list(sensitive_features) if several else [sensitive_features]
+    are_positions = all(
+        isinstance(c, int | np.integer) and not isinstance(c, bool) and c >= 0 for c in columns
+    )
+    if not columns or not (_input.is_column_names(columns) or are_positions):
+        raise TypeError(
+            f"{_NAME} must be the name of a column of X or a list of names, or, where X is an "
+            "array and has none, a position from 0 or a list of positions; got "
+            f"{_input.shortened(sensitive_features)}."
+        )
+    if len(set(columns)) < len(columns):
+        raise ValueError(
+            f"{_NAME} must name different columns; got {_input.shortened(sensitive_features)}."
+        )
+    return columns
+
+
+def is_frame(X: Any) -> bool:
+    return nw.dependencies.is_into_dataframe(X)
+
+
+def names_of(X: Any) -> list[str]:
+    """Return the names of the columns of X; an empty list for an array."""
+    return list(nw.from_native(X, eager_only=True).columns) if is_frame(X) else []
+
+
+def select(X: Any, columns: Columns) -> list[Any]:
+    """Return the sensitive columns of a DataFrame or an array.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If X does not have these columns.
+    """
+    shown = ", ".join(map(repr, columns))
+    plural = "s" if len(columns) > 1 else ""
+    if is_frame(X):
+        names = names_of(X)
+        if not set(columns) <= set(names):
+            raise ValueError(
+                f"{_NAME} names the column{plural} {shown}, not all found in X. Its columns are "
+                f"{', '.join(map(repr, names[:20]))}{', ...' if len(names) > 20 else ''}."
+            )
+        frame = nw.from_native(X, eager_only=True)
+        return [nw.to_native(frame.get_column(name)) for name in columns]
+    if _input.is_column_names(columns):
+        raise TypeError(
+            f"{_NAME} names the column{plural} {shown} of X, but X arrived as "
+            f"{type(X).__name__} without named columns. If earlier steps of a pipeline made "
+            "an array of it, let them keep the names: pipeline.set_output(transform='pandas')."
+        )
+    if max(columns) >= X.shape[1]:
+        raise ValueError(
+            f"{_NAME} has the position{plural} {shown}, but X has {X.shape[1]} feature(s), "
+            "counted from 0."
+        )
+    return [X[:, position] for position in columns]
+
+
+def without(X: Any, columns: Columns) -> Any:
+    """Return X without these columns.
+
+    Raises
+    ------
+    ValueError
+        If X has no other columns.
+    """
+    if len(columns) == X.shape[1]:
+        raise ValueError(
+            f"X has {X.shape[1]} feature(s), all of them in {_NAME}, so that no feature is left "
+            "to learn from; add features, or pass drop=False."
+        )
+    if is_frame(X):
+        return nw.to_native(nw.from_native(X, eager_only=True).drop(columns))
+    return np.delete(X, columns, axis=1)
+
+
+def like(X: Any, values: NDArray[np.float64]) -> Any:
+    """Return values as a table with the kind, names and index of X; unchanged if X is an array."""
+    if not is_frame(X):
+        return values
+    if nw.dependencies.is_pandas_dataframe(X):
+        return pd.DataFrame(values, index=X.index, columns=X.columns)
+    columns = {name: values[:, place] for place, name in enumerate(names_of(X))}
+    kind = nw.get_native_namespace(nw.from_native(X, eager_only=True))
+    return nw.to_native(nw.from_dict(columns, native_namespace=kind))
+
+
+def labels_of(columns: Sequence[Any]) -> NDArray[Any]:
+    """Return the labels of the rows, shape (n_rows,); with several columns (n_rows, n_columns)."""
+    labels = []
+    for column in columns:
+        codes, known = _input.encode_groups(column, _NAME)
+        # fairlearn compares labels, which fails for dates.
+        labels.append((known.astype(str) if known.dtype.kind == "M" else known)[codes])
+    if len(labels) == 1:
+        return labels[0]
+    return np.column_stack([column.astype(object) for column in labels])
+
+
+class KnownGroups:
+    """Groups that were present in fit.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,) or (n_rows, n_columns)
+    """
+
+    def __init__(self, labels: NDArray[Any]) -> None:
+        self._groups = _input.encode_groups(labels, _NAME)[1].tolist()
+        self.size = len(self._groups)
+
+    def check(self, labels: NDArray[Any], lack: str) -> None:
+        """Raise a ValueError if rows belong to other groups; `lack` completes the message."""
+        codes, groups = _input.encode_groups(labels, _NAME)
+        unknown = [group not in self._groups for group in groups.tolist()]
+        if any(unknown):
+            names = ", ".join(map(repr, groups[unknown].tolist()[:5]))
+            raise ValueError(
+                f"{_NAME} has {int(np.asarray(unknown)[codes].sum())} of {codes.size} rows in "
+                f"groups that were absent in fit ({names}), so there is no {lack} for "
+                f"them; the groups of fit are {', '.join(map(repr, self._groups[:10]))}"
+                f"{', ...' if len(self._groups) > 10 else ''}."
+            )
+
+
+class CentredNumbers:
+    """Sensitive columns as numbers with mean 0; a text column becomes one indicator per label.
+
+    Parameters
+    ----------
+    columns : sequence of columns
+        Sensitive columns of the training rows.
+    """
+
+    def __init__(self, columns: Sequence[Any]) -> None:
+        self._known: list[KnownGroups | None] = []
+        self._labels: list[NDArray[Any]] = []
+        for column in columns:
+            is_numeric = _numbers(column) is not None
+            labels = np.empty(0) if is_numeric else labels_of([column])
+            self._known.append(None if is_numeric else KnownGroups(labels))
+            self._labels.append(np.unique(labels))
+        self._means = self._numbers(columns).mean(axis=0)
+
+    def of(self, columns: Sequence[Any]) -> NDArray[np.float64]:
+        """Return the centered numbers of these rows, shape (n_rows, n_numbers)."""
+        centred: NDArray[np.float64] = self._numbers(columns) - self._means
+        return centred
+
+    def _numbers(self, columns: Sequence[Any]) -> NDArray[np.float64]:
+        parts = []
+        for column, known, labels in zip(columns, self._known, self._labels, strict=True):
+            numbers = _numbers(column)
+            if known is None and numbers is not None:
+                parts.append(numbers[:, np.newaxis])
+                continue
+            values = labels_of([column])
+            if known is None:
+                raise TypeError(
+                    f"{_NAME} held numbers in fit and holds labels such as "
+                    f"{_input.shortened(values[:1].tolist()[0])} now; pass columns of the "
+                    "same kind."
+                )
+            known.check(values, "correlation")
+            parts.append((values[:, np.newaxis] == labels).astype(np.float64))
+        return np.hstack(parts)
+
+
+def _numbers(column: Any) -> NDArray[np.float64] | None:
+    """Return a column of numbers or booleans as floats; None for other columns."""
+    if isinstance(column, np.ndarray):
+        is_text = column.dtype.kind not in "biufO" or any(
+            isinstance(value, str) for value in column if column.dtype.kind == "O"
+        )
+        numbers = None if is_text else column.astype(np.float64)
+    else:
+        series = nw.from_native(column, series_only=True)
+        is_number = series.dtype.is_numeric() or series.dtype == nw.Boolean
+        numbers = series.cast(nw.Float64).to_numpy() if is_number else None
+    return None if numbers is None else _input.check_scores(numbers, _NAME)

@@ -1,0 +1,285 @@
+"""Strategies: a common interface to fairlearn's mitigators.
+
+A strategy copies an unfitted mitigator and fits the copy to the features, the classes and the
+sensitive columns.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+
+from skfedauc._input import shortened
+from skfedauc._sklearn import weight_name
+from skfedauc.mitigation.sensitive import (
+    CentredNumbers,
+    KnownGroups,
+    labels_of,
+    like,
+)
+
+
+class Target(NamedTuple):
+    """Classes and labels of the rows.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (2,)
+        Sorted labels.
+    codes : ndarray of int, shape (n_rows,)
+        Index (0 or 1) of each row's label in `classes`.
+    """
+
+    classes: NDArray[Any]
+    codes: NDArray[np.int64]
+
+
+class Strategy(ABC):
+    """Base class: fits one kind of mitigator and predicts with it.
+
+    Attributes
+    ----------
+    scores : tuple of str
+        Methods that return scores, if the mitigated classifier has them.
+    is_random : bool
+        Whether predictions are random.
+    reads_sensitive_features : bool
+        Whether predictions need the sensitive columns.
+    takes_fit_params : bool
+        Whether the classifier gets weights and other metadata of fit.
+    """
+
+    scores: tuple[str, ...] = ()
+    is_random = False
+    takes_fit_params = True
+    reads_sensitive_features = False
+
+    def __init__(self, mitigator: Any) -> None:
+        self.mitigator = fresh(mitigator)
+
+    @abstractmethod
+    def fit(
+        self, X: Any, target: Target, sensitive: Sequence[Any], fit_params: Mapping[str, Any]
+    ) -> None:
+        """Fit the copy of the mitigator."""
+
+    @abstractmethod
+    def predict(self, X: Any, sensitive: Sequence[Any], random_state: Any) -> NDArray[Any]:
+        """Return the predicted labels."""
+
+    def predict_proba(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
+        """Return the probabilities of both classes."""
+        raise NotImplementedError
+
+    def decision_function(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
+        """Return the scores of the second class."""
+        raise NotImplementedError
+
+
+class GridReduction(Strategy):
+    """Strategy for ``GridSearch``: the best of many classifiers fitted to reweighted rows."""
+
+    scores = ("predict_proba",)
+    takes_fit_params = False
+    _fewest_groups = 2
+
+    def fit(
+        self, X: Any, target: Target, sensitive: Sequence[Any], fit_params: Mapping[str, Any]
+    ) -> None:
+        """Fit the classifiers with the weights that the reduction computes."""
+        from fairlearn.reductions import ClassificationMoment
+
+        name = type(self.mitigator).__name__
+        if not isinstance(self.mitigator.constraints, ClassificationMoment):
+            raise ValueError(
+                f"constraints of {name} must be those of a classifier, such as "
+                f"DemographicParity(); got {type(self.mitigator.constraints).__name__}."
+            )
+        if isinstance(self.mitigator.estimator, FrozenEstimator):
+            raise ValueError(
+                f"{name} fits its estimator many times, which a FrozenEstimator does not "
+                "allow; pass an estimator to be fitted, or use ThresholdOptimizer."
+            )
+        if self.mitigator.sample_weight_name == "sample_weight":
+            self.mitigator.set_params(sample_weight_name=weight_name(self.mitigator.estimator))
+        self._classes = target.classes
+        labels = labels_of(sensitive)
+        if KnownGroups(labels).size < self._fewest_groups:
+            raise ValueError(
+                f"{name} needs two groups or more, but sensitive_features has a single label, "
+                f"{shortened(labels[:1].tolist()[0])}; in a search, stratify the folds by group."
+            )
+        self.mitigator.fit(X, target.codes, sensitive_features=labels)
+
+    def predict(self, X: Any, sensitive: Sequence[Any], random_state: Any) -> NDArray[Any]:
+        """Return the labels that the best classifier predicts."""
+        return self._labels(self.mitigator.predict(X))
+
+    def predict_proba(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
+        """Return the weighted mean of the classifiers' probabilities."""
+        positive = np.zeros(np.shape(X)[0])
+        for weight, classifier in self._mixture():
+            # A classifier fitted to a single class has a probability column for that class only.
+            if 1 in classifier.classes_:
+                place = list(classifier.classes_).index(1)
+                positive += weight * np.asarray(classifier.predict_proba(X))[:, place]
+        positive = np.clip(positive, 0.0, 1.0)  # weights sum to 1 except for rounding
+        return np.column_stack([1.0 - positive, positive])
+
+    def _mixture(self) -> list[tuple[float, Any]]:
+        """Return the classifiers that predict, with their weights."""
+        return [(1.0, self.mitigator.predictors_[self.mitigator.best_idx_])]
+
+    def _labels(self, codes: Any) -> NDArray[Any]:
+        labels: NDArray[Any] = self._classes[np.asarray(codes, np.intp)]
+        return labels
+
+
+class MixtureReduction(GridReduction):
+    """Strategy for ``ExponentiatedGradient``: a randomly drawn classifier for each row."""
+
+    is_random = True
+    _fewest_groups = 1
+
+    def predict(self, X: Any, sensitive: Sequence[Any], random_state: Any) -> NDArray[Any]:
+        """Return the labels that a randomly drawn classifier predicts for each row."""
+        return self._labels(self.mitigator.predict(X, random_state=random_state))
+
+    def _mixture(self) -> list[tuple[float, Any]]:
+        weights = self.mitigator.weights_
+        return [(weights[i], self.mitigator.predictors_[i]) for i in weights.index[weights > 0]]
+
+
+class Thresholds(Strategy):
+    """Strategy for ``ThresholdOptimizer``: one threshold, or a random one of two, per group."""
+
+    is_random = True
+    reads_sensitive_features = True
+
+    def fit(
+        self, X: Any, target: Target, sensitive: Sequence[Any], fit_params: Mapping[str, Any]
+    ) -> None:
+        """Fit the classifier, then the thresholds to the scores of the classifier."""
+        self._check_estimator(X.shape[1], target.classes)
+        self._classes = target.classes
+        labels = labels_of(sensitive)
+        self._known = KnownGroups(labels)
+        self.mitigator.fit(X, target.codes, sensitive_features=labels, **fit_params)
+
+    def predict(self, X: Any, sensitive: Sequence[Any], random_state: Any) -> NDArray[Any]:
+        """Return the labels at the threshold of each row's group."""
+        labels = labels_of(sensitive)
+        self._known.check(labels, "threshold")  # fairlearn would predict them negative
+        codes = self.mitigator.predict(X, sensitive_features=labels, random_state=random_state)
+        decisions: NDArray[Any] = self._classes[codes]
+        return decisions
+
+    def _check_estimator(self, n_features: int, classes: NDArray[Any]) -> None:
+        estimator, method = self.mitigator.estimator, self.mitigator.predict_method
+        if not isinstance(estimator, FrozenEstimator):
+            if self.mitigator.prefit:
+                raise ValueError(
+                    "prefit=True of ThresholdOptimizer needs a fitted estimator, and "
+                    "scikit-learn's searches and pipelines clone what they are given, which "
+                    "unfits it. Wrap it: ThresholdOptimizer(estimator="
+                    "sklearn.frozen.FrozenEstimator(model), prefit=True)."
+                )
+            return
+        n_expected = getattr(estimator, "n_features_in_", n_features)
+        if n_expected != n_features:
+            raise ValueError(
+                f"the frozen estimator of ThresholdOptimizer was fitted to {n_expected} features "
+                f"and would be given {n_features}; drop=False gives it the sensitive columns, "
+                "drop=True does not."
+            )
+        known = np.asarray(getattr(estimator, "classes_", classes))
+        if not np.array_equal(known, classes):
+            raise ValueError(
+                f"y has the classes {classes.tolist()}, and the frozen estimator of "
+                f"ThresholdOptimizer was fitted on {known.tolist()}; pass labels like those."
+            )
+        if method == "predict" and known.dtype.kind not in "biuf":
+            raise ValueError(
+                "predict_method='predict' of ThresholdOptimizer takes the labels of its frozen "
+                f"estimator as scores, but these are {known.tolist()}; use "
+                "predict_method='predict_proba', or fit the model to labels 0 and 1."
+            )
+
+
+class CorrelationRemoval(Strategy):
+    """Strategy for ``CorrelationRemover``, with a classifier fitted to its output."""
+
+    scores = ("decision_function", "predict_proba")
+    reads_sensitive_features = True
+
+    def __init__(self, mitigator: Any, estimator: Any) -> None:
+        super().__init__(mitigator)
+        self.estimator = clone(estimator)
+
+    def fit(
+        self, X: Any, target: Target, sensitive: Sequence[Any], fit_params: Mapping[str, Any]
+    ) -> None:
+        """Fit the remover, then the classifier to the output of the remover."""
+        self._numbers = CentredNumbers(sensitive)
+        n_sensitive = self._numbers.of(sensitive).shape[1]
+        self.mitigator.set_params(sensitive_feature_ids=list(range(n_sensitive)))
+        if hasattr(self.mitigator, "set_output"):  # since fairlearn 0.15
+            # With transform_output="pandas" the output would get other column names.
+            self.mitigator.set_output(transform="default")
+        self.mitigator.fit(self._table(X, sensitive))
+        self.estimator.fit(self._features(X, sensitive), target.classes[target.codes], **fit_params)
+
+    def predict(self, X: Any, sensitive: Sequence[Any], random_state: Any) -> NDArray[Any]:
+        """Return the labels that the classifier predicts."""
+        return np.asarray(self.estimator.predict(self._features(X, sensitive)))
+
+    def predict_proba(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
+        """Return the probabilities of the classifier."""
+        return np.asarray(self.estimator.predict_proba(self._features(X, sensitive)))
+
+    def decision_function(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
+        """Return the scores of the classifier."""
+        return np.asarray(self.estimator.decision_function(self._features(X, sensitive)))
+
+    def _features(self, X: Any, sensitive: Sequence[Any]) -> Any:
+        """Return the features without the correlations, as a table of the kind of X or an array."""
+        return like(X, self.mitigator.transform(self._table(X, sensitive)))
+
+    def _table(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
+        """Return the centered sensitive numbers, followed by the features.
+
+        The numbers are centered because fairlearn 0.13 subtracts the mean of all sensitive columns
+        from each of them, instead of each column's own mean.
+        """
+        return np.hstack([self._numbers.of(sensitive), np.asarray(X, np.float64)])
+
+
+def strategy_of(mitigator: Any) -> type[Strategy] | None:
+    """Return the strategy class for a mitigator; None for other objects."""
+    from fairlearn.postprocessing import ThresholdOptimizer
+    from fairlearn.preprocessing import CorrelationRemover
+    from fairlearn.reductions import ExponentiatedGradient, GridSearch
+
+    strategies: dict[type, type[Strategy]] = {
+        ExponentiatedGradient: MixtureReduction,
+        GridSearch: GridReduction,
+        ThresholdOptimizer: Thresholds,
+        CorrelationRemover: CorrelationRemoval,
+    }
+    return next((s for kind, s in strategies.items() if isinstance(mitigator, kind)), None)
+
+
+def fresh(mitigator: Any) -> Any:
+    """Return an unfitted copy, made by the constructor.
+
+    ``clone`` rejects a mitigator whose parameters were set to integers after construction, and
+    ``constraint_weight`` of ``GridSearch`` takes effect only in the constructor.
+    """
+    params = mitigator.get_params(deep=False)
+    return type(mitigator)(**{name: clone(value, safe=False) for name, value in params.items()})

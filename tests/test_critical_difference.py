@@ -1,0 +1,880 @@
+"""Luck: differences between test sets by simulation, and candidates by the definition of the test.
+
+Nothing here is compared with the package itself, but for what two ways of asking must agree on.
+"""
+
+import functools
+import itertools
+import math
+import statistics
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import integrate, optimize, stats
+from sklearn.exceptions import NotFittedError
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    GroupShuffleSplit,
+    HalvingGridSearchCV,
+    KFold,
+    LeaveOneGroupOut,
+    PredefinedSplit,
+    RandomizedSearchCV,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+    TimeSeriesSplit,
+    check_cv,
+)
+
+from skfedauc import (
+    GroupAUC,
+    ScoreCounts,
+    WithinGroupStratifiedKFold,
+    auc_critical_difference,
+    auc_difference_pvalue,
+    compare_candidates,
+)
+from skfedauc.inference import critical_difference as module
+
+Z = statistics.NormalDist().inv_cdf(0.975)
+NAN = np.nan
+uniform_difference = functools.partial(auc_critical_difference, distribution="uniform")
+
+
+def variance_of(critical, correlation=0.0, quantile=Z):
+    """Variance of an AUC that a critical difference at 95 % comes from."""
+    return (critical / quantile) ** 2 / 2 / (1 - correlation)
+
+
+# The exact way -----------------------------------------------------------------------------------
+
+# Variance of the AUC and critical, to the digits that are written: AUC, positives, negatives.
+KNOWN = {
+    (0.8, 10, 990): (0.0014329966329966, 0.1049266177464),
+    (0.8, 500, 500): (0.0002135466666667, 0.0405050793431),
+    (0.8, 2000, 8000): (1.83366666667e-05, 0.0118692501792),
+}
+
+
+@pytest.mark.parametrize(("case", "known"), KNOWN.items(), ids=str)
+def test_known_values_of_the_universe(case, known):
+    critical = uniform_difference(*case)
+    assert isinstance(critical, float)
+    assert variance_of(critical) == pytest.approx(known[0], rel=1e-11)
+    assert critical == pytest.approx(known[1], abs=1e-13)
+
+
+def variance_of_universe(auc, m, n):
+    """By the formula as it is published."""
+    a = 2 * auc - 1
+    q1, q2 = (1 + 2 * a) / 3, (1 + a + a**2) / 3
+    return (auc * (1 - auc) + (m - 1) * (q1 - auc**2) + (n - 1) * (q2 - auc**2)) / (m * n)
+
+
+@pytest.mark.parametrize("auc", [0.5, 0.51, 0.7, 0.8, 0.9, 0.999])
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 40), (40, 1), (10, 990), (300, 200)])
+def test_variance_in_the_universe(auc, m, n):
+    expected = variance_of_universe(auc, m, n)
+    assert variance_of(uniform_difference(auc, m, n)) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("auc", [0.02, 0.3, 0.5, 0.7, 0.8, 0.9, 0.999])
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 40), (40, 1), (10, 990), (300, 200)])
+def test_variance_of_normal_scores(auc, m, n):
+    """The probability that two positives outrank a negative, by integrating over the negative."""
+    separation = math.sqrt(2) * stats.norm.ppf(auc)
+    q, _ = integrate.quad(
+        lambda x: stats.norm.pdf(x) * stats.norm.cdf(separation - x) ** 2,
+        -12,
+        12,
+        epsabs=1e-14,
+        limit=200,
+    )
+    expected = (auc * (1 - auc) + (m + n - 2) * (q - auc**2)) / (m * n)
+    critical = auc_critical_difference(auc, m, n, distribution="binormal")
+    assert variance_of(critical) == pytest.approx(expected, rel=1e-8)
+
+
+def unbiased_variance(y, scores, m, n):
+    """From all pairs of pairs of rows, for test sets of m positives and n negatives."""
+    positives, negatives = scores[y == 1], scores[y == 0]
+    h = np.where(
+        positives[:, None] > negatives, 1.0, np.where(positives[:, None] == negatives, 0.5, 0.0)
+    )
+    i, j = h.shape
+    both, same_negative, same_positive, none = [], [], [], []
+    for (a, b), (c, d) in itertools.product(np.ndindex(i, j), np.ndindex(i, j)):
+        kind = {
+            (True, True): both,
+            (False, True): same_negative,
+            (True, False): same_positive,
+            (False, False): none,
+        }[a == c, b == d]
+        kind.append(h[a, b] * h[c, d])
+    square = np.mean(none)
+    of_negatives, of_positives = np.mean(same_negative) - square, np.mean(same_positive) - square
+    variance = (np.mean(both) - square + (m - 1) * of_negatives + (n - 1) * of_positives) / (m * n)
+    # Satterthwaite's degrees of freedom of the means of placements
+    parts = np.array([max(of_positives, 0) / m, max(of_negatives, 0) / n])
+    least, squares = min(i, j) - 1, (parts**2 / [i - 1, j - 1]).sum()
+    return variance, max(parts.sum() ** 2 / squares, least) if squares else least
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_variance_from_rows(seed):
+    rng = np.random.default_rng(seed)
+    m, n = rng.integers(2, 8, 2)
+    y = rng.permutation(np.repeat([1, 0], [m, n]))
+    scores = rng.normal(y * rng.uniform(0, 1), 1).round(int(rng.integers(0, 3))) + 5.0
+    for sizes in ((m, n), (30, 70)):
+        expected, degrees_of_freedom = unbiased_variance(y, scores, *sizes)
+        if expected <= 1e-12:
+            with pytest.raises(ValueError, match="cannot be estimated"):
+                auc_critical_difference(None, *map(int, sizes), distribution=(y, scores))
+        else:
+            critical = auc_critical_difference(None, *map(int, sizes), distribution=(y, scores))
+            quantile = stats.t.isf(0.025, degrees_of_freedom)
+            assert variance_of(critical, quantile=quantile) == pytest.approx(expected, rel=1e-8)
+
+
+def test_rows_of_the_universe_have_its_critical_difference():
+    """With many rows the estimate is the population value."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([1, 0], [20_000, 30_000])
+    even = rng.random(y.size)
+    scores = np.where(y == 1, 0.6 + 0.4 * even, even)
+    critical = auc_critical_difference(None, 200, 800, distribution=(y, scores))
+    assert critical == pytest.approx(uniform_difference(0.8, 200, 800), rel=0.01)
+
+
+def test_rows_as_they_come():
+    rng = np.random.default_rng(0)
+    y = np.repeat([1, 0], [20, 30])
+    scores = rng.normal(y)
+    critical = auc_critical_difference(None, 200, 800, distribution=(y, scores))
+    for rows in (
+        (y.astype(bool), scores),
+        [y * 2 - 1, list(scores)],
+        (pd.Series(y), pd.Series(scores, index=range(100, 150))),
+        (y, scores * 1000 - 7),
+    ):
+        assert auc_critical_difference(None, 200, 800, distribution=rows) == pytest.approx(
+            critical, rel=1e-12
+        )
+
+
+def test_level_and_correlation():
+    critical = uniform_difference(0.8, 200, 800)
+    for confidence_level in (0.5, 0.9, 0.99):
+        quantile = statistics.NormalDist().inv_cdf((1 + confidence_level) / 2)
+        assert uniform_difference(
+            0.8, 200, 800, confidence_level=confidence_level
+        ) == pytest.approx(critical * quantile / Z)
+    for correlation in (0, 0.3, 0.99):
+        correlated = uniform_difference(0.8, 200, 800, correlation=correlation)
+        assert correlated == pytest.approx(critical * math.sqrt(1 - correlation))
+
+
+def test_normal_scores_are_symmetric():
+    critical = auc_critical_difference(0.8, 200, 800, distribution="binormal")
+    assert auc_critical_difference(0.2, 800, 200, distribution="binormal") == pytest.approx(
+        critical, rel=1e-12
+    )
+    assert auc_critical_difference(0.8, 800, 200, distribution="binormal") == pytest.approx(
+        critical, rel=1e-12
+    )
+
+
+# The figures that the documentation gives --------------------------------------------------------
+
+
+def test_critical_difference_of_normal_scores_next_to_the_universe():
+    for (m, n), ratio in {(200, 800): 1.27, (10, 990): 1.82, (500, 500): 0.94}.items():
+        both = [
+            auc_critical_difference(0.8, m, n, distribution=scores)
+            for scores in ("binormal", "uniform")
+        ]
+        assert both[0] / both[1] == pytest.approx(ratio, abs=0.005)
+
+
+# Luck in per cent by simulating test sets of random rows, so that class counts are random too:
+# by number of rows and AUC, at prevalences of 1, 5 and 20 %. The simulation is off by 2 to 3 %.
+PREVALENCES = (0.01, 0.05, 0.2)
+SIMULATED = {
+    (1000, 0.7): (16.18, 7.34, 4.71),
+    (1000, 0.8): (11.19, 5.33, 3.80),
+    (1000, 0.9): (5.83, 3.17, 2.59),
+    (5000, 0.7): (6.94, 3.33, 2.09),
+    (5000, 0.8): (4.71, 2.37, 1.68),
+    (5000, 0.9): (2.47, 1.40, 1.16),
+    (10000, 0.7): (4.90, 2.35, 1.49),
+    (10000, 0.8): (3.35, 1.69, 1.20),
+    (10000, 0.9): (1.74, 0.98, 0.82),
+}
+CASES = [
+    (n, auc, prevalence, critical / 100)
+    for (n, auc), row in SIMULATED.items()
+    for prevalence, critical in zip(PREVALENCES, row, strict=True)
+]
+
+
+@pytest.mark.parametrize(("n", "auc", "prevalence", "simulated"), CASES)
+def test_table_of_simulated_critical_difference(n, auc, prevalence, simulated):
+    m = round(n * prevalence)
+    ratio = uniform_difference(auc, m, n - m) / simulated
+    # With ten positives on average their random number adds to the critical.
+    assert (0.92 if m == 10 else 0.97) < ratio < 1.03
+
+
+@pytest.mark.parametrize(("n", "auc", "prevalence", "simulated"), CASES)
+def test_table_of_simulated_critical_difference_with_random_class_counts(
+    n, auc, prevalence, simulated
+):
+    """The variance at each number of positives, weighted by how probable two of them are."""
+    low, high = stats.binom.interval(1 - 1e-4, n, prevalence)
+    counts = np.arange(max(low, 1), high + 1)
+    variance = np.array([variance_of(uniform_difference(auc, int(m), int(n - m))) for m in counts])
+    weight = stats.binom.pmf(counts, n, prevalence)
+    weights = np.outer(weight, weight) / weight.sum() ** 2
+    spread = np.sqrt(variance[:, None] + variance)
+    exceeded = lambda x: (2 * stats.norm.sf(x / spread) * weights).sum() - 0.05  # noqa: E731
+    critical = optimize.brentq(exceeded, simulated / 2, simulated * 2, xtol=1e-5)
+    # Differences with few positives are not quite normal.
+    assert critical / simulated == pytest.approx(1, abs=0.05 if n * prevalence < 20 else 0.03)
+
+
+# Simulation --------------------------------------------------------------------------------------
+
+
+def aucs(positives, negatives):
+    """AUC of each row of two matrices, by ranks."""
+    m, n = positives.shape[1], negatives.shape[1]
+    ranks = stats.rankdata(np.hstack([positives, negatives]), axis=1)
+    return (ranks[:, :m].sum(axis=1) - m * (m + 1) / 2) / (m * n)
+
+
+DRAWS = {
+    "uniform": (lambda rng, shape: 0.6 + 0.4 * rng.random(shape), lambda rng, s: rng.random(s)),
+    "binormal": (
+        lambda rng, shape: rng.normal(math.sqrt(2) * stats.norm.ppf(0.8), 1, shape),
+        lambda rng, shape: rng.normal(size=shape),
+    ),
+}
+
+
+@pytest.mark.parametrize("scores", DRAWS)
+@pytest.mark.parametrize(("m", "n"), [(20, 180), (100, 60)])
+@pytest.mark.parametrize("method", ["exact", "simulate"])
+def test_critical_difference_by_simulation_in_plain_numpy(scores, m, n, method):
+    rng = np.random.default_rng(0)
+    of_positives, of_negatives = DRAWS[scores]
+    drawn = aucs(of_positives(rng, (8000, m)), of_negatives(rng, (8000, n)))
+    expected = np.quantile(np.abs(drawn[::2] - drawn[1::2]), 0.95)
+    critical = auc_critical_difference(
+        0.8, m, n, distribution=scores, method=method, random_state=0
+    )
+    # Two standard errors of such a quantile, of one simulation or two
+    assert critical == pytest.approx(expected, rel=0.04)
+
+
+def test_critical_difference_where_differences_are_not_normal():
+    """Near an AUC of 1 with few positives, simulated differences reach further."""
+    rng = np.random.default_rng(1)
+    m, n, separation = 3, 97, math.sqrt(2) * stats.norm.ppf(0.98)
+    drawn = aucs(rng.normal(separation, 1, (20_000, m)), rng.normal(size=(20_000, n)))
+    expected = np.quantile(np.abs(drawn[::2] - drawn[1::2]), 0.99)
+    settings = {"distribution": "binormal", "confidence_level": 0.99}
+    critical = auc_critical_difference(
+        0.98, m, n, method="simulate", random_state=0, n_simulations=10_000, **settings
+    )
+    assert critical == pytest.approx(expected, rel=0.08)
+    assert critical > 1.15 * auc_critical_difference(0.98, m, n, **settings)
+
+
+@pytest.mark.parametrize("decimals", [0, 6], ids=["ties", "no ties"])
+def test_critical_difference_of_rows_by_simulation(decimals):
+    """Test sets drawn from the rows, with replacement."""
+    rng = np.random.default_rng(2)
+    y = np.repeat([1, 0], [40, 60])
+    scores = rng.normal(y).round(decimals)
+    index = [rng.integers(0, size, (8000, k)) for size, k in ((40, 30), (60, 90))]
+    drawn = aucs(scores[y == 1][index[0]], scores[y == 0][index[1]])
+    expected = np.quantile(np.abs(drawn[::2] - drawn[1::2]), 0.95)
+    critical = auc_critical_difference(
+        None, 30, 90, distribution=(y, scores), method="simulate", random_state=0
+    )
+    assert critical == pytest.approx(expected, rel=0.04)
+
+
+SOME_ROWS = np.repeat([1, 0], [400, 400])
+SOME_SCORES = np.random.default_rng(3).normal(SOME_ROWS)
+SCORES = {
+    "uniform": "uniform",
+    "binormal": "binormal",
+    "rows": (SOME_ROWS, SOME_SCORES),
+    "rows with ties": (SOME_ROWS, SOME_SCORES.round(0)),
+}
+
+
+@pytest.mark.parametrize("scores", SCORES.values(), ids=SCORES)
+@pytest.mark.parametrize("correlation", [0.25, 0.5, 0.75, 0.95])
+@pytest.mark.parametrize(("m", "n"), [(10, 190), (40, 160)])
+def test_critical_difference_of_correlated_aucs_by_simulation(scores, correlation, m, n):
+    """Their differences shrink as those of variables of that correlation do."""
+    settings = {"distribution": scores, "correlation": correlation}
+    auc = 0.8 if isinstance(scores, str) else None
+    critical = auc_critical_difference(
+        auc, m, n, method="simulate", random_state=0, n_simulations=8000, **settings
+    )
+    # At .95 hardly a positive of ten scores differently, and differences are not normal.
+    low, high = (0.95, 1.06) if correlation < 0.9 else (0.97, 1.3)
+    assert low < critical / auc_critical_difference(auc, m, n, **settings) < high
+
+
+@pytest.mark.parametrize("name", DRAWS)
+@pytest.mark.parametrize("correlation", [0.3, 0.9])
+@pytest.mark.parametrize(("m", "n"), [(1, 5), (30, 10)])
+def test_correlation_of_models_that_share_some_scores(name, correlation, m, n):
+    """What is promised of the share of rows that score the same, in plain numpy."""
+    rng = np.random.default_rng(5)
+    population = module._population(0.8, name)
+    same = population.drawn.share_of_same_scores(m, n, correlation)
+    models = []
+    for of_class, size in zip(DRAWS[name], (m, n), strict=True):
+        first, fresh = (of_class(rng, (40_000, size)) for _ in range(2))
+        models.append((first, np.where(rng.random(first.shape) < same, first, fresh)))
+    one, other = (aucs(models[0][i], models[1][i]) for i in (0, 1))
+    assert np.corrcoef(one, other)[0, 1] == pytest.approx(correlation, abs=0.02)
+
+
+def test_seeds_and_numbers_of_simulations():
+    def critical(seed, n_simulations=50):
+        return auc_critical_difference(
+            0.8, 20, 30, method="simulate", random_state=seed, n_simulations=n_simulations
+        )
+
+    assert critical(0) == critical(0) == critical(np.random.RandomState(0)) != critical(1)
+    assert critical(0, 51) != critical(0)
+
+
+def test_test_sets_larger_than_what_is_held_at_a_time():
+    critical = uniform_difference(
+        0.8, 600_000, 500_000, method="simulate", random_state=0, n_simulations=8
+    )
+    assert 0.2 < critical / uniform_difference(0.8, 600_000, 500_000) < 3
+
+
+def test_many_test_sets_are_fast():
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        uniform_difference(0.8, 200, 800, method="simulate", random_state=0, n_simulations=2500)
+        times.append(time.perf_counter() - start)
+    assert min(times) < 2
+
+
+def test_predicted_labels_are_told_of_once():
+    """Scores that are labels are a user's affair; test sets drawn from them are not."""
+    y = np.array([0, 0, 0, 1, 1, 1])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        auc_critical_difference(
+            None, 9, 9, distribution=(y, [0, 1, 0, 1, 1, 0]), method="simulate", n_simulations=50
+        )
+    assert [str(w.message)[:28] for w in caught] == ["y_score holds only 0 and 1: "]
+
+
+def test_models_on_the_same_rows_are_closer_than_on_independent_ones():
+    """Two equally good models that share part of what they know."""
+    rng = np.random.default_rng(4)
+    m, n, n_sets = 60, 90, 400
+    y = np.arange(m + n) < m
+
+    def known():
+        return y + rng.normal(0, 1, (n_sets, m + n))
+
+    def scored(known):
+        return known + rng.normal(0, 0.8, known.shape)
+
+    def auc(scores):
+        return aucs(scores[:, :m], scores[:, m:])
+
+    rows = known()
+    first, same_rows, other_rows = auc(scored(rows)), auc(scored(rows)), auc(scored(known()))
+    paired, independent = np.abs(first - same_rows), np.abs(first - other_rows)
+    closer = int((paired < independent).sum())
+    assert stats.binomtest(closer, n_sets, alternative="greater").pvalue < 1e-6
+
+    correlation = float(np.corrcoef(first, same_rows)[0, 1])
+    assert correlation > 0.4
+    settings = {"distribution": "binormal"}
+    center = float(first.mean())
+    for differences, critical in (
+        (independent, auc_critical_difference(center, m, n, **settings)),
+        (paired, auc_critical_difference(center, m, n, correlation=correlation, **settings)),
+    ):
+        assert np.mean(differences > critical) == pytest.approx(0.05, abs=0.03)
+    # Without the correlation critical is taken for larger than it is.
+    assert np.mean(paired > auc_critical_difference(center, m, n, **settings)) < 0.02
+
+
+# What cannot be asked ----------------------------------------------------------------------------
+
+ROWS = ([0, 0, 1, 1], [0.1, 0.5, 0.3, 0.6])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (
+            {"auc": 0.4, "distribution": "uniform"},
+            ValueError,
+            r"auc must be a number from 0\.5 to below 1; .* 1 - auc",
+        ),
+        ({"auc": 1.0}, ValueError, r"auc must be .*; got 1\.0\. The variance of a perfect AUC"),
+        ({"auc": 1.2}, ValueError, r"auc must be a number between 0 and 1; got 1\.2\.$"),
+        ({"auc": None}, ValueError, r"got None\. It may be None only if distribution=\(y_t"),
+        ({"auc": "0.8"}, ValueError, r"auc must be a number .*; got '0\.8'"),
+        ({"auc": NAN}, ValueError, r"auc must be a number .*; got nan"),
+        (
+            {"auc": 0.0, "distribution": "binormal"},
+            ValueError,
+            r"between 0 and 1; got 0\.0\. The v",
+        ),
+        (
+            {"auc": 1, "distribution": "binormal"},
+            ValueError,
+            r"auc must be a number between 0 and 1",
+        ),
+        (
+            {"auc": 0.8, "distribution": ROWS},
+            ValueError,
+            r"auc must be None .*rows; got 0\.8",
+        ),
+        ({"n_positives": 0}, ValueError, r"n_positives must be a whole number of at least 1"),
+        ({"n_negatives": 9.5}, ValueError, r"n_negatives must be a whole number .*; got 9\.5"),
+        (
+            {"confidence_level": 95},
+            ValueError,
+            r"confidence_level must be a number .*; got 95",
+        ),
+        ({"correlation": 1}, ValueError, r"correlation must be .* 0 to below 1; got 1\. Two mod"),
+        ({"correlation": -0.1}, ValueError, r"correlation must be .*; got -0\.1"),
+        ({"correlation": NAN}, ValueError, r"correlation must be .*; got nan"),
+        ({"method": "bootstrap"}, ValueError, r"method must be 'exact' or 'simulate'; got 'boot"),
+        ({"distribution": "normal"}, ValueError, r"must be 'binormal', 'uniform' .*; got 'norm"),
+        ({"distribution": None}, ValueError, r"distribution must be .*; got NoneType"),
+        ({"distribution": (1, 2, 3)}, ValueError, r"distribution must be .*; got tuple"),
+        (
+            {"method": "simulate", "n_simulations": 1},
+            ValueError,
+            r"n_simulations must be .*; got 1",
+        ),
+        (
+            {"auc": None, "distribution": ([0, 1, 1], [0.1, 0.2, 0.3])},
+            ValueError,
+            r"at least two positives and two negatives; got 2 and 1",
+        ),
+        (
+            {"auc": None, "distribution": ([0, 0, 1, 1], [0.1, 0.2, 0.3, 0.4])},
+            ValueError,
+            r"rows from which the variance of the AUC cannot be estimated: .*='binormal'",
+        ),
+        (
+            {"auc": None, "distribution": ([0, 0, 1], [0.1, 0.2])},
+            ValueError,
+            r"y_score has 2 rows and y_true has 3",
+        ),
+    ],
+)
+@pytest.mark.parametrize("method", ["exact", "simulate"])
+def test_what_cannot_be_asked(arguments, error, message, method):
+    arguments = {"auc": 0.8, "n_positives": 10, "n_negatives": 20, "method": method, **arguments}
+    with pytest.raises(error, match=message):
+        auc_critical_difference(**arguments)
+
+
+# Candidates of a search --------------------------------------------------------------------------
+
+
+def results(scores, *, name="score", params=None):
+    """What a search keeps of candidates with these scores in each split."""
+    scores = np.array(scores, float)
+    return {
+        "params": params or [{"C": 2.0**i} for i in range(len(scores))],
+        "mean_fit_time": np.ones(len(scores)),
+        **{f"split{i}_test_{name}": scores[:, i] for i in range(scores.shape[1])},
+        f"mean_test_{name}": scores.mean(axis=1),
+    }
+
+
+def by_definition(scores, test_fraction):
+    """Mean difference to the best, standard error, p value and adjusted one, in plain loops."""
+    means = [statistics.fmean(row) for row in scores]
+    best = max(range(len(scores)), key=lambda i: (means[i], -i))
+    rows = {}
+    for i, row in enumerate(scores):
+        differences = [a - b for a, b in zip(row, scores[best], strict=True)]
+        j = len(differences)
+        factor = 1 / j + test_fraction / (1 - test_fraction)
+        error = math.sqrt(factor * statistics.variance(differences))
+        mean = statistics.fmean(differences)
+        p = 2 * stats.t.sf(abs(mean) / error, j - 1) if error else 1.0
+        rows[i] = (means[i], mean, error, p, min(1.0, p * max(math.comb(len(scores), 2), 1)))
+    return rows
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_report_by_definition(seed):
+    rng = np.random.default_rng(seed)
+    n_candidates, n_splits = rng.integers(1, 12), rng.integers(2, 30)
+    scores = (
+        0.8 + rng.normal(0, 0.02, (n_candidates, 1)) + rng.normal(0, 0.01, (n_candidates, n_splits))
+    )
+    fraction, confidence_level = float(rng.uniform(0.05, 0.5)), float(rng.choice([0.5, 0.95]))
+    report = compare_candidates(
+        results(scores), "score", test_fraction=fraction, confidence_level=confidence_level
+    )
+    expected = by_definition(scores.tolist(), fraction)
+    assert sorted(report.index) == list(range(n_candidates))
+    columns = ["score", "difference", "standard_error", "pvalue", "pvalue_adjusted"]
+    for candidate, row in report.iterrows():
+        assert row[columns].tolist() == pytest.approx(expected[candidate], abs=1e-12)
+        assert row["tied"] == (expected[candidate][-1] > 1 - confidence_level)
+        assert row["C"] == 2.0**candidate
+    assert (np.diff(report["score"]) <= 0).all()
+
+
+def test_small_report():
+    scores = [[0.60, 0.62, 0.61], [0.80, 0.82, 0.84], [0.81, 0.82, 0.82]]
+    report = compare_candidates(
+        results(scores, name="pooled"), "pooled", test_fraction=1 / 3, confidence_level=0.95
+    )
+    assert report.columns.tolist() == [
+        "pooled",
+        "difference",
+        "standard_error",
+        "pvalue",
+        "pvalue_adjusted",
+        "tied",
+        "C",
+    ]
+    assert report.index.tolist() == [1, 2, 0]
+    assert report["tied"].tolist() == [True, True, False]
+    assert report["tied"].dtype == bool
+    # The differences of candidate 0 are -.20, -.20, -.23: mean -.21, variance .0003.
+    row = report.loc[0]
+    assert row["difference"] == pytest.approx(-0.21)
+    assert row["standard_error"] == pytest.approx(math.sqrt((1 / 3 + 1 / 2) * 0.0003))
+    assert report.loc[1, ["difference", "standard_error", "pvalue"]].tolist() == [0, 0, 1]
+    assert report.attrs["adjustment"] == "Bonferroni over 3 pairs of candidates"
+    assert report.attrs["n_splits"] == 3
+    assert report.attrs["test_fraction"] == 1 / 3
+
+
+def test_hints():
+    rng = np.random.default_rng(0)
+    scores = rng.random((4, 25))
+    assert compare_candidates(results(scores), "score", test_fraction=0.2).attrs["hint"] == ""
+    few = compare_candidates(results(scores[:, :19]), "score", test_fraction=0.2).attrs["hint"]
+    assert few == (
+        "with 19 splits the test has little power: repeat the folds, for instance by "
+        "cv=RepeatedStratifiedKFold(n_splits=5, n_repeats=10)."
+    )
+
+
+@pytest.mark.parametrize("failed", [NAN, np.inf, -np.inf])
+def test_failed_candidates_are_left_out_and_not_counted(failed):
+    rng = np.random.default_rng(1)
+    scores = rng.normal(0.8, 0.01, (5, 25))
+    scores[1, 3] = scores[4, 0] = failed
+    kept = [0, 2, 3]
+    report = compare_candidates(results(scores), "score", test_fraction=0.2)
+    alone = compare_candidates(results(scores[kept]), "score", test_fraction=0.2)
+    alone.index = [kept[i] for i in alone.index]
+    alone["C"] = 2.0 ** np.array(alone.index)
+    pd.testing.assert_frame_equal(report, alone)
+    assert report.attrs["adjustment"] == "Bonferroni over 3 pairs of candidates"
+    assert report.attrs["hint"] == (
+        "2 of 5 candidates are left out, since a score of theirs is NaN or infinite."
+    )
+
+
+def test_candidates_with_the_same_scores_as_the_best():
+    scores = [[0.7, 0.8, 0.9], [0.7, 0.8, 0.9], [0.1 + 0.6, 0.8 + 1e-16, 0.3 * 3]]
+    report = compare_candidates(results(scores), "score", test_fraction=0.3)
+    assert report["pvalue"].tolist() == report["pvalue_adjusted"].tolist() == [1, 1, 1]
+    assert report["difference"].tolist() == report["standard_error"].tolist() == [0, 0, 0]
+    assert report["tied"].all()
+
+
+def test_candidates_that_are_worse_by_the_same_in_each_split():
+    report = compare_candidates(
+        results([[0.5, 0.75, 1.0], [0.25, 0.5, 0.75]]), "score", test_fraction=0.3
+    )
+    assert report["standard_error"].tolist() == [0, 0]
+    assert report["pvalue"].tolist() == [1, 0]
+    assert report["tied"].tolist() == [True, False]
+
+
+def test_results_as_a_frame_or_lists():
+    table = results(np.random.default_rng(2).random((4, 6)), name="auc")
+    expected = compare_candidates(table, "auc", test_fraction=0.2)
+    lists = {key: list(value) for key, value in table.items()}
+    for same in (lists, pd.DataFrame(table)):
+        pd.testing.assert_frame_equal(compare_candidates(same, "auc", test_fraction=0.2), expected)
+
+
+def test_parameters_that_are_objects():
+    params = [{"clf": LogisticRegression(), "steps": [1, 2]}, {"clf": None}]
+    table = results([[0.5, 0.6], [0.6, 0.4]], params=params)
+    report = compare_candidates(table, "score", test_fraction=0.5)
+    assert report.columns[-2:].tolist() == ["clf", "steps"]
+    assert report.loc[0, "steps"] == [1, 2]
+    assert report.loc[0, "clf"] is params[0]["clf"]
+
+
+# The share of test rows --------------------------------------------------------------------------
+
+RNG = np.random.default_rng(0)
+X = pd.DataFrame({"x": RNG.normal(size=120), "site": np.repeat(np.arange(6), 20)})
+Y = (X["x"] + RNG.normal(size=120) > 0).astype(int).to_numpy()
+
+CVS = {
+    "None": None,
+    "3": 3,
+    "numpy 3": np.int64(3),
+    "KFold": KFold(4),
+    "StratifiedKFold": StratifiedKFold(3, shuffle=True, random_state=0),
+    "GroupKFold": GroupKFold(3),
+    "StratifiedGroupKFold": StratifiedGroupKFold(2),
+    "LeaveOneGroupOut": LeaveOneGroupOut(),
+    "WithinGroupStratifiedKFold": WithinGroupStratifiedKFold(4, groups="site"),
+    "RepeatedKFold": RepeatedKFold(n_splits=3, n_repeats=2, random_state=0),
+    "RepeatedStratifiedKFold": RepeatedStratifiedKFold(n_splits=4, n_repeats=2, random_state=0),
+    "ShuffleSplit": ShuffleSplit(3, random_state=0),
+    "ShuffleSplit test": ShuffleSplit(3, test_size=0.25, random_state=0),
+    "ShuffleSplit train": ShuffleSplit(3, train_size=0.75, random_state=0),
+    "ShuffleSplit both": ShuffleSplit(3, test_size=0.25, train_size=0.5, random_state=0),
+    "ShuffleSplit rows": ShuffleSplit(3, test_size=30, train_size=60, random_state=0),
+    "StratifiedShuffleSplit": StratifiedShuffleSplit(3, test_size=0.25, random_state=0),
+    "StratifiedShuffleSplit default": StratifiedShuffleSplit(3, random_state=0),
+}
+
+
+def groups_for(cv):
+    takes = isinstance(cv, GroupKFold | StratifiedGroupKFold | LeaveOneGroupOut | GroupShuffleSplit)
+    return {"groups": X["site"]} if takes else {}
+
+
+# The p value of two observed AUCs ---------------------------------------------------------------
+
+
+def test_p_value_is_5_percent_at_the_critical_difference():
+    rng = np.random.default_rng(1)
+    rows = np.repeat([1, 0], [20, 60]), rng.normal(size=80) + np.repeat([1, 0], [20, 60])
+    for distribution in ("binormal", "uniform", rows):
+        for correlation in (0.0, 0.5):
+            settings = {"distribution": distribution, "correlation": correlation}
+            auc = 0.8 if isinstance(distribution, str) else None
+            critical = auc_critical_difference(auc, 20, 100, **settings)
+            a, b = 0.8 + critical / 2, 0.8 - critical / 2
+            assert auc_difference_pvalue(a, b, 20, 100, **settings) == pytest.approx(0.05, rel=1e-9)
+            assert auc_difference_pvalue(b, a, 20, 100, **settings) == pytest.approx(0.05, rel=1e-9)
+    assert auc_difference_pvalue(0.8, 0.8, 20, 100) == 1.0
+    assert auc_difference_pvalue(1, 1, 20, 100) == 1.0
+
+
+def test_p_value_of_equal_models_errs_in_5_percent():
+    rng, n_sets = np.random.default_rng(0), 2000
+    y = np.tile(np.arange(120) < 20, n_sets)
+    counts = ScoreCounts.from_predictions(
+        y, rng.normal(size=y.size) + 1.2 * y, groups=np.repeat(np.arange(n_sets), 120)
+    )
+    auc = GroupAUC(counts).by_group["auc"].to_numpy()
+    errs = [
+        auc_difference_pvalue(a, b, 20, 100) < 0.05
+        for a, b in zip(auc[::2], auc[1::2], strict=True)
+    ]
+    assert 0.025 < np.mean(errs) < 0.065
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((1.1, 0.8, 5, 5), r"auc_a must be a number from 0 to 1; got 1\.1"),
+        ((0.8, None, 5, 5), r"auc_b must be .*; got None"),
+        ((0.8, 0.7, 0, 5), r"n_positives must be"),
+    ],
+)
+def test_p_value_of_what_is_no_auc(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        auc_difference_pvalue(*arguments)
+
+
+def searched(cv, search=GridSearchCV, **settings):
+    found = search(LogisticRegression(), {"C": [0.01, 1.0]}, cv=cv, refit=False, **settings)
+    return found.fit(X, Y, **groups_for(cv))
+
+
+@pytest.mark.parametrize("cv", CVS.values(), ids=CVS)
+def test_share_of_test_rows_is_that_of_the_splits(cv):
+    search = searched(cv)
+    splits = check_cv(cv, Y, classifier=True).split(X, Y, **groups_for(cv))
+    shares = [test.size / (train.size + test.size) for train, test in splits]
+    report = compare_candidates(search, "score")
+    assert report.attrs["test_fraction"] == pytest.approx(np.mean(shares), abs=1e-12)
+    assert report.attrs["n_splits"] == search.n_splits_
+    given = compare_candidates(search, "score", test_fraction=float(np.mean(shares)))
+    pd.testing.assert_frame_equal(report, given)
+
+
+class Purged(KFold):
+    """Trains on fewer rows than the folds leave."""
+
+    def split(self, X, y=None, groups=None):
+        for train, test in super().split(X, y, groups):
+            yield train[::2], test
+
+
+UNCERTAIN = {
+    "TimeSeriesSplit": TimeSeriesSplit(3),
+    "PredefinedSplit": PredefinedSplit(np.arange(120) % 4 - 1),
+    "GroupShuffleSplit": GroupShuffleSplit(3, random_state=0),
+    "Purged": Purged(3),
+    "ShuffleSplit": ShuffleSplit(3, test_size=30, random_state=0),
+    "list": list(KFold(3).split(X)),
+}
+
+
+@pytest.mark.parametrize("name", UNCERTAIN)
+def test_share_of_test_rows_has_to_be_given_where_it_is_not_certain(name):
+    search = searched(UNCERTAIN[name])
+    with pytest.raises(ValueError, match=rf"split of cv={name} .* not known: .*test_fraction="):
+        compare_candidates(search, "score")
+    assert compare_candidates(search, "score", test_fraction=0.3).attrs["test_fraction"] == 0.3
+
+
+def test_share_of_test_rows_is_not_in_the_results():
+    with pytest.raises(ValueError, match=r"do not contain the share of rows .*0\.2 for 5"):
+        compare_candidates(searched(3).cv_results_, "score")
+
+
+def test_randomized_search_with_several_scores():
+    search = searched(4, RandomizedSearchCV, n_iter=2, scoring=["roc_auc", "accuracy"])
+    for score in ("roc_auc", "accuracy"):
+        report = compare_candidates(search, score)
+        assert report[score].iloc[0] == search.cv_results_[f"mean_test_{score}"].max()
+        assert report.index[0] == np.argmin(search.cv_results_[f"rank_test_{score}"])
+
+
+@pytest.mark.parametrize(
+    ("table", "arguments", "error", "message"),
+    [
+        ([[0.5, 0.6]], {"score": "auc"}, ValueError, r"no score named 'auc' .*; it has 'score'"),
+        ([[0.5, 0.6]], {"score": None}, TypeError, r"score must be the name .*; got NoneType"),
+        ([[0.5]], {}, ValueError, r"a single split, from which the variance of scores cannot"),
+        ([[NAN, 0.6], [0.5, NAN]], {}, ValueError, r"the score of every candidate is NaN or inf"),
+        ([[0.5, 0.6]], {"test_fraction": 0}, ValueError, r"test_fraction must be .*; got 0"),
+        ([[0.5, 0.6]], {"test_fraction": 1.0}, ValueError, r"test_fraction must be .*; got 1\.0"),
+        ([[0.5, 0.6]], {"test_fraction": "5"}, ValueError, r"test_fraction must be .*; got '5'"),
+        (
+            [[0.5, 0.6]],
+            {"confidence_level": 95},
+            ValueError,
+            r"confidence_level must be .*; got 95",
+        ),
+    ],
+)
+def test_reports_that_cannot_be(table, arguments, error, message):
+    with pytest.raises(error, match=message):
+        compare_candidates(results(table), **{"score": "score", "test_fraction": 0.2, **arguments})
+
+
+def test_results_without_scores():
+    with pytest.raises(ValueError, match=r"no score named 'score' .*; it has none"):
+        compare_candidates({"params": [{}]}, "score", test_fraction=0.2)
+
+
+def test_search_that_is_not_fitted():
+    with pytest.raises(NotFittedError):
+        compare_candidates(GridSearchCV(LogisticRegression(), {"C": [1.0]}), "score")
+
+
+def test_halving_search():
+    search = HalvingGridSearchCV(LogisticRegression(), {"C": [0.01, 1.0]}, cv=3, random_state=0)
+    with pytest.raises(ValueError, match=r"halving search scores its candidates on different"):
+        compare_candidates(search.fit(X[["x"]], Y), "score")
+
+
+# How often equally good pipelines are told apart -------------------------------------------------
+
+
+def table_of_equal_pipelines(rng, n_candidates, cv, n_rows=120, n_features=4):
+    """Scores of linear classifiers, each with features of its own that are equally informative."""
+    y = np.repeat([0, 1], n_rows // 2)
+    common = rng.normal(size=(n_rows, 1, n_features))
+    own = rng.normal(size=(n_rows, n_candidates, n_features))
+    features = 0.35 * y[:, None, None] + np.sqrt(0.7) * common + np.sqrt(0.3) * own
+    columns = []
+    for train, test in cv.split(y, y):
+        seen, labels = features[train], y[train]
+        direction = seen[labels == 1].mean(axis=0) - seen[labels == 0].mean(axis=0)
+        scored = np.einsum("nkp,kp->kn", features[test], direction)
+        columns.append(aucs(scored[:, y[test] == 1], scored[:, y[test] == 0]))
+    return results(np.array(columns).T)
+
+
+def told_apart(n_candidates, cv, test_fraction, n_searches):
+    """Shares of searches in which some candidate is not tied: adjusted, not adjusted, plain t."""
+    rng = np.random.default_rng(0)
+    counts = np.zeros(3)
+    for _ in range(n_searches):
+        table = table_of_equal_pipelines(rng, n_candidates, cv)
+        report = compare_candidates(table, "score", test_fraction=test_fraction)
+        scores = np.array([table[f"split{i}_test_score"] for i in range(cv.get_n_splits())]).T
+        best = report.index[0]
+        plain = [stats.ttest_rel(row, scores[best]).pvalue for row in np.delete(scores, best, 0)]
+        counts += (
+            not report["tied"].all(),
+            (report["pvalue"] < 0.05).any(),
+            np.nanmin(plain) < 0.05,
+        )
+    return counts / n_searches
+
+
+def test_two_equal_pipelines_are_seldom_told_apart():
+    cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=4, random_state=0)
+    adjusted, not_adjusted, plain = told_apart(2, cv, 0.2, 250)
+    assert adjusted <= not_adjusted <= 0.06
+    assert adjusted <= 0.05
+    assert plain > 0.2
+
+
+def test_unadjusted_exclusion_drops_equal_pipelines():
+    adjusted, not_adjusted, plain = told_apart(
+        12, StratifiedKFold(5, shuffle=True, random_state=0), 0.2, 120
+    )
+    assert adjusted <= 0.08
+    assert not_adjusted > 0.2
+    assert plain > not_adjusted
+
+
+def test_more_of_anything_makes_critical_difference_smaller():
+    """Partial correlations of the difference with the AUC, the rows and the prevalence."""
+    cases = [(a, n, p) for a in (0.7, 0.8, 0.9) for n in (1000, 5000, 10_000) for p in (1, 5, 20)]
+    critical = [uniform_difference(a, n * p // 100, n - n * p // 100) for a, n, p in cases]
+    columns = np.column_stack([np.array(cases, float), critical])
+    inverse = np.linalg.inv(np.corrcoef(columns, rowvar=False))
+    counts = -inverse / np.sqrt(np.outer(np.diag(inverse), np.diag(inverse)))
+    assert (counts[:3, 3] < -0.3).all()

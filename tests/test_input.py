@@ -1,0 +1,983 @@
+"""Whatever users pass: every kind of column means the same, all else is a clear error."""
+
+import datetime
+import itertools
+import re
+import subprocess
+import sys
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from oracles import plain_label
+
+from skfedauc import (
+    GroupAUC,
+    ScoreCounts,
+    WithinGroupStratifiedKFold,
+    group_roc_auc_score,
+    make_group_auc_scorer,
+)
+from skfedauc._input import encode_groups
+from skfedauc._input import groups as groups_module
+
+ROWS = {
+    "y_true": [0, 1, 0, 1],
+    "y_score": [0.1, 0.4, 0.35, 0.8],
+    "groups": ["b", "a", "a", "b"],
+}
+NUMBERS = [3, 1, 1, 2]
+STRINGS = ["oslo", "va", "va", "<é>"]
+BOOLEANS = [True, False, False, True]
+DATES = [datetime.datetime(2020, 1, day) for day in (3, 1, 1, 2)]
+LABELS = {"int": NUMBERS, "str": STRINGS, "bool": BOOLEANS, "date": DATES}
+
+
+def counts_of(**change):
+    return ScoreCounts.from_predictions(**{**ROWS, **change})
+
+
+def index_with_gaps(values, **options):
+    """A Series whose index must play no part."""
+    return pd.Series(values, index=np.resize([7, 3, 3, 0], len(values)), **options)
+
+
+# One kind of column each: of values that are labels, scores, classes or weights.
+COLUMNS = {
+    "list": list,
+    "tuple": tuple,
+    "numpy": np.array,
+    "numpy object": lambda values: np.array(values, object),
+    "numpy not contiguous": lambda values: np.repeat(np.array(values), 2)[::2],
+    "numpy column": lambda values: np.array(values)[:, None],
+    "numpy read-only": lambda values: np.broadcast_to(np.array(values), (len(values),)),
+    "pandas": index_with_gaps,
+    "pandas object": lambda values: index_with_gaps(values, dtype=object),
+    "pandas nullable": lambda values: index_with_gaps(values).convert_dtypes(),
+    "pandas nullable array": lambda values: pd.Series(values).convert_dtypes().array,
+    "pandas pyarrow": lambda values: index_with_gaps(values).convert_dtypes(
+        dtype_backend="pyarrow"
+    ),
+    "pandas frame": lambda values: index_with_gaps(values).to_frame("x"),
+    "pandas index": pd.Index,
+    "polars": pl.Series,
+    "polars frame": lambda values: pl.DataFrame({"x": values}),
+    "pyarrow": pa.array,
+    "pyarrow chunked": lambda values: pa.chunked_array([values[:1], values[1:]]),
+    "pyarrow table": lambda values: pa.table({"x": values}),
+}
+CATEGORICALS = {
+    "pandas": lambda values: index_with_gaps(values, dtype="category"),
+    "pandas array": pd.Categorical,
+    "pandas, unused category": lambda values: pd.Series(
+        pd.Categorical(values, categories=sorted({*values, type(values[0])()}, reverse=True))
+        if not isinstance(values[0], datetime.datetime | bool)
+        else pd.Categorical(values)
+    ),
+    "pandas ordered": lambda values: pd.Series(pd.Categorical(values, ordered=True)),
+    "pyarrow dictionary": lambda values: pa.array(values).dictionary_encode(),
+    "pyarrow chunked dictionary": lambda values: pa.chunked_array(
+        [pa.array(values)]
+    ).dictionary_encode(),
+    "pyarrow table of a dictionary": lambda values: pa.table(
+        {"x": pa.array(values).dictionary_encode()}
+    ),
+}
+STRING_COLUMNS = {
+    "numpy U of the other byte order": lambda values: np.array(values).astype(
+        np.array(values).dtype.newbyteorder()
+    ),
+    "numpy StringDType": lambda values: np.array(values, np.dtypes.StringDType()),
+    "pandas string[python]": lambda values: pd.Series(values, dtype="string[python]"),
+    "pandas string[pyarrow]": lambda values: pd.Series(values, dtype="string[pyarrow]"),
+    "pandas string[pyarrow] array": lambda values: pd.array(values, dtype="string[pyarrow]"),
+    "pandas Arrow": lambda values: pd.Series(values, dtype=pd.ArrowDtype(pa.large_string())),
+    "pandas Arrow dictionary": lambda values: pd.Series(
+        values, dtype=pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
+    ),
+    "pandas CategoricalIndex": lambda values: pd.CategoricalIndex(
+        values, categories=list(dict.fromkeys(["none", *values]))
+    ),
+    "pandas slice of a category": lambda values: pd.Series(["none", *values], dtype="category")[1:],
+    "polars chunked": lambda values: pl.concat(
+        [pl.Series(values[:2]), pl.Series(values[2:])], rechunk=False
+    ),
+    "polars categorical": lambda values: pl.Series(values, dtype=pl.Categorical),
+    "polars slice of a categorical": lambda values: pl.Series(
+        ["none", *values], dtype=pl.Categorical
+    )[1:],
+    "polars enum": lambda values: pl.Series(
+        values, dtype=pl.Enum(list(dict.fromkeys(["none", *values])))
+    ),
+    "pyarrow large string": lambda values: pa.array(values, pa.large_string()),
+    "pyarrow string view": lambda values: pa.array(values, pa.string_view()),
+    "pyarrow slice of a dictionary": lambda values: pa.array(["none", *values]).dictionary_encode()[
+        1:
+    ],
+    "pyarrow chunks of different dictionaries": lambda values: pa.chunked_array(
+        [pa.array(values[:2]).dictionary_encode(), pa.array(values[2:]).dictionary_encode()]
+    ),
+    "pyarrow dictionary with repeated labels": lambda values: pa.DictionaryArray.from_arrays(
+        pa.array(range(len(values))), pa.array(values)
+    ),
+    "pyarrow dictionary with a missing label unused": lambda values: pa.chunked_array(
+        [
+            pa.DictionaryArray.from_arrays(
+                pa.array([0, 1], pa.int32()), pa.array([*values[:2], None])
+            ),
+            pa.array(values[2:]).dictionary_encode(),
+        ]
+    ),
+}
+
+
+# Groups ------------------------------------------------------------------------------------
+
+
+def assert_groups(counts, labels):
+    """Whether these are the counts' groups, and rows are in the right ones."""
+    assert [plain_label(g) for g in counts.groups] == sorted(set(labels))
+    assert {type(plain_label(g)) for g in counts.groups} == {type(labels[0])}
+    expected = [
+        sum(y for y, mine in zip(ROWS["y_true"], labels, strict=True) if mine == label)
+        for label in sorted(set(labels))
+    ]
+    assert counts.n_positives.tolist() == expected
+
+
+@pytest.mark.parametrize("kind", LABELS)
+@pytest.mark.parametrize("column", [*COLUMNS, *(f"{name} (category)" for name in CATEGORICALS)])
+def test_one_column_of_groups(column, kind):
+    make = {**COLUMNS, **{f"{k} (category)": v for k, v in CATEGORICALS.items()}}[column]
+    counts = counts_of(groups=make(LABELS[kind]))
+    assert_groups(counts, LABELS[kind])
+    assert counts == counts_of(groups=LABELS[kind])
+
+
+@pytest.mark.parametrize("column", STRING_COLUMNS)
+def test_columns_of_strings(column):
+    assert counts_of(groups=STRING_COLUMNS[column](STRINGS)) == counts_of(groups=STRINGS)
+
+
+# Characters whose order differs by encoding, and such as are easily lost at an end.
+CHARACTERS = ["", "a", "b", "Z", "0", " ", "\0", "é", "ß", "中", "\uffff", "\U0001f600"]
+
+
+def random_texts(kind, rng):
+    """Labels of at least four rows."""
+    n_labels = {"one": 1, "all distinct": 60}.get(kind, 7)
+    longest = {"long": 40}.get(kind, 6)
+    texts = {"".join(rng.choice(CHARACTERS, rng.integers(longest + 1))) for _ in range(n_labels)}
+    if kind == "numbered":
+        texts = [f"site {k:04d}" for k in rng.integers(0, 9999, 20)]
+    if kind == "of two characters":  # of three bytes in all, or of two
+        texts = ["".join(pair) for pair in itertools.product("ab\0", "éßñ")]
+    if kind == "all distinct":
+        return list(texts)
+    return rng.choice(np.array(list(texts), object), 40).tolist()
+
+
+@pytest.mark.parametrize("many", [False, True], ids=["", "as of many rows"])
+@pytest.mark.parametrize(
+    "kind", ["one", "few", "long", "numbered", "of two characters", "all distinct"]
+)
+@pytest.mark.parametrize("column", [*COLUMNS, *CATEGORICALS, *STRING_COLUMNS])
+def test_numbers_of_text(monkeypatch, column, kind, many):
+    """The number of a label is its place among the sorted labels that the column holds."""
+    if many:
+        monkeypatch.setattr(groups_module, "_HASHED_ROWS", 2)
+        monkeypatch.setattr(groups_module, "_FEW_LABELS", 0)
+    make = {**CATEGORICALS, **COLUMNS, **STRING_COLUMNS}[column]
+    for seed in range(5):
+        given = make(random_texts(kind, np.random.default_rng(seed)))
+        if hasattr(given, "columns"):
+            given = given["x"]
+        # Numpy drops a NUL at the end, and pandas before 3.1 does in categories.
+        rows = np.ravel(given).tolist() if isinstance(given, np.ndarray) else list(given)
+        rows = [row.as_py() if isinstance(row, pa.Scalar) else row for row in rows]
+        places = {label: place for place, label in enumerate(sorted(set(rows)))}
+        codes, labels = encode_groups(given)
+        assert labels.dtype == object
+        assert labels.tolist() == list(places)
+        assert {type(label) for label in labels} == {str}
+        assert codes.dtype == np.intp
+        assert codes.tolist() == [places[row] for row in rows]
+
+
+@pytest.mark.parametrize(
+    "flavour", [pl.Series, pa.array, lambda x: pd.Series(x, dtype="string[pyarrow]")]
+)
+def test_texts_of_one_length_are_read_as_numbers(monkeypatch, flavour):
+    """Where a slice of a column begins, a missing label, and one text that is longer."""
+    called = []
+    digits = groups_module.digits_as_integers
+    monkeypatch.setattr(groups_module, "_HASHED_ROWS", 2)
+    monkeypatch.setattr(
+        groups_module, "digits_as_integers", lambda text: called.append(text) or digits(text)
+    )
+    texts = [f"é{k % 7}{k % 3}" for k in range(100)]
+    codes, labels = encode_groups(flavour(texts)[30:])
+    assert [text.dtype for text in called] == [np.uint8]
+    assert labels.tolist() == sorted(set(texts[30:]))
+    assert labels[codes].tolist() == texts[30:]
+    called.clear()
+    codes, labels = encode_groups(flavour([*texts, "longer"]))
+    assert all(text.dtype != np.uint8 for text in called)
+    assert labels[codes].tolist() == [*texts, "longer"]
+    with pytest.raises(ValueError, match="groups has 1 missing labels of 101"):
+        encode_groups(flavour([*texts, None]))
+
+
+@pytest.mark.parametrize("column", ["list", "numpy object", "pandas object"])
+@pytest.mark.parametrize("many", [False, True], ids=["", "as of many rows"])
+def test_text_that_c_cannot_hold(monkeypatch, column, many):
+    labels = ["a", "a\0", "a\0b", "a\0c", "a"]
+    if many:
+        monkeypatch.setattr(groups_module, "_HASHED_ROWS", 2)
+    codes, found = encode_groups(COLUMNS[column](labels))
+    assert found.tolist() == sorted(set(labels))
+    assert found[codes].tolist() == labels
+
+
+@pytest.mark.parametrize("column", [*COLUMNS, *CATEGORICALS, *STRING_COLUMNS])
+def test_a_column_is_left_as_it_was(column):
+    make = {**CATEGORICALS, **COLUMNS, **STRING_COLUMNS}[column]
+    given, same = make(STRINGS), make(STRINGS)
+    codes, labels = encode_groups(given)
+    if codes.flags.writeable:
+        codes[:] = 0
+    labels[:] = "changed"
+    again, other = encode_groups(given)
+    assert (again.tolist(), other.tolist()) == tuple(x.tolist() for x in encode_groups(same))
+
+
+def test_only_python_objects_need_pandas():
+    program = """
+import sys
+import numpy as np, polars as pl
+from skfedauc._input import encode_groups
+from skfedauc._input import groups as groups_module
+for groups in (
+    [3, 1, 3],
+    np.array(["b", "a", "b"]),
+    pl.Series(["b", "a", "b"]),
+    pl.Series(["b", "a", "b"], dtype=pl.Categorical),
+    pl.DataFrame({"x": ["b", "a", "b"], "y": [1, 1, 1]}),
+):
+    assert encode_groups(groups)[0].tolist() == [1, 0, 1], groups
+assert "pandas" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize(
+    "values", [[3, 1, 1, 2], [True, False, False, True], DATES, [2**63, 2**64 - 1, 5, 5]], ids=str
+)
+@pytest.mark.parametrize("within", ["pyarrow", "pandas"])
+def test_dictionaries_of_anything(values, within):
+    column = pa.array(
+        np.array(values, np.uint64) if values[0] == 2**63 else values
+    ).dictionary_encode()
+    if within == "pandas":
+        column = pd.Series(column, dtype=pd.ArrowDtype(column.type))
+    assert_groups(counts_of(groups=column), values)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i4", ">i8"])
+def test_integer_groups_of_every_width(dtype):
+    assert counts_of(groups=np.array(NUMBERS, dtype)) == counts_of(groups=NUMBERS)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [-(2**63), 2**63 - 1, 0, 0],
+        [2**63, 2**64 - 1, 5, 5],
+        [10**15, -(10**15), 3, 3],
+        [-128, 127, 0, 0],
+    ],
+    ids=str,
+)
+def test_integer_groups_far_apart(labels):
+    dtype = np.uint64 if max(labels) >= 2**63 else np.int64
+    assert_groups(counts_of(groups=np.array(labels, dtype)), labels)
+
+
+@pytest.mark.parametrize("unit", ["D", "h", "s", "ms", "us", "ns"])
+def test_dates_of_every_resolution(unit):
+    assert_groups(counts_of(groups=np.array(DATES, f"datetime64[{unit}]")), DATES)
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        [date.date() for date in DATES],
+        [pd.Timestamp(date) for date in DATES],
+        pd.Series(DATES, dtype="datetime64[ns]"),
+        pd.Series([date.date() for date in DATES], dtype="date32[pyarrow]"),
+        pl.Series([date.date() for date in DATES]),
+        pa.array([date.date() for date in DATES]),
+    ],
+    ids=["date", "Timestamp", "pandas ns", "pandas date32", "polars Date", "pyarrow date32"],
+)
+def test_days(groups):
+    assert_groups(counts_of(groups=groups), DATES)
+
+
+# Several columns, whose combinations are the groups.
+FRAMES = {
+    "list of tuples": lambda columns: list(zip(*columns, strict=True)),
+    "list of lists": lambda columns: [list(row) for row in zip(*columns, strict=True)],
+    "numpy object": lambda columns: np.array(columns, object).T,
+    "pandas": lambda columns: pd.DataFrame(dict(enumerate(columns)), index=[7, 3, 3, 0]).rename(
+        columns=str
+    ),
+    "pandas, columns numbered": lambda columns: pd.DataFrame(dict(enumerate(columns))),
+    "pandas nullable": lambda columns: pd.DataFrame(
+        {str(k): column for k, column in enumerate(columns)}
+    ).convert_dtypes(),
+    "pandas pyarrow": lambda columns: pd.DataFrame(
+        {str(k): column for k, column in enumerate(columns)}
+    ).convert_dtypes(dtype_backend="pyarrow"),
+    "pandas categorical": lambda columns: pd.DataFrame(
+        {str(k): pd.Categorical(column) for k, column in enumerate(columns)}
+    ),
+    "pandas MultiIndex": pd.MultiIndex.from_arrays,
+    "polars": lambda columns: pl.DataFrame({str(k): column for k, column in enumerate(columns)}),
+    "pyarrow": lambda columns: pa.table({str(k): column for k, column in enumerate(columns)}),
+}
+
+
+@pytest.mark.parametrize("kinds", list(itertools.permutations(LABELS, 2)), ids="-".join)
+@pytest.mark.parametrize("frame", FRAMES)
+def test_several_columns_of_groups(frame, kinds):
+    columns = [LABELS[kind] for kind in kinds]
+    rows = list(zip(*columns, strict=True))
+    counts = counts_of(groups=FRAMES[frame](columns))
+    assert list(counts.groups) == sorted(set(rows))
+    for got, row in zip(counts.groups, sorted(set(rows)), strict=True):
+        assert [isinstance(part, type(of)) for part, of in zip(got, row, strict=True)] == [True] * 2
+    assert counts == counts_of(groups=rows)
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_dates_of_every_resolution_beside_another_column(unit):
+    frame = pd.DataFrame({"day": np.array(DATES, f"datetime64[{unit}]"), "site": STRINGS})
+    assert list(counts_of(groups=frame).groups) == sorted(set(zip(DATES, STRINGS, strict=True)))
+
+
+def test_a_date_is_its_midnight():
+    groups = [DATES[0].date(), DATES[0], DATES[1], DATES[1].date()]
+    assert_groups(counts_of(groups=groups), [DATES[0], DATES[0], DATES[1], DATES[1]])
+
+
+def test_large_integers_need_no_array():
+    assert counts_of(groups=[2**63, 5, 5, 2**64 - 1]).groups == (5, 2**63, 2**64 - 1)
+
+
+def test_numbers_in_two_dimensions_are_pairs():
+    groups = np.array([NUMBERS, NUMBERS[::-1]]).T
+    assert counts_of(groups=groups).groups == ((1, 1), (2, 3), (3, 2))
+
+
+def test_twelve_columns_of_many_labels():
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, 10**9, (50, 12))
+    counts = ScoreCounts.from_predictions(
+        rng.integers(0, 2, 50), rng.random(50), groups=np.tile(groups[:25], (2, 1))
+    )
+    assert list(counts.groups) == sorted(map(tuple, groups[:25].tolist()))
+
+
+def test_one_column_of_tuples_is_what_its_parts_are():
+    pairs = pd.Series([("a", 1), ("b", 2), ("b", 2), ("a", 2)])
+    assert counts_of(groups=pairs).groups == (("a", 1), ("a", 2), ("b", 2))
+
+
+def test_labels_stay_what_they_are():
+    """Text that reads as a number or as missing is text."""
+    assert counts_of(groups=["007", "7", "NA", "nan"]).groups == ("007", "7", "NA", "nan")
+
+
+# Classes, scores and weights ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"y_true": [0, 1, 0, 1]},
+        {"y_true": [False, True, False, True]},
+        {"y_true": [-1, 1, -1, 1]},
+        {"y_true": [0.0, 1.0, 0.0, 1.0]},
+        {"y_true": ["no", "yes", "no", "yes"], "pos_label": "yes"},
+        {"y_true": ["no", "yes", "no", "yes"], "pos_label": "no"},
+        {"y_true": [2, 5, 2, 5], "pos_label": 5},
+        {"y_score": [0.1, 0.4, 0.35, 0.8]},
+        {"y_score": [3, 1, 4, 2]},
+        {"sample_weight": [1, 2, 0, 4]},
+        {"sample_weight": [0.5, 2.0, 1.0, 4.0]},
+    ],
+    ids=str,
+)
+def test_columns_of_classes_scores_and_weights(column, change):
+    name = next(iter(change))
+    given = {**change, name: COLUMNS[column](change[name])}
+    positive = np.equal(ROWS["y_true"], 0 if change.get("pos_label") == "no" else 1)
+    plain = {} if name == "y_true" else {name: np.array(change[name], float)}
+    expected = counts_of(**{**plain, "y_true": positive})
+    assert counts_of(**given) == expected
+
+
+@pytest.mark.parametrize("scores", [[0.5, 0.25, 2.0, -1.0], [0.1, 0.4, 0.35, 0.8]], ids=str)
+def test_long_doubles_that_are_doubles(scores):
+    assert counts_of(y_score=np.array(scores, np.longdouble)) == counts_of(y_score=scores)
+
+
+def test_weights_may_be_rounded():
+    weights = np.array([1, 2, 3, 4], np.longdouble) / 3
+    assert counts_of(sample_weight=weights) == counts_of(sample_weight=weights.astype(float))
+
+
+@pytest.mark.parametrize("y_true", [[1, 1, 1, 1], [True] * 4, [1.0] * 4])
+def test_one_class_is_enough_for_a_counts(y_true):
+    assert counts_of(y_true=y_true).n_negatives.sum() == 0
+
+
+@pytest.mark.parametrize("y_true", [[0] * 4, [-1] * 4, [False] * 4])
+def test_the_other_class_is_enough_too(y_true):
+    assert counts_of(y_true=y_true).n_positives.sum() == 0
+
+
+@pytest.mark.parametrize(
+    ("y_true", "pos_label", "n_positives"),
+    [
+        (["no"] * 4, "yes", 0),
+        (["yes"] * 4, "yes", 4),
+        ([0, 1, 1, 1], 0, 1),
+        ([True, False, False, False], False, 3),
+        ([-1, 1, 1, 1], -1, 1),
+        ([0, 1, 1, 1], 1.0, 3),
+        (np.array(["a", "b", "b", "b"], "S1"), b"b", 3),
+    ],
+)
+def test_pos_label(y_true, pos_label, n_positives):
+    assert counts_of(y_true=y_true, pos_label=pos_label).n_positives.sum() == n_positives
+
+
+@pytest.mark.parametrize(
+    "y_score", [[0, 1, 0, 1], [False, True, False, True], [0.0, 1.0, 1.0, 0.0]]
+)
+@pytest.mark.parametrize(
+    "call",
+    [ScoreCounts.from_predictions, GroupAUC.from_predictions, group_roc_auc_score],
+    ids=["partial", "report", "function"],
+)
+def test_hard_labels_warn(call, y_score):
+    with pytest.warns(UserWarning, match=r"only 0 and 1.*predict_proba\(X\)\[:, 1\]") as caught:
+        call(ROWS["y_true"], y_score, groups=["a"] * 4)
+    assert len(caught) == 1
+
+
+def test_hard_labels_of_minus_one_and_one_warn():
+    with pytest.warns(UserWarning, match="only -1 and 1"):
+        counts_of(y_true=[-1, 1, -1, 1], y_score=[-1, 1, 1, 1])
+
+
+@pytest.mark.parametrize(
+    "y_score",
+    [
+        [0.0, 1.0, 0.0, 0.5],
+        [0.0, 1.0, 1e-9, 1.0],
+        [0, 0, 0, 0],
+        [1, 1, 1, 1],
+        [0, 2, 0, 2],
+        [-1, 1, -1, 1],
+        [0.2, 0.7, 0.2, 0.7],
+    ],
+    ids=str,
+)
+def test_other_scores_do_not_warn(y_score):
+    assert len(counts_of(y_score=y_score)) == 2
+
+
+def test_one_row_is_not_taken_for_hard_labels():
+    assert len(ScoreCounts.from_predictions([1], [1.0], groups=[1])) == 1
+
+
+# Errors ------------------------------------------------------------------------------------
+
+MASKED = np.ma.masked_array([0, 1, 0, 1], mask=[0, 0, 0, 1])
+SCORE_ERRORS = [
+    (
+        np.array([[0.9, 0.1], [0.6, 0.4], [0.65, 0.35], [0.2, 0.8]]),
+        ValueError,
+        r"y_score must be one-dimensional; got an array of shape \(4, 2\).*y_score\[:, 1\]",
+    ),
+    ([[0.9, 0.1], [0.6, 0.4], [0.6, 0.4], [0.2, 0.8]], ValueError, r"y_score\[:, 1\]"),
+    (np.zeros((4, 3)), ValueError, r"y_score must be one-dimensional.*\(4, 3\)"),
+    (np.zeros((4, 1, 1)), ValueError, r"y_score must be one-dimensional.*\(4, 1, 1\)"),
+    (np.array(0.5), ValueError, r"y_score must be one-dimensional.*\(\)"),
+    ([0.1, np.nan, 0.3, np.nan], ValueError, "y_score must be finite; got 2 NaN and 0 infinite"),
+    ([0.1, np.inf, 0.3, -np.inf], ValueError, "got 0 NaN and 2 infinite values of 4"),
+    ([0.1, None, 0.3, 0.4], ValueError, "got 1 NaN"),
+    (pd.array([0.1, None, 0.3, 0.4], "Float64"), ValueError, "got 1 NaN"),
+    (pd.Series([0.1, None, 0.3, 0.4], dtype="double[pyarrow]"), ValueError, "got 1 NaN"),
+    (pl.Series([0.1, None, 0.3, 0.4]), ValueError, "got 1 NaN"),
+    (pa.array([0.1, None, 0.3, 0.4]), ValueError, "got 1 NaN"),
+    ([0.1, 0.2], ValueError, "y_score has 2 rows and y_true has 4"),
+    ([], ValueError, "y_score has 0 rows and y_true has 4"),
+    (["0.1", "0.2", "0.3", "0.4"], TypeError, "y_score must hold numbers; got.*'0.1'"),
+    (np.array(["0.1"] * 4, object), TypeError, "y_score must hold numbers"),
+    (np.array([0.1j] * 4), TypeError, "y_score must hold numbers; got an array of complex128"),
+    (np.array([1, 2, 3, 4], "m8[s]"), TypeError, "y_score must hold numbers"),
+    (np.array([1, 2, 3, 4], "M8[s]"), TypeError, "y_score must hold numbers"),
+    (0.5, TypeError, "y_score must be a one-dimensional array with one value per row; got float"),
+    (None, TypeError, "y_score must be a one-dimensional array.*NoneType"),
+    ("0.5", TypeError, "y_score must be a one-dimensional array.*str"),
+    ({0: 0.5}, TypeError, "y_score must be.*got a dict, whose order"),
+    ({0.5, 0.6}, TypeError, "y_score must be.*got a set, whose order"),
+    ((s for s in (0.1, 0.2)), TypeError, "y_score must be a one-dimensional array.*generator"),
+    ([[0.1], [0.2, 0.3], [0.4], [0.5]], ValueError, "y_score must be a one-dimensional array"),
+    (MASKED, TypeError, r"y_score is a masked array; drop the masked rows and pass \.data"),
+    (
+        [1, 2, 3, 2**53 + 1],
+        ValueError,
+        r"beyond 2\*\*53 \(1 to 9007199254740993\).*rankdata\(y_score",
+    ),
+    (np.array([1, 2, 3, -(2**53) - 1], object), ValueError, r"integers beyond 2\*\*53.*rankdata"),
+    ([1, 2, 3, 10**400], ValueError, "y_score holds integers beyond the largest float"),
+    (pd.DataFrame({"a": [0.1] * 4, "b": [0.2] * 4}), ValueError, r"shape \(4, 2\).*\[:, 1\]"),
+]
+LABEL_ERRORS = [
+    ([0, 1, 2, 1], ValueError, "y_true must have two classes; got 3: 0, 1, 2.*== label"),
+    ([0, 1, 2, 3], ValueError, "got 4: 0, 1, 2, 3"),
+    (list("abca"), ValueError, "got 3: 'a', 'b', 'c'"),
+    ([1, 2, 1, 2], ValueError, r"y_true has the labels \[1, 2\]: pass pos_label="),
+    ([-1, 0, -1, 0], ValueError, r"\[-1, 0\]: pass pos_label="),
+    (["no", "yes", "no", "no"], ValueError, r"\['no', 'yes'\]: pass pos_label="),
+    (["yes"] * 4, ValueError, r"\['yes'\]: pass pos_label="),
+    ([0.0, 0.5, 0.0, 0.5], ValueError, r"\[0.0, 0.5\]: pass pos_label="),
+    ([0, 1, np.nan, 1], ValueError, "y_true has 1 missing labels of 4"),
+    ([0, 1, None, 1], ValueError, "y_true has 1 missing labels of 4"),
+    (["no", None, None, "yes"], ValueError, "y_true has 2 missing labels of 4"),
+    (pd.array([0, 1, None, 1], "Int64"), ValueError, "y_true has 1 missing"),
+    (pd.array(["a", "b", None, "a"], "string"), ValueError, "y_true has 1 missing"),
+    (pl.Series([0, 1, None, 1]), ValueError, "y_true has 1 missing"),
+    (np.array([0, "1", 0, "1"], object), TypeError, r"different kinds \(int, str\)"),
+    ([0, "1", 0, "1"], TypeError, r"different kinds \(int, str\)"),
+    (np.array(ROWS["y_true"], "M8[s]"), TypeError, "y_true must hold labels of two classes"),
+    (np.eye(4), ValueError, r"y_true must be one-dimensional; got an array of shape \(4, 4\)"),
+    ([[0, 1], [1, 0], [0, 1], [1, 0]], ValueError, r"y_true must be one-dimensional.*\(4, 2\)"),
+    (None, TypeError, "y_true must be a one-dimensional array"),
+    (MASKED, TypeError, "y_true is a masked array"),
+    ([0, 1], ValueError, "y_score has 4 rows and y_true has 2"),
+]
+WEIGHT_ERRORS = [
+    ([1, -1, 1, -2], ValueError, "sample_weight must be 0 or more; got 2 negative values"),
+    ([1, np.nan, 1, 1], ValueError, "sample_weight must be finite; got 1 NaN"),
+    ([1, np.inf, 1, 1], ValueError, "sample_weight must be finite.*1 infinite"),
+    ([1, 1, 1], ValueError, "sample_weight has 3 rows and y_true has 4"),
+    (["1"] * 4, TypeError, "sample_weight must hold numbers"),
+    (2.0, TypeError, "sample_weight must be a one-dimensional array"),
+    (np.ones((4, 2)), ValueError, r"sample_weight must be one-dimensional.*\(4, 2\)\.$"),
+    (MASKED, TypeError, "sample_weight is a masked array"),
+]
+GROUP_ERRORS = [
+    (["a", None, "b", "b"], ValueError, "groups has 1 missing labels of 4.*label of their own"),
+    (["a", None, np.nan, "b"], ValueError, "groups has 2 missing labels of 4"),
+    ([1, 2, np.nan, 2], ValueError, "groups has 1 missing labels of 4"),
+    (np.array([1, 2, np.nan, 2]), ValueError, "groups has 1 missing labels of 4"),
+    (np.array(["2020", "NaT", "NaT", "2021"], "M8[D]"), ValueError, "2 missing labels of 4"),
+    (pd.Series(["a", None, "b", "b"]), ValueError, "groups has 1 missing labels"),
+    (pd.Series(["a", None, "b", None], dtype="category"), ValueError, "2 missing labels"),
+    (pd.Categorical(["a", None, "b", None]), ValueError, "2 missing labels"),
+    (pd.Series([1, None, 2, 2], dtype="Int64"), ValueError, "groups has 1 missing labels"),
+    (pd.Series(["a", None, "b", "b"], dtype="string"), ValueError, "1 missing labels"),
+    (pd.Series(["a", None, "b", "b"], dtype="string[pyarrow]"), ValueError, "1 missing labels"),
+    (
+        pd.Series(["a", None, "b", None], dtype="string[python]"),
+        ValueError,
+        "2 missing labels of 4",
+    ),
+    (
+        pd.Series(["a", None, "b", None], dtype=pd.ArrowDtype(pa.string())),
+        ValueError,
+        "2 missing labels of 4",
+    ),
+    (
+        pd.Series(
+            ["a", None, "b", None], dtype=pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
+        ),
+        ValueError,
+        "2 missing labels of 4",
+    ),
+    (pd.Index(["a", None, "b", None]), ValueError, "2 missing labels of 4"),
+    (pd.CategoricalIndex(["a", None, "b", None]), ValueError, "2 missing labels of 4"),
+    (pd.array(["a", None, "b", None], "string[pyarrow]"), ValueError, "2 missing labels of 4"),
+    (
+        np.array(["a", None, "b", None], np.dtypes.StringDType(na_object=None)),
+        ValueError,
+        "2 missing labels of 4",
+    ),
+    (
+        pl.Series(["a", None, "b", None], dtype=pl.Enum(["b", "a"])),
+        ValueError,
+        "groups has 2 missing labels of 4",
+    ),
+    (
+        pa.array(["a", None, "b", None]).dictionary_encode(null_encoding="encode"),
+        ValueError,
+        "groups has 2 missing labels of 4",
+    ),
+    (
+        pa.chunked_array(
+            [
+                pa.array(["a", None]).dictionary_encode(null_encoding="encode"),
+                pa.array(["b", None]).dictionary_encode(),
+            ]
+        ),
+        ValueError,
+        "groups has 2 missing labels of 4",
+    ),
+    (pl.Series(["a", None, "b", None]), ValueError, "groups has 2 missing labels"),
+    (pl.Series(["a", None, "b", "b"], dtype=pl.Categorical), ValueError, "1 missing labels"),
+    (pa.array(["a", None, "b", "b"]), ValueError, "groups has 1 missing labels"),
+    (pa.array([1, None, 2, 2]), ValueError, "groups has 1 missing labels"),
+    (pa.array(["a", None, "b", "b"]).dictionary_encode(), ValueError, "1 missing labels"),
+    (pa.chunked_array([["a", None, "b", "b"]]), ValueError, "groups has 1 missing labels"),
+    (pd.DataFrame({"a": list("xyxy"), "b": [1, 2, None, 2]}), ValueError, "1 missing labels"),
+    (
+        pd.DataFrame([["x", "y"]] * 4, columns=["a", "a"]),
+        ValueError,
+        "groups has several columns named 'a'",
+    ),
+    (pd.DataFrame({"a": list("xyxy"), "b": ["p", None, "q", "q"]}), ValueError, "1 missing"),
+    ([("x", "p"), ("y", None), ("x", "p"), ("x", "p")], ValueError, "1 missing labels"),
+    (np.array([1.0, 2.5, 1.0, 2.0]), TypeError, r"got an array of float64: .*pandas\.cut"),
+    (pd.Series([1.0, 2.5, 1.0, 2.0]), TypeError, r"pandas\.cut"),
+    (pd.Categorical([1.0, 2.5, 1.0, 2.0]), TypeError, r"pandas\.cut"),
+    (pl.Series([1.0, 2.5, None, 2.0]), TypeError, r"pandas\.cut"),
+    (pd.DataFrame({"a": list("xyxy"), "b": [1.0, 2.5, 2.0, 1.0]}), TypeError, r"pandas\.cut"),
+    ([1, np.inf, 1, 2], TypeError, r"got inf of type float"),
+    (np.array([1.0, np.inf, 1.0, np.nan]), TypeError, r"got an array of float64"),
+    (np.array([2.0**53 + 2, 1, 1, 1]), TypeError, r"floats beyond 2\*\*53.*rounded integers"),
+    (np.array([2.0**24 + 2, 1, 1, 1], "f4"), TypeError, r"floats beyond 2\*\*24"),
+    ([2.0**60, 1, 1, 1], TypeError, r"floats beyond 2\*\*53"),
+    ([datetime.datetime(2020, 1, 1), *[pd.Timestamp("2020", tz="UTC")] * 3], TypeError, "kinds"),
+    ([0.5, 1.5, 0.5, 2.5], TypeError, r"groups must hold.*float.*bands"),
+    ([-1, 2**63, 1, 1], TypeError, r"integers from -1 to 9223372036854775808, which no.*astype"),
+    ([0, 2**64, 1, 1], TypeError, r"integers from 0 to 18446744073709551616, which no.*astype"),
+    ([pd.Timestamp(1), *[pd.Timestamp(2)] * 3], ValueError, r"finer than a microsecond.*round"),
+    (pd.Categorical(pd.to_datetime([1, 2, 1, 2])), ValueError, r"finer than a microsecond"),
+    (pa.array([1.5] * 4).dictionary_encode(), TypeError, r"got 1.5 of type float.*bands"),
+    (pd.Series(["a"] * 200 + [1, None], dtype=object), TypeError, r"different kinds \(int, str\)"),
+    (["a", 1, "b", "b"], TypeError, r"groups mixes labels of different kinds \(int, str\)"),
+    ([True, 1, 2, 2], TypeError, r"different kinds \(bool, int\)"),
+    ([True, "a", "a", False], TypeError, r"different kinds \(bool, str\)"),
+    (np.array(["a", 1, "b", "b"], object), TypeError, "different kinds"),
+    (pd.Series(["a", 1, "b", "b"], dtype=object), TypeError, "different kinds"),
+    (pd.Categorical(["a", 1, "b", "b"]), TypeError, "different kinds"),
+    ([("a", 1), ("a", 1), ("a", "1"), ("a", 1)], TypeError, "different kinds"),
+    ([("a", 1), ("a",), ("a", 1), ("a", 1)], ValueError, r"same number of labels.*\[1, 2\]"),
+    ([(), (), (), ()], ValueError, "same number of labels"),
+    (np.array([b"a", b"b", b"a", b"b"]), TypeError, r"\.astype\(str\)"),
+    ([object()] * 4, TypeError, r"groups must hold booleans, integers, strings, dates"),
+    (np.array([1, 2, 1, 2], "m8[s]"), TypeError, "groups must hold"),
+    (np.array([1j] * 4), TypeError, "groups must hold"),
+    (["a", "b"], ValueError, "groups has 2 rows and y_true has 4"),
+    (pd.DataFrame({"a": ["x"], "b": ["y"]}), ValueError, "groups has 1 rows and y_true has 4"),
+    ("site", TypeError, "groups must hold one label per row.*str 'site'"),
+    (3, TypeError, "groups must hold one label per row.*int 3"),
+    ({"a": 1}, TypeError, "groups must hold one label per row.*dict"),
+    ({"a", "b"}, TypeError, "groups must hold one label per row.*set"),
+    ((g for g in "abab"), TypeError, "groups must hold one label per row.*generator"),
+    (np.zeros((4, 2, 2), int), ValueError, r"groups must be one-dimensional.*\(4, 2, 2\)"),
+    (np.array("a"), ValueError, r"groups must be one-dimensional.*\(\)"),
+    (pd.DataFrame(index=range(4)), ValueError, "groups is a DataFrame without columns"),
+    (MASKED, TypeError, "groups is a masked array"),
+    (np.ma.masked_array(np.eye(4, 2, dtype=int), mask=False), TypeError, "masked array"),
+]
+
+
+def rows_of(name, errors):
+    return [
+        pytest.param(name, *error, id=f"{name} {k}: {re.sub(r'[^a-z ]', '', error[2])[:40]}")
+        for k, error in enumerate(errors)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error", "message"),
+    [
+        *rows_of("y_score", SCORE_ERRORS),
+        *rows_of("y_true", LABEL_ERRORS),
+        *rows_of("sample_weight", WEIGHT_ERRORS),
+        *rows_of("groups", GROUP_ERRORS),
+    ],
+)
+def test_errors_name_the_argument_and_the_mend(name, value, error, message):
+    with pytest.raises(error, match=message):
+        counts_of(**{name: value})
+
+
+@pytest.mark.skipif(np.dtype(np.longdouble).itemsize == 8, reason="a double here")
+@pytest.mark.parametrize("more", [np.finfo(np.longdouble).eps, np.finfo(np.longdouble).max])
+def test_long_doubles_that_would_be_rounded(more):
+    scores = np.array([0.5, 1, 1, 2], np.longdouble)
+    scores[2] += more
+    with pytest.raises(ValueError, match=r"y_score is an array of float.*1 of 4 values.*rankdata"):
+        counts_of(y_score=scores)
+
+
+@pytest.mark.parametrize("name", ["n_negatives", "n_positives"])
+@pytest.mark.parametrize(
+    "counts",
+    [
+        [2**40 + 1, 0],
+        [2**62, 2**62],
+        np.array([2**63, 1], np.uint64),
+        [10**30, 1],
+        [1e300, 1.0],
+        [Decimal(10**30), 1],
+    ],
+    ids=repr,
+)
+def test_counts_that_are_too_many(name, counts):
+    given = {"n_negatives": [1, 2], "n_positives": [1, 2], name: counts}
+    with pytest.raises(ValueError, match=rf"{name} must be at most 2\*\*40, the most rows.*; got "):
+        ScoreCounts.from_counts(None, [0.1, 0.2], **given)
+
+
+@pytest.mark.parametrize(
+    ("y_true", "pos_label", "message"),
+    [
+        ([0, 1, 0, 1], 2, r"pos_label=2 is not among the labels of y_true, \[0, 1\]"),
+        ([0, 1, 0, 1], "1", r"pos_label='1' is not among"),
+        ([True, False, False, True], "yes", "pos_label='yes' is not among"),
+        (["no", "yes", "no", "no"], "Yes", r"pos_label='Yes' is not among.*\['no', 'yes'\]"),
+        (["no", "yes", "no", "no"], 1, "pos_label=1 is not among"),
+        ([0, 1, 2, 2], 1, "y_true must have two classes; got 3"),
+    ],
+)
+def test_pos_label_must_be_a_label(y_true, pos_label, message):
+    with pytest.raises(ValueError, match=message):
+        counts_of(y_true=y_true, pos_label=pos_label)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [ScoreCounts.from_predictions, GroupAUC.from_predictions, group_roc_auc_score],
+    ids=["partial", "report", "function"],
+)
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"y_score": np.eye(4, 2)}, r"y_score\[:, 1\]"),
+        ({"y_score": [0.1, np.nan, 0.3, 0.4]}, "1 NaN"),
+        ({"y_true": [0, 1, 2, 1]}, "two classes"),
+        ({"groups": ["a", None, "b", "b"]}, "1 missing labels"),
+        ({"sample_weight": [1, -1, 1, 1]}, "1 negative"),
+    ],
+    ids=str,
+)
+def test_every_way_in_checks(call, change, message):
+    with pytest.raises(ValueError, match=message):
+        call(**{**ROWS, **change})
+
+
+@pytest.mark.parametrize("labels", [[2**63 - 1, 2**63 - 2], [-(2**63), 2**63 - 1], [-(2**63), 5]])
+def test_the_largest_integers_are_labels(labels):
+    codes, found = encode_groups(np.array(labels))
+    assert found.tolist() == sorted(labels)
+    assert [found.tolist()[code] for code in codes] == labels
+
+
+def test_byte_order_does_not_matter():
+    labels = np.array([1, 2**64 - 1, 7], ">u8")
+    assert encode_groups(labels)[1].tolist() == [1, 7, 2**64 - 1]
+
+
+def test_numbers_far_apart_are_hashed(monkeypatch):
+    labels = np.random.default_rng(0).integers(-(2**62), 2**62, 50).repeat(3)
+    expected = encode_groups(labels)
+    monkeypatch.setattr(groups_module, "_HASHED_ROWS", 1)
+    for one, other in zip(expected, encode_groups(labels), strict=True):
+        assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["b", "a", "", "ab", "aa"],
+        ["a\0", "a", "\0", "", "\0a", "b"],
+        ["z" * 32, "z" * 33, "z" * 31],
+        [f"site {i:03d}" for i in range(200, 0, -1)],
+        ["\U0010ffff", "é", "e", "\ue000", "\U00010000"],
+    ],
+)
+@pytest.mark.parametrize("few", [0, 1000])
+def test_text_labels_are_sorted_as_python_sorts_text(monkeypatch, labels, few):
+    monkeypatch.setattr(groups_module, "_FEW_LABELS", few)
+    groups = np.array(labels + labels[::-1], object)
+    codes, sorted_labels = encode_groups(groups, "groups")
+    assert sorted_labels.tolist() == sorted(labels)
+    np.testing.assert_array_equal(sorted_labels[codes], groups)
+
+
+# Numbers that float64 cannot hold ---------------------------------------------------------------
+
+TINY = Decimal("1e-20")
+TIES = {
+    "decimals": [Decimal("0.1"), Decimal("0.1") + TINY, Decimal("0.2"), Decimal("0.3")],
+    "a decimal beside floats": [Decimal("0.1") + TINY, 0.1, 0.2, Decimal("0.1")],
+    "fractions": [Fraction(1, 3), Fraction(1, 3) + Fraction(1, 10**20), 1, 2],
+    "long doubles": [np.longdouble("0.1"), np.longdouble("0.1") + np.longdouble("1e-19"), 0.2, 1],
+}
+
+
+@pytest.mark.parametrize("name", TIES)
+@pytest.mark.parametrize("flavour", [list, lambda v: pd.Series(v, dtype=object)])
+def test_different_numbers_that_tie_as_floats_are_refused(name, flavour):
+    given = TIES[name]
+    with pytest.raises(ValueError, match=r"y_score .*tie"):
+        ScoreCounts.from_predictions([0, 1, 0, 1], flavour(given))
+    apart = [given[0], *given[2:]]
+    if name == "a decimal beside floats":
+        apart = given[1:3]
+    if name not in ("long doubles", "fractions"):
+        counts = ScoreCounts.from_predictions([0, 1, 1][: len(apart)], flavour(apart))
+        assert counts.cells.scores.size == len(set(apart))
+
+
+@pytest.mark.parametrize(
+    "flavour",
+    [
+        pl.Series,
+        pa.array,
+        lambda v: pd.Series(v, dtype=pd.ArrowDtype(pa.decimal128(30, 21))),
+        lambda v: pa.table({"score": pa.array(v)}),
+    ],
+)
+def test_decimals_of_every_flavour(flavour):
+    with pytest.raises(ValueError, match=r"1 are equal to another one as float64"):
+        ScoreCounts.from_predictions([0, 1, 0, 1], flavour(TIES["decimals"]))
+    fine = [Decimal(i) / 10 for i in range(4)]
+    assert ScoreCounts.from_predictions([0, 1, 0, 1], flavour(fine)) == (
+        ScoreCounts.from_predictions([0, 1, 0, 1], [0.0, 0.1, 0.2, 0.3])
+    )
+
+
+# Each is of an own batch or device, whose scores do not tie.
+ALONE = [
+    Decimal("0.1") + TINY,
+    Decimal("0.12345678901234567891"),
+    Decimal(2) ** 60 + 1,
+    Fraction(1, 3),
+    Fraction(10**30 + 1, 10**30),
+    np.longdouble(1) + np.finfo(np.longdouble).eps,
+]
+
+
+@pytest.mark.parametrize("number", ALONE, ids=str)
+@pytest.mark.parametrize(
+    "count",
+    [
+        lambda number: ScoreCounts.from_predictions([1], [number]),
+        lambda number: ScoreCounts.from_counts(None, [number], [0], [1]),
+        lambda number: ScoreCounts.from_batches([([0], [float(number)]), ([1], [number])]),
+    ],
+    ids=["rows", "counts", "batches"],
+)
+def test_numbers_that_may_tie_with_those_of_another_batch_are_refused(number, count):
+    with pytest.raises(ValueError, match=r"score .*might tie"):
+        count(number)
+
+
+def test_decimals_that_a_float_is_printed_as_are_kept():
+    rng = np.random.default_rng(0)
+    floats = np.r_[rng.normal(size=200), 10.0 ** rng.uniform(-300, 300, 200), 0.1, 1e22, 5e-324]
+    y = rng.integers(0, 2, floats.size)
+    expected = ScoreCounts.from_predictions(y, floats)
+    for given in ([Decimal(repr(f)) for f in floats.tolist()], [Decimal(f) for f in floats]):
+        assert ScoreCounts.from_predictions(y, given) == expected
+    few = rng.integers(0, 10**15, 300)
+    digits = [Decimal(int(n)) / Decimal(10) ** 15 for n in few]
+    kept = ScoreCounts.from_predictions(np.arange(300) % 2, digits).cells.scores
+    assert kept.size == np.unique(few).size
+
+
+def test_integers_that_numpy_has_no_type_for():
+    with pytest.raises(ValueError, match="y_score must be a one-dimensional array"):
+        ScoreCounts.from_predictions([0, 1], pl.Series([1, 2], dtype=pl.Int128))
+
+
+@pytest.mark.parametrize(
+    "given", [[2**53 + 1, 0.5, 1, 2], [2**63, -1, 0, 1], [2**53 + 1, 2.0**53, 1, 2]]
+)
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_integers_beside_floats(given, kind):
+    with pytest.raises(ValueError, match=r"integers beyond 2\*\*53"):
+        ScoreCounts.from_predictions([0, 1, 0, 1], kind(given))
+    ScoreCounts.from_predictions([0, 1, 0, 1], kind([2.0**60, 0.5, 1, 2]))
+
+
+@pytest.mark.parametrize("pos_label", [np.array([1, 0]), [1], np.array(["yes"]), pd.Series([1])])
+def test_pos_label_is_one_label(pos_label):
+    with pytest.raises(TypeError, match=r"pos_label must be one label, such as 1 or 'yes'; got"):
+        ScoreCounts.from_predictions([0, 1], [0.1, 0.2], pos_label=pos_label)
+
+
+# Several columns, and tables -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("column", [pd.Series, np.array, pl.Series, pa.array, pd.Categorical])
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_a_list_of_columns_is_told_how_to_pass_them(column, kind):
+    groups = kind([column(list("abab")), column(list("xyxy"))])
+    with pytest.raises(TypeError, match=r"groups is a (list|tuple) of 2 columns .*DataFrame"):
+        GroupAUC.from_predictions([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], groups=groups)
+    of_rows = list(zip("abab", "xyxy", strict=True))
+    assert GroupAUC.from_predictions([0, 1, 0, 1], [1, 2, 3, 4], groups=of_rows).n_groups == 2
+
+
+def test_lists_and_dicts_of_columns_are_told_how_to_pass_them():
+    arguments = [0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]
+    with pytest.raises(ValueError, match=r"2 rows of 4 labels each.*groups=list\(zip\(\*columns"):
+        GroupAUC.from_predictions(*arguments, groups=[list("abab"), list("xyxy")])
+    with pytest.raises(ValueError, match="groups has 2 rows and y_true has 4"):
+        GroupAUC.from_predictions(*arguments, groups=[list("ab"), list("xy")])
+    with pytest.raises(TypeError, match=r"Pass pandas\.DataFrame\(groups\)"):
+        GroupAUC.from_predictions(*arguments, groups={"a": list("abab"), "b": list("xyxy")})
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda groups: make_group_auc_scorer("macro", groups=groups),
+        lambda groups: WithinGroupStratifiedKFold(groups=groups),
+    ],
+)
+def test_scorers_and_folds_refuse_a_list_of_columns(make):
+    with pytest.raises(TypeError, match=r"got list of Series\..*everal Series are made columns of"):
+        make([pd.Series(list("abab")), pd.Series(list("xyxy"))])
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table, dict])
+def test_a_table_of_counts_is_unpacked(kind):
+    counts = ScoreCounts.from_predictions(
+        [0, 1, 1], [0.2, 0.3, 0.7], groups=list("aab")
+    ).to_counts()
+    table = kind(counts.to_dict("list"))
+    with pytest.raises(TypeError, match=r"ScoreCounts\.from_counts\(\*\*table"):
+        ScoreCounts.from_counts(table)
+    # A table of the groups' columns alone is what `group` takes.
+    groups = pd.DataFrame({"site": ["a", "b"], "sex": [1, 2]})
+    assert ScoreCounts.from_counts(groups, [0.1, 0.2], [1, 2], [2, 1]).group_names == (
+        "site",
+        "sex",
+    )

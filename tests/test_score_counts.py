@@ -1,0 +1,951 @@
+"""ScoreCounts: one state that adds up, whatever way the rows were split."""
+
+import copy
+import datetime
+import enum
+import itertools
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from oracles import LABELS, all_pairs, plain_label, random_case
+from sklearn.metrics import roc_auc_score
+
+from skfedauc import GroupAUC, ScoreCounts
+from skfedauc.counts.score_counts import _restore
+
+SIX_ROWS = {"y_score": [0.8, 0.7, 0.5, 0.5, 0.3, 0.2], "y_true": [1, 1, 0, 1, 1, 0]}
+
+
+def counts_of(case, rows=slice(None)):
+    return ScoreCounts.from_predictions(**case.take(rows).arguments)
+
+
+def aucs(counts):
+    """Bits of the pooled AUC and of every group's."""
+    report = GroupAUC(counts, undefined="ignore")
+    return np.append(report.by_group["auc"], report.pooled).tobytes()
+
+
+def exact_auc(negatives, positives):
+    """AUC of counts by ascending score, as a fraction."""
+    twice = sum(p * (2 * sum(negatives[:i]) + negatives[i]) for i, p in enumerate(positives) if p)
+    return Fraction(twice, 2 * sum(negatives) * sum(positives))
+
+
+@pytest.fixture
+def small():
+    return ScoreCounts.from_predictions(
+        [0, 1, 1, 0, 1], [0.25, 0.5, 0.5, 0.5, 0.75], groups=["a", "a", "b", "b", "b"]
+    )
+
+
+# Splitting and merging ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seeds", [range(k, k + 12) for k in range(0, 48, 12)], ids=str)
+def test_any_split_merged_in_any_order_is_the_whole(seeds):
+    for seed in seeds:
+        case = random_case(seed, weights="unit")
+        rng = np.random.default_rng(seed)
+        n = case.y.size
+        whole = counts_of(case)
+        device = rng.integers(0, rng.integers(1, n + 1), n)
+        parts = [counts_of(case, device == d) for d in rng.permutation(np.unique(device))]
+        merged = ScoreCounts.merge(parts)
+        assert merged == whole
+        assert sum(parts) == whole
+        assert aucs(merged) == aucs(whole)
+        while len(parts) > 1:
+            i, j = rng.choice(len(parts), 2, replace=False)
+            pair = parts[i] + parts[j]
+            parts = [part for k, part in enumerate(parts) if k not in (i, j)] + [pair]
+        assert parts[0] == whole
+        assert aucs(parts[0]) == aucs(whole)
+
+
+@pytest.mark.parametrize("weights", ["integer", "float"])
+def test_weighted_splits_agree(weights):
+    for seed in range(40):
+        case = random_case(seed, weights=weights)
+        device = np.random.default_rng(seed).integers(0, 4, case.y.size)
+        merged = sum(counts_of(case, device == d) for d in np.unique(device))
+        whole = counts_of(case)
+        assert merged.groups == whole.groups
+        assert np.array_equal(merged.n_positives, whole.n_positives)
+        assert np.array_equal(merged.n_negatives, whole.n_negatives)
+        a, b = (GroupAUC(p, undefined="ignore") for p in (merged, whole))
+        np.testing.assert_allclose(a.by_group["auc"], b.by_group["auc"], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(a.pooled, b.pooled, rtol=0, atol=1e-12)
+
+
+def test_permuted_rows_are_the_same():
+    for seed in range(40):
+        case = random_case(seed, weights="unit")
+        order = np.random.default_rng(seed).permutation(case.y.size)
+        assert counts_of(case, order) == counts_of(case)
+        assert aucs(counts_of(case, order)) == aucs(counts_of(case))
+
+
+def test_one_row_at_a_time_is_the_whole():
+    case = random_case(11, weights="unit", scores="many ties")
+    rows = [counts_of(case, [i]) for i in range(case.y.size)]
+    assert ScoreCounts.merge(reversed(rows)) == sum(rows) == counts_of(case)
+
+
+def test_rows_without_groups_split_and_merge():
+    for seed in range(20):
+        case = random_case(seed, weights="unit")
+        arguments = {**case.arguments, "groups": None}
+        whole = ScoreCounts.from_predictions(**arguments)
+        cut = np.random.default_rng(seed).integers(0, case.y.size + 1)
+        first, last = (
+            ScoreCounts.from_predictions(case.y[rows], case.scores[rows])
+            for rows in (slice(cut), slice(cut, None))
+        )
+        assert first + last == last + first == whole
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))), ids=str)
+def test_six_rows_cut_in_three_and_merged_in_every_order(order):
+    parts = [
+        ScoreCounts.from_predictions(SIX_ROWS["y_true"][at], SIX_ROWS["y_score"][at])
+        for at in (slice(0, 2), slice(2, 4), slice(4, 6))
+    ]
+    merged = ScoreCounts.merge([parts[i] for i in order])
+    assert GroupAUC(merged).pooled == 0.8125
+    assert GroupAUC(sum(parts[i] for i in order)).pooled == 0.8125
+
+
+def test_six_rows_cut_through_a_tie():
+    halves = [
+        ScoreCounts.from_predictions(SIX_ROWS["y_true"][at], SIX_ROWS["y_score"][at])
+        for at in (slice(0, 3), slice(3, 6))
+    ]
+    assert GroupAUC(halves[0] + halves[1]).pooled == 0.8125
+    assert GroupAUC(halves[1] + halves[0]).pooled == 0.8125
+
+
+def test_five_rows():
+    counts = ScoreCounts.from_predictions([0, 1, 0, 1, 1], [0.5, 0.3, 0.2, 0.8, 0.7])
+    assert GroupAUC(counts).pooled == pytest.approx(0.8333333333333334, abs=1e-12)
+
+
+def test_hundred_rows():
+    counts = [(4, 4), (9, 5), (9, 8), (2, 2), (6, 5), (6, 5), (4, 5), (7, 8), (4, 7)]
+    positives, negatives = zip(*counts, strict=True)
+    score = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1]
+    counts = ScoreCounts.from_counts(None, score, negatives, positives)
+    assert GroupAUC(counts).pooled == 135 / 238
+
+
+@pytest.mark.parametrize("n_jobs", [2, -1])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_threads_make_the_same_bits(n_jobs, weighted):
+    rng = np.random.default_rng(0)
+    n = 100_000
+    y, scores = rng.integers(0, 2, n), rng.normal(size=n) * 10.0 ** rng.integers(-200, 200, n)
+    arguments = {
+        "groups": rng.integers(0, 300, n),
+        "sample_weight": rng.uniform(0.1, 2.0, n) if weighted else None,
+    }
+    one = ScoreCounts.from_predictions(y, scores, **arguments)
+    several = ScoreCounts.from_predictions(y, scores, **arguments, n_jobs=n_jobs)
+    assert several == one
+    assert aucs(several) == aucs(one)
+
+
+def test_states_of_many_groups_and_few_bits_merge():
+    # So many groups that group, score and label do not fit 64 bits.
+    rng = np.random.default_rng(1)
+    n = 8000
+    groups = np.arange(n) // 2
+    y, scores = rng.integers(0, 2, n), rng.choice([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0], n)
+    whole = ScoreCounts.from_predictions(y, scores, groups=groups)
+    parts = [
+        ScoreCounts.from_predictions(y[at], scores[at], groups=groups[at])
+        for at in np.array_split(rng.permutation(n), 40)
+    ]
+    assert ScoreCounts.merge(parts) == whole
+    assert len(whole) == n // 2
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("scores", ["many ties", "five values", "no ties"])
+def test_a_groups_auc_does_not_depend_on_other_groups(seed, scores):
+    for weights in ("unit", "float"):
+        case = random_case(seed, weights=weights, labels="int", scores=scores)
+        rng = np.random.default_rng(seed)
+        n = 400
+        y, s = rng.integers(0, 2, n), rng.normal(size=n).round(1) + 0.05
+        s[: case.y.size] = rng.choice(case.scores, min(n, case.y.size))
+        w = None if case.weights is None else np.r_[rng.uniform(0.1, 2.0, n), case.weights]
+        more = ScoreCounts.from_predictions(
+            np.r_[y, case.y],
+            np.r_[s, case.scores],
+            groups=np.r_[rng.integers(-60, 0, n), case.groups],
+            sample_weight=w,
+        )
+        alone = GroupAUC(counts_of(case), undefined="ignore").by_group
+        among = GroupAUC(more, undefined="ignore").by_group.loc[alone.index]
+        assert among["auc"].to_numpy().tobytes() == alone["auc"].to_numpy().tobytes()
+
+
+# What cannot be merged ---------------------------------------------------------------------
+
+
+def test_with_and_without_groups_do_not_merge(small):
+    bare = ScoreCounts.from_predictions([0, 1], [0.2, 0.4])
+    with pytest.raises(ValueError, match=r"1 of 2 score counts have no groups.*regroup"):
+        small + bare
+    with pytest.raises(ValueError, match="2 of 3 score counts have no groups"):
+        ScoreCounts.merge([bare, small, bare])
+    named = bare.regroup({None: "c"})
+    assert (small + named).groups == ("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    list(itertools.combinations(["int", "str", "bool", "date", "pair", "triple"], 2)),
+    ids="-".join,
+)
+def test_labels_of_different_kinds_do_not_merge(kinds):
+    one, other = (
+        ScoreCounts.from_predictions([0, 1], [0.2, 0.4], groups=[LABELS[kind](0)] * 2)
+        for kind in kinds
+    )
+    for parts in ([one, other], [other, one]):
+        with pytest.raises(TypeError, match="different kinds"):
+            ScoreCounts.merge(parts)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_integers_of_63_and_of_64_bits_merge(seed):
+    rng = np.random.default_rng(seed)
+    few, far = [0, 3, 2**62], [3, 2**62, 2**63, 2**64 - 1]
+    y, scores = rng.integers(0, 2, 40), rng.integers(0, 5, 40) / 4
+    groups = [*rng.choice(few, 20).tolist(), *rng.choice(np.array(far, np.uint64), 20).tolist()]
+    whole = ScoreCounts.from_predictions(y, scores, groups=np.array(groups, np.uint64))
+    parts = [
+        ScoreCounts.from_predictions(y[rows], scores[rows], groups=groups[rows])
+        for rows in (slice(20), slice(20, 30), slice(30, 40))
+    ]
+    assert ScoreCounts.merge(parts) == ScoreCounts.merge(parts[::-1]) == whole
+    assert whole.groups == tuple(sorted(set(groups)))
+
+
+def test_integers_that_no_type_of_64_bits_holds_do_not_merge():
+    below, far = (
+        ScoreCounts.from_predictions([0, 1], [0.2, 0.4], groups=groups)
+        for groups in ([-1, -1], [2**63, 5])
+    )
+    for parts in ([below, far], [far, below]):
+        with pytest.raises(TypeError, match=r"from -1 to 9223372036854775808.*regroup\(str\)"):
+            ScoreCounts.merge(parts)
+    assert (below.regroup(str) + far.regroup(str)).groups == ("-1", "5", "9223372036854775808")
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "ms", "us", "ns"])
+def test_dates_of_any_resolution_merge_with_dates_only(unit):
+    days = np.array(["2020-01-01", "2020-01-02"], f"datetime64[{unit}]")
+    dated = ScoreCounts.from_predictions([0, 1], [0.2, 0.4], groups=days)
+    listed = ScoreCounts.from_predictions(
+        [0, 1], [0.2, 0.4], groups=[datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)]
+    )
+    merged = dated + listed
+    assert [plain_label(g) for g in merged.groups] == [
+        datetime.datetime(2020, 1, 1),
+        datetime.datetime(2020, 1, 2),
+    ]
+    assert merged.n_positives.tolist() == [0, 2]
+    numbered = ScoreCounts.from_predictions([0, 1], [0.2, 0.4], groups=[1, 2])
+    with pytest.raises(TypeError, match="different kinds"):
+        dated + numbered
+
+
+@pytest.mark.parametrize(
+    ("parts", "error", "message"),
+    [
+        ([], ValueError, "at least one"),
+        ([1], TypeError, "got one of type int"),
+        ([None, None], TypeError, "NoneType"),
+        (7, TypeError, "not iterable"),
+    ],
+)
+def test_merge_refuses(parts, error, message):
+    with pytest.raises(error, match=message):
+        ScoreCounts.merge(parts)
+
+
+def test_merge_refuses_a_single_counts(small):
+    with pytest.raises(TypeError, match="got a single one"):
+        ScoreCounts.merge(small)
+
+
+@pytest.mark.parametrize("other", [1, 0.5, "a", None, [1]])
+def test_only_counts_add(small, other):
+    with pytest.raises(TypeError):
+        small + other
+    with pytest.raises(TypeError):
+        other + small
+
+
+def test_unit_and_weighted_rows_merge():
+    for seed in range(20):
+        case = random_case(seed, weights="float")
+        unit = case._replace(weights=None)
+        merged = counts_of(case) + counts_of(unit)
+        doubled = case._replace(
+            y=np.tile(case.y, 2),
+            scores=np.tile(case.scores, 2),
+            groups=case.groups * 2,
+            weights=np.r_[case.weights, np.ones(case.y.size)],
+        )
+        truth = all_pairs(doubled)
+        assert [plain_label(g) for g in merged.groups] == truth.labels
+        auc = GroupAUC(merged).by_group["auc"]
+        np.testing.assert_allclose(auc, truth.auc, rtol=0, atol=1e-12)
+        assert np.array_equal(merged.n_positives, truth.n_positives)
+
+
+def test_weights_of_one_are_no_weights(small):
+    weighted = ScoreCounts.from_predictions(
+        [0, 1, 1, 0, 1, 1],
+        [0.25, 0.5, 0.5, 0.5, 0.75, 0.1],
+        groups=["a", "a", "b", "b", "b", "gone"],
+        sample_weight=[1, 1, 1, 1, 1, 0],
+    )
+    assert weighted == small
+
+
+# Large counts ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [3 * 10**9, 2**35], ids=["3 billion", "2**35"])
+def test_billions_of_rows_are_exact(size):
+    share = size // 4
+    negatives = [share + 1, share, share - 1, share]
+    positives = [share - 7, share + 3, share, share + 4]
+    other = [1, 2, 3, 4]
+    counts = ScoreCounts.from_counts(
+        ["big"] * 4 + ["small"] * 4,
+        [0.1, 0.2, 0.3, 0.4] * 2,
+        negatives + other,
+        positives + other[::-1],
+    )
+    report = GroupAUC(counts)
+    assert counts.n_positives.tolist() == [size, 10]
+    assert counts.n_negatives.tolist() == [size, 10]
+    expected = {
+        "big": exact_auc(negatives, positives),
+        "small": exact_auc(other, other[::-1]),
+    }
+    pooled = exact_auc(
+        [a + b for a, b in zip(negatives, other, strict=True)],
+        [a + b for a, b in zip(positives, other[::-1], strict=True)],
+    )
+    last_digit = Fraction(1, 2**52)
+    for group, exact in expected.items():
+        assert abs(Fraction(report.by_group["auc"][group]) - exact) <= last_digit * exact
+    assert report.pooled == float(pooled)
+    within, cross, share_within = map(Fraction, report.decomposition())
+    exact_share = Fraction(size**2 + 100, (size + 10) ** 2)
+    exact_within = (expected["big"] * size**2 + expected["small"] * 100) / (size**2 + 100)
+    assert abs(share_within - exact_share) <= last_digit
+    assert abs(within - exact_within) <= last_digit
+    exact_cross = (pooled - exact_share * exact_within) / (1 - exact_share)
+    assert abs(cross - exact_cross) <= last_digit
+
+
+def test_billions_of_rows_merge():
+    count = 3 * 10**9
+    halves = [
+        ScoreCounts.from_counts(None, [0.1, 0.9], negatives, positives)
+        for negatives, positives in (([count, 0], [0, count]), ([0, count], [count, 0]))
+    ]
+    both = ScoreCounts.merge(halves)
+    assert both == ScoreCounts.from_counts(None, [0.1, 0.9], [count, count], [count, count])
+    assert GroupAUC(both).pooled == 0.5
+    assert both.n_positives.tolist() == [2 * count]
+
+
+def test_more_rows_than_can_be_counted_are_refused():
+    largest = ScoreCounts.from_counts(None, [0.5, 0.6], [2**40, 0], [0, 2**40])
+    assert GroupAUC(largest).pooled == 1.0
+    for counts in ([2**40 + 1, 0], [2**39, 2**40]):
+        with pytest.raises(ValueError, match=r"2\*\*40"):
+            ScoreCounts.from_counts(None, [0.5, 0.6], counts, [1, 1])
+        with pytest.raises(ValueError, match=r"positives.*2\*\*40"):
+            ScoreCounts.from_counts(None, [0.5, 0.6], [1, 1], counts)
+    with pytest.raises(ValueError, match=r"2\*\*40"):
+        largest + largest
+
+
+# Counts ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seeds", [range(k, k + 20) for k in (0, 20)], ids=str)
+def test_counts_equal_expanded_rows(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(1, 60))
+        group = rng.choice(["x", "y", "z"], n)
+        score = rng.integers(2, 9, n) / 4
+        negatives, positives = rng.integers(0, 4, (2, n))
+        counted = ScoreCounts.from_counts(group, score, negatives, positives)
+        index = np.r_[np.repeat(np.arange(n), negatives), np.repeat(np.arange(n), positives)]
+        y = np.repeat([0, 1], [negatives.sum(), positives.sum()])
+        assert counted == ScoreCounts.from_predictions(y, score[index], groups=group[index])
+        assert ScoreCounts.from_counts(None, score, negatives, positives) == (
+            ScoreCounts.from_predictions(y, score[index])
+        )
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint16, np.int64, np.uint64, float, list, pd.Series])
+def test_counts_of_every_kind_of_number(kind):
+    counts = [0, 2, 3]
+    given = np.array(counts, kind) if isinstance(kind, type(np.int8)) else kind(counts)
+    if kind is float:
+        given = np.array(counts, float)
+    counts = ScoreCounts.from_counts([1, 1, 2], [0.1, 0.2, 0.3], given, given)
+    assert counts.groups == (1, 2)
+    assert counts.n_negatives.tolist() == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"n_negatives": [1, -1]}, ValueError, "n_negatives must be 0 or more; got 1 negative"),
+        ({"n_positives": [1.5, 1]}, ValueError, r"n_positives must hold whole numbers.*1\.5"),
+        ({"n_positives": [np.nan, 1]}, ValueError, "n_positives must be finite; got 1 NaN"),
+        ({"n_positives": ["1", "2"]}, TypeError, "n_positives must hold numbers"),
+        ({"n_positives": [1, 2, 3]}, ValueError, "n_positives has 3 rows and score has 2"),
+        ({"n_negatives": [1e19, 1]}, ValueError, "n_negatives"),
+        ({"score": [0.1, np.inf]}, ValueError, "score must be finite; got 0 NaN and 1 infinite"),
+        ({"score": ["0.1", "0.2"]}, TypeError, "score must hold numbers"),
+        ({"group": ["a"]}, ValueError, "group has 1 rows and score has 2"),
+        ({"group": ["a", None]}, ValueError, "group has 1 missing labels of 2"),
+        ({"group": [0.5, 1.5]}, TypeError, "group must hold booleans, integers, strings"),
+        ({"group": "ab"}, TypeError, "group must hold one label per row"),
+    ],
+)
+def test_bad_counts(change, error, message):
+    good = {"group": ["a", "b"], "score": [0.1, 0.2], "n_negatives": [1, 2], "n_positives": [3, 4]}
+    with pytest.raises(error, match=message):
+        ScoreCounts.from_counts(**{**good, **change})
+
+
+def test_counts_of_zero_leave_no_group():
+    counts = ScoreCounts.from_counts(["a", "b"], [0.1, 0.2], [1, 0], [1, 0])
+    assert counts.groups == ("a",)
+
+
+# Regrouping --------------------------------------------------------------------------------
+
+
+def test_regroup_marginalises_pairs():
+    for seed in range(20):
+        case = random_case(seed, labels="pair", weights="unit")
+        sex = [group[0] for group in case.groups]
+        assert counts_of(case).regroup(lambda group: group[0]) == counts_of(
+            case._replace(groups=sex)
+        )
+
+
+def test_regroup_by_mapping(small):
+    assert small.regroup({"a": "x", "b": "y", "unused": "z"}).groups == ("x", "y")
+    one = small.regroup({"a": 1, "b": 1})
+    assert one.groups == (1,)
+    assert one.n_positives.tolist() == [3]
+    turned = small.regroup({"a": "z", "b": "c"})
+    assert turned.groups == ("c", "z")
+    assert turned.n_positives.tolist() == [2, 1]
+
+
+def test_regroup_weighted():
+    for seed in range(20):
+        case = random_case(seed, labels="pair", weights="float")
+        truth = all_pairs(case._replace(groups=[group[1] for group in case.groups]))
+        regrouped = counts_of(case).regroup(lambda group: group[1])
+        assert list(regrouped.groups) == truth.labels
+        auc = GroupAUC(regrouped).by_group["auc"]
+        np.testing.assert_allclose(auc, truth.auc, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["device 7", 7, ("north", 7), datetime.datetime(2020, 1, 1)])
+def test_regroup_names_a_device(name):
+    counts = ScoreCounts.from_predictions([0, 1], [0.2, 0.4])
+    for to in ({None: name}, lambda _: name):
+        named = counts.regroup(to)
+        assert [plain_label(g) for g in named.groups] == [name]
+        assert named == ScoreCounts.from_predictions([0, 1], [0.2, 0.4], groups=[name, name])
+
+
+@pytest.mark.parametrize(
+    ("to", "error", "message"),
+    [
+        ({"a": 1}, ValueError, r"regroup has no entry for 1 of 2 groups, among them 'b';"),
+        ({}, ValueError, "regroup has no entry for 2 of 2 groups"),
+        (3, TypeError, "mapping from labels to labels or a function"),
+        (["x", "y"], TypeError, "mapping from labels to labels or a function"),
+        (lambda label: None, ValueError, "gave None for 2 of 2 groups"),
+        (lambda label: 0.5, TypeError, "got 0.5 of type float"),
+        (lambda label: [label], TypeError, "give a tuple"),
+        ({"a": 1, "b": "one"}, TypeError, "different kinds"),
+    ],
+)
+def test_regroup_refuses(small, to, error, message):
+    with pytest.raises(error, match=message):
+        small.regroup(to)
+
+
+# What a `ScoreCounts` is like --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_groups_are_the_sorted_labels(kind):
+    case = random_case(5, labels=kind, weights="unit")
+    counts = counts_of(case)
+    truth = all_pairs(case)
+    assert [plain_label(g) for g in counts.groups] == truth.labels
+    assert counts.n_positives.tolist() == truth.n_positives.tolist()
+    assert counts.n_negatives.tolist() == truth.n_negatives.tolist()
+    assert counts.n_positives.dtype == counts.n_negatives.dtype == np.int64
+    assert len(counts) == len(truth.labels)
+
+
+def test_no_groups():
+    counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.6])
+    assert counts.groups is None
+    assert len(counts) == 1
+    assert counts.n_positives.tolist() == [2]
+
+
+def test_rows_of_weight_zero_are_not_counted():
+    counts = ScoreCounts.from_predictions(
+        [0, 1, 1, 0],
+        [0.2, 0.4, 0.6, 0.7],
+        groups=["a", "a", "a", "b"],
+        sample_weight=[2, 3, 0, 0],
+    )
+    assert counts.groups == ("a",)
+    assert counts.n_positives.tolist() == [1]
+
+
+def test_equality(small):
+    rows = {
+        "y_true": [0, 1, 1, 0, 1],
+        "y_score": [0.25, 0.5, 0.5, 0.5, 0.75],
+        "groups": ["a", "a", "b", "b", "b"],
+    }
+    assert ScoreCounts.from_predictions(**rows) == small
+    for other in (
+        {"y_true": [1, 1, 1, 0, 1]},
+        {"y_score": [0.25, 0.5, 0.5, 0.5, np.nextafter(0.75, 1)]},
+        {"groups": ["a", "a", "b", "b", "a"]},
+        {"groups": ["a", "a", "c", "c", "c"]},
+        {"groups": None},
+        {"sample_weight": [2.0, 1, 1, 1, 1]},
+    ):
+        assert ScoreCounts.from_predictions(**{**rows, **other}) != small
+    assert small != "a ScoreCounts"
+    assert (small == 1) is False
+
+
+def test_zeros_of_both_signs_are_equal():
+    y = [0, 1, 1]
+    assert ScoreCounts.from_predictions(y, [0.0, -0.0, 2]) == ScoreCounts.from_predictions(
+        y, [-0.0, 0.0, 2]
+    )
+
+
+@pytest.mark.parametrize(
+    ("counts", "text"),
+    [
+        (
+            ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.2, 0.7], groups=["a", "a", "b"]),
+            "ScoreCounts(2 groups, 3 rows: 2 positives and 1 negative, 2 distinct scores)",
+        ),
+        (
+            ScoreCounts.from_predictions([0, 1], [0.2, 0.2]),
+            "ScoreCounts(no groups, 2 rows: 1 positive and 1 negative, 1 distinct score)",
+        ),
+        (
+            ScoreCounts.from_predictions(
+                [0, 1], [0.2, 0.2], groups=[1, 1], sample_weight=[2.0, 0.5]
+            ),
+            "ScoreCounts(1 group, 2 rows: 1 positive and 1 negative, 1 distinct score, weighted)",
+        ),
+        (
+            ScoreCounts.from_counts(None, [0.5], [10**6], [2000]),
+            "ScoreCounts(no groups, 1,002,000 rows: 2,000 positives and 1,000,000 negatives, "
+            "1 distinct score)",
+        ),
+    ],
+)
+def test_repr(counts, text):
+    assert repr(counts) == text
+
+
+@pytest.mark.parametrize("name", ["groups", "n_positives", "_cells", "_labels", "anything"])
+def test_attributes_cannot_be_set(small, name):
+    with pytest.raises(AttributeError, match="immutable"):
+        setattr(small, name, 1)
+
+
+def arrays_of(counts):
+    """Every array that a `ScoreCounts` holds or gives."""
+    held = [a for a in (*counts.cells, counts.labels) if a is not None]
+    return [*held, counts.n_positives, counts.n_negatives]
+
+
+@pytest.mark.parametrize("weights", ["unit", "float"])
+def test_arrays_are_read_only(weights):
+    counts = counts_of(random_case(3, weights=weights))
+    assert not any(array.flags.writeable for array in arrays_of(counts))
+
+
+def test_arguments_stay_as_they_were():
+    case = random_case(4, weights="float", labels="int")
+    groups = pd.Categorical(case.groups)
+    before = [case.y.copy(), case.scores.copy(), case.weights.copy()]
+    ScoreCounts.from_predictions(**{**case.arguments, "groups": groups})
+    ScoreCounts.from_counts(np.asarray(case.groups), case.scores, case.y, case.y)
+    for array, copied in zip((case.y, case.scores, case.weights), before, strict=True):
+        assert array.flags.writeable
+        assert np.array_equal(array, copied)
+    assert groups.rename_categories(str).categories[0] == str(groups.categories[0])
+
+
+@pytest.mark.parametrize("kind", LABELS)
+@pytest.mark.parametrize("weights", ["unit", "float"])
+@pytest.mark.parametrize("again", [lambda p: pickle.loads(pickle.dumps(p)), copy.deepcopy])
+def test_pickles_and_copies(kind, weights, again):
+    counts = counts_of(random_case(6, labels=kind, weights=weights))
+    other = again(counts)
+    assert other == counts
+    assert other.groups == counts.groups
+    assert aucs(other) == aucs(counts)
+    held = [a for a in (*other.cells, other.labels) if a is not None]
+    assert not any(array.flags.writeable for array in held)
+    with pytest.raises(AttributeError, match="immutable"):
+        other.groups = ()
+
+
+def test_no_constructor():
+    with pytest.raises(TypeError, match=r"from_predictions.*from_counts"):
+        ScoreCounts()
+
+
+def test_no_rows():
+    empty = ScoreCounts.from_predictions([], [], groups=[])
+    one = ScoreCounts.from_predictions([0, 1], [0.2, 0.4], groups=[1, 1])
+    assert empty.groups == ()
+    assert len(empty) == 0
+    assert empty + one == one + empty == one
+    assert ScoreCounts.from_counts([], [], [], []) == empty
+
+
+# Counts given out again ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_counts_make_the_counts_again(kind, tmp_path):
+    rng = np.random.default_rng(0)
+    y, score, group = rng.integers(0, 2, 60), rng.normal(size=60), rng.integers(0, 4, 60)
+    labels = [LABELS[kind](int(g)) for g in group]
+    counts = ScoreCounts.from_predictions(y, score, groups=labels)
+    table = counts.to_counts()
+    names = [name for name in table if name.startswith("group")]
+    assert names == (
+        ["group"] if len(names) == 1 else ["group_1", "group_2", "group_3"][: len(names)]
+    )
+    columns = [table[name] for name in ("score", "n_negatives", "n_positives")]
+    assert ScoreCounts.from_counts(table[names], *columns) == counts
+    assert table["n_positives"].sum() == y.sum()
+    assert len(table) == 60
+    table.to_parquet(tmp_path / "counts.parquet")
+    read = pd.read_parquet(tmp_path / "counts.parquet")
+    assert (
+        ScoreCounts.from_counts(read[names], *(read[column.name] for column in columns)) == counts
+    )
+
+
+def test_counts_of_rows_without_groups():
+    counts = ScoreCounts.from_predictions([0, 1, 1], [0.1, 0.1, 0.2])
+    table = counts.to_counts()
+    assert list(table) == ["score", "n_negatives", "n_positives"]
+    assert ScoreCounts.from_counts(None, **table) == counts
+    assert ScoreCounts.from_predictions([], [], groups=[]).to_counts().empty
+
+
+def states():
+    """Every kind of state by name: groups of none, one or several columns, with weights or not."""
+    rng = np.random.default_rng(4)
+    n = 80
+    y, score, weight = rng.integers(0, 2, n), rng.integers(0, 9, n) / 8, rng.random(n) + 0.1
+    site, sex = np.array(["va", "oslo", "basel"])[rng.integers(0, 3, n)], rng.integers(1, 3, n)
+    frame = pd.DataFrame({"site": site, "sex": sex.astype(float)})
+    gaps = frame.mask(rng.random((n, 2)) < 0.1)
+    columns = {
+        "no groups": None,
+        "unnamed": site,
+        "unnamed pairs": list(zip(site, sex, strict=True)),
+        "named": frame["site"],
+        "named pair": frame,
+        "three": frame.assign(band=pd.cut(score, [-1, 0.3, 0.6, 2])),
+        "named like an argument": frame.set_axis(["score", "cls"], axis=1),
+        "named like self": frame.set_axis(["self", "cls"], axis=1),
+        "gaps": gaps,
+        "gaps in one": gaps["sex"],
+    }
+    for (name, groups), weights in itertools.product(columns.items(), (None, weight)):
+        yield (
+            f"{name}{'' if weights is None else ', weighted'}",
+            ScoreCounts.from_predictions(
+                y, score, groups=groups, sample_weight=weights, missing="group"
+            ),
+        )
+    pairs = [(fold, (where, fold)) for fold, where in zip(sex.tolist(), site.tolist(), strict=True)]
+    yield "folds", ScoreCounts.from_predictions(y, score, groups=pairs)
+    yield "empty", ScoreCounts.from_predictions([], [], groups=[])
+    yield "empty pair", ScoreCounts.from_predictions([], [], groups=frame[:0])
+    yield "empty, weighted", ScoreCounts.from_predictions([], [])
+    yield (
+        "merged",
+        ScoreCounts.from_predictions(y, score, groups=frame)
+        + (ScoreCounts.from_predictions(y, score, groups=frame, sample_weight=weight)),
+    )
+
+
+STATES = dict(states())
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_every_state_is_made_again_from_its_counts(name):
+    counts = STATES[name]
+    table = counts.to_counts()
+    again = ScoreCounts.from_counts(**table)
+    assert again == counts
+    clashes = name.startswith("named like an")
+    assert again.group_names == (() if clashes else counts.group_names)
+    pd.testing.assert_frame_equal(again.to_counts(), table)
+    shuffled = table.sample(frac=1, random_state=0)
+    assert ScoreCounts.from_counts(**shuffled) == counts
+    halves = [ScoreCounts.from_counts(**table[i::2]) for i in range(2)]
+    if len(table):
+        assert ScoreCounts.merge(halves) == counts
+        assert ScoreCounts.merge(halves).group_names == again.group_names
+    if counts.groups is not None and not clashes and len(counts):
+        assert list(GroupAUC(again).by_group.index.names) == list(
+            GroupAUC(counts).by_group.index.names
+        )
+
+
+def test_weighted_counts_are_those_of_sql():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(
+        {"y": rng.integers(0, 2, 90), "s": rng.integers(0, 5, 90) / 4, "w": rng.random(90) + 0.1}
+    )
+    sides = {"negatives": 1 - rows["y"], "positives": rows["y"]}
+    table = pd.DataFrame(
+        {
+            "score": rows["s"],
+            **{f"n_{side}": is_in for side, is_in in sides.items()},
+            **{f"weight_{side}": is_in * rows["w"] for side, is_in in sides.items()},
+            **{f"squared_weight_{side}": is_in * rows["w"] ** 2 for side, is_in in sides.items()},
+        }
+    )
+    counted = ScoreCounts.from_counts(**table.groupby("score", as_index=False).sum())
+    expected = ScoreCounts.from_predictions(rows["y"], rows["s"], sample_weight=rows["w"])
+    np.testing.assert_allclose(counted.cells.weights, expected.cells.weights, rtol=1e-12)
+    assert GroupAUC(counted).pooled == pytest.approx(
+        roc_auc_score(rows["y"], rows["s"], sample_weight=rows["w"]), abs=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"score": None}, TypeError, "needs the column score"),
+        ({"n_positve": [1, 1]}, TypeError, r"no column 'n_positve': is it 'n_positives'\?"),
+        ({"group": [1, 2], "site": ["a", "b"]}, TypeError, "takes group or columns.*site"),
+        ({"site": ["a"]}, ValueError, "group has 1 rows and score has 2"),
+        ({"site": ["a", "b"], "sex": [1]}, ValueError, "sex has 1 rows and site has 2"),
+        ({"site": ["a", None]}, ValueError, "site has 1 missing labels of 2"),
+        ({"weight_negatives": None}, TypeError, "weight_negatives are missing"),
+        ({"weight_negatives": [2, -1]}, ValueError, "weight_negatives must be 0 or more"),
+        ({"weight_negatives": [2, np.nan]}, ValueError, "weight_negatives must be finite"),
+        ({"weight_negatives": [2, 0]}, ValueError, "weight_negatives and squared.* above 0"),
+        ({"n_negatives": [2, 0]}, ValueError, "weight_negatives and squared.* above 0"),
+        ({"squared_weight_positives": [5, 5]}, ValueError, r"from W\*\*2 / n to W\*\*2"),
+        ({"squared_weight_positives": [1, 0.1]}, ValueError, r"from W\*\*2 / n to W\*\*2"),
+        ({"weight_positives": [1]}, ValueError, "weight_positives has 1 rows and score has 2"),
+    ],
+)
+def test_weighted_counts_that_cannot_be(change, error, message):
+    good = {
+        "score": [0.1, 0.2],
+        "n_negatives": [2, 1],
+        "n_positives": [1, 2],
+        "weight_negatives": [3.0, 1.0],
+        "weight_positives": [1.0, 2.0],
+        "squared_weight_negatives": [5.0, 1.0],
+        "squared_weight_positives": [1.0, 2.5],
+    }
+    ScoreCounts.from_counts(**good)
+    with pytest.raises(error, match=message):
+        ScoreCounts.from_counts(**{**good, **change})
+
+
+@pytest.mark.parametrize("way", ["merge", "keep some groups"])
+def test_states_of_single_rows_beside_a_count_beyond_32_bits(way):
+    # Counts are of 64 bits then, those of other groups as well.
+    n = 300
+    groups = np.r_[0, np.repeat([1, 2], n // 2)]
+    scores = np.r_[0.5, np.arange(n)]
+    negatives, positives = np.r_[2**32, np.arange(n) % 3 > 0], np.r_[0, np.arange(n) % 3 == 0]
+    negatives[-1] = 2
+    state = ScoreCounts.from_counts(groups, scores, negatives, positives)
+    if way == "keep some groups":
+        kept = state.select_groups(np.array([1, 2]))
+        few = ScoreCounts.from_counts(groups[1:], scores[1:], negatives[1:], positives[1:])
+        assert kept == few
+        assert kept.cells.negatives.dtype == few.cells.negatives.dtype
+        state, groups, scores = few, groups[1:], scores[1:]
+        negatives, positives = negatives[1:], positives[1:]
+        assert kept.without_groups() == few.without_groups()
+    doubled = ScoreCounts.from_counts(groups, scores, 2 * negatives, 2 * positives)
+    assert state + state == doubled
+    higher = ScoreCounts.from_counts(groups, scores + 1000, negatives, positives)
+    both = ScoreCounts.from_counts(
+        np.tile(groups, 2),
+        np.r_[scores, scores + 1000],
+        np.tile(negatives, 2),
+        np.tile(positives, 2),
+    )
+    assert state + higher == both
+
+
+# Damaged states --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_flipped_bits_are_noticed(name):
+    restore, (cells, labels, origin, checksum) = STATES[name].__reduce__()
+    assert restore(cells, labels, origin, checksum) == STATES[name]
+    rng = np.random.default_rng(1)
+    for column, array in cells._asdict().items():
+        if array is None or array.size == 0:
+            continue
+        for _ in range(10):
+            changed = np.ascontiguousarray(array).copy()
+            changed.view(np.uint8).reshape(-1)[rng.integers(changed.nbytes)] ^= 1 << rng.integers(8)
+            with pytest.raises(ValueError, match="the pickled ScoreCounts is damaged"):
+                restore(cells._replace(**{column: changed}), labels, origin, checksum)
+
+
+class Colour(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+@pytest.mark.parametrize(
+    ("label", "other"),
+    [
+        (("va", 1), ("vb", 1)),
+        (("va", 1), ("va", 2)),
+        (pd.Interval(0, 10), pd.Interval(0, 11)),
+        (pd.Interval(0.5, 10), pd.Interval(0.25, 10)),
+        (pd.Interval(0, 10), pd.Interval(0, 10, closed="left")),
+        (pd.Period("2020Q1"), pd.Period("2020Q2")),
+        (pd.Period("2020Q1"), pd.Period("2020Q1", freq="Q-NOV")),
+        (pd.Timestamp("2020", tz="UTC"), pd.Timestamp("2021", tz="UTC")),
+        (pd.Timestamp("2020", tz="UTC"), pd.Timestamp("2020", tz="Europe/Oslo")),
+        (Colour.RED, Colour.BLUE),
+        ("va", "vb"),
+        (True, False),
+    ],
+)
+def test_another_label_is_noticed(label, other):
+    counts = ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=[label, label])
+    restore, (cells, _, origin, checksum) = counts.__reduce__()
+    assert pickle.loads(pickle.dumps(counts)) == counts
+    others = ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=[other, other]).labels
+    with pytest.raises(ValueError, match="the pickled ScoreCounts is damaged: its checksum"):
+        restore(cells, others, origin, checksum)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"n_missing": 3}, {"group_names": ("region",)}, {"group_names": ()}, {"classes": ((0, 1), 0)}],
+)
+def test_another_origin_is_noticed(change):
+    groups = pd.Series(["a", "a", None], name="site")
+    counts = ScoreCounts.from_predictions([0, 1, 1], [0.1, 0.2, 0.3], groups=groups, missing="drop")
+    restore, (cells, labels, origin, checksum) = counts.__reduce__()
+    assert pickle.loads(pickle.dumps(counts)).n_missing == 1
+    with pytest.raises(ValueError, match="the pickled ScoreCounts is damaged: its checksum"):
+        restore(cells, labels, origin._replace(**change), checksum)
+
+
+def damaged(counts, **change):
+    cells = counts.cells._replace(
+        **{k: v for k, v in change.items() if k not in ("labels", "origin")}
+    )
+    labels = change.get("labels", counts.labels)
+    return cells, labels, change.get("origin", counts.origin)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"starts": np.array([0, 2, 2, 6])}, "groups do not hold its cells"),
+        ({"starts": np.array([0, 2, 4, 7])}, "groups do not hold its cells"),
+        ({"starts": np.array([1, 2, 4, 6])}, "groups begin nowhere"),
+        ({"scores": np.array([0.2, 0.1, 0.3, 0.4, 0.1, 0.2])}, "scores are not in order"),
+        ({"scores": np.array([0.1, 0.1, 0.3, 0.4, 0.1, 0.2])}, "scores are not in order"),
+        ({"scores": np.array([-0.0, 0.1, 0.3, 0.4, 0.1, 0.2])}, "scores are not in order"),
+        ({"scores": np.array([0.1, np.nan, 0.3, 0.4, 0.1, 0.2])}, "not finite"),
+        ({"negatives": np.array([0, 1, 1, 1, 1, 1], np.uint32)}, "cells without rows"),
+        ({"negatives": np.array([1, 1, 1, 1, 1, 2**63], np.uint64)}, "more rows than can be"),
+        ({"negatives": np.ones(5, np.uint32)}, "counts are not those"),
+        ({"positives": np.zeros(6, np.int64)}, "counts are not those"),
+        ({"weights": np.ones((4, 5))}, "weights are not those"),
+        ({"weights": np.full((4, 6), 2.0)}, "weights are not those"),
+        ({"labels": np.array([1, 3, 2])}, "labels are not in order"),
+        ({"labels": np.array([1, 2, 2])}, "labels are not in order"),
+        ({"labels": np.array([1, 2])}, "labels are not those of its groups"),
+        ({"labels": np.array([1, "a", 2], object)}, "labels are not in order"),
+        ({"labels": np.array([1, "(missing)", 2], object)}, "labels are not in order"),
+        ({"labels": np.array(["a", "b", None], object)}, "labels are not in order"),
+        ({"labels": np.array(["a", "b", "c"])}, "labels are not in order"),
+        ({"labels": None}, "groups have no labels"),
+        ({"origin": (-1, ())}, "number of rows left out"),
+        ({"origin": (0, (1,))}, "names of its groups"),
+    ],
+)
+def test_states_that_no_rows_make_are_not_loaded(change, message):
+    counts = ScoreCounts.from_predictions(
+        [0, 0, 0, 0, 0, 0], [0.1, 0.2, 0.3, 0.4, 0.1, 0.2], groups=[1, 1, 2, 2, 3, 3]
+    )
+    assert _restore(*damaged(counts)) == counts
+    with pytest.raises(ValueError, match=f"the pickled ScoreCounts is damaged: .*{message}"):
+        _restore(*damaged(counts, **change))
+
+
+def test_names_of_groups_do_not_depend_on_the_order_of_merging():
+    named = {
+        name: ScoreCounts.from_predictions([0, 1], [0.2, 0.4], groups=pd.Series([1, 1], name=name))
+        for name in ("site", "ward", None)
+    }
+    assert (named["site"] + named["site"]).group_names == ("site",)
+    for parts in itertools.permutations([*named.values(), named["site"]], 3):
+        one, two, three = parts
+        names = {part.group_names for part in parts}
+        expected = names.pop() if len(names) == 1 else ()
+        assert ((one + two) + three).group_names == expected
+        assert (one + (two + three)).group_names == expected
+        assert ScoreCounts.merge(parts).group_names == expected
