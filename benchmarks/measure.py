@@ -17,7 +17,7 @@ OURS = "skfedauc"  # with one thread; the names of other ways of ours begin with
 LIMIT = "limit: numpy.sort(scores)"
 # A peer is run as often as fits in these seconds; once, if two runs do not fit.
 BUDGET = 2.0
-# A run of something quicker than this is so many calls that it lasts as long, up to MOST_CALLS.
+# A run of a faster function repeats the call until it takes this time, up to MOST_CALLS calls.
 SHORTEST, MOST_CALLS = 0.05, 20
 
 
@@ -59,7 +59,7 @@ def time_interleaved(
 
 
 def repeated(way: Callable[[], Any], calls: int) -> Callable[[], Any]:
-    """Call the way so many times; each result but the last is given up at once."""
+    """Repeat a call; each result except the last is discarded at once."""
 
     def run() -> Any:
         for _ in range(calls - 1):

@@ -26,7 +26,7 @@ PACKAGES = [
     "torchmetrics",
 ]
 SKLEARN = "scikit-learn roc_auc_score"
-# Numbers of groups by which growth is told.
+# Numbers of groups between which growth is measured.
 GROWTH_GROUPS = (1, 10, 1_000, 10_000)
 
 

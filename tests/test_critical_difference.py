@@ -1,6 +1,6 @@
-"""Luck: differences between test sets by simulation, and candidates by the definition of the test.
+"""Critical differences by simulation, and candidates by the definition of the test.
 
-Nothing here is compared with the package itself, but for what two ways of asking must agree on.
+Nothing here is compared with the package itself, except where two calls must agree.
 """
 
 import functools
@@ -207,7 +207,7 @@ def test_critical_difference_of_normal_scores_next_to_the_universe():
         assert both[0] / both[1] == pytest.approx(ratio, abs=0.005)
 
 
-# Luck in per cent by simulating test sets of random rows, so that class counts are random too:
+# Critical differences in per cent, simulated with test sets of random rows and class counts:
 # by number of rows and AUC, at prevalences of 1, 5 and 20 %. The simulation is off by 2 to 3 %.
 PREVALENCES = (0.01, 0.05, 0.2)
 SIMULATED = {
@@ -817,7 +817,7 @@ def test_halving_search():
         compare_candidates(search.fit(X[["x"]], Y), "score")
 
 
-# How often equally good pipelines are told apart -------------------------------------------------
+# How often equally good pipelines differ ----------------------------------------------------------
 
 
 def table_of_equal_pipelines(rng, n_candidates, cv, n_rows=120, n_features=4):

@@ -258,7 +258,7 @@ def check_result(result, cases):
     for number, case in enumerate(cases):
         for name, value in all_pairs(case).statistics.items():
             assert same_statistic(name, result.by_fold.loc[number, name], value), (number, name)
-    # The noise of rows that are counted several times is not known, so that tau is not.
+    # Tau is not known if rows are counted several times.
     known = [name for name in STATISTICS if name != "tau"] if result._rows_repeat else STATISTICS
     check_report(result.over_folds, all_pairs(together(cases)), known)
     check_within_folds(result.within_folds, cases, names=known)
@@ -1300,7 +1300,7 @@ def test_a_single_fold_has_the_limits_of_its_report():
 
 @pytest.mark.parametrize("n_wrong", [1, 3])
 def test_the_mean_of_pooled_aucs_has_newcombes_limits_where_they_are_further(n_wrong):
-    # So many of the 12 negatives of each group are tied with all positives.
+    # n_wrong of the 12 negatives of each group are tied with all positives.
     wrong = 6 + np.arange(n_wrong)
     result = folds_result(5, lambda y: np.where(y | np.isin(np.arange(y.size) % 18, wrong), 2, 1))
     row = result.confidence_intervals().loc["pooled"]

@@ -1,4 +1,4 @@
-"""Simulated rows: their AUCs are the ones that are told."""
+"""Simulated rows have the AUCs that `population` states."""
 
 import itertools
 import math

@@ -114,7 +114,7 @@ SET_UP = [
     "python -m benchmarks.calibration",
     "python tests/kernel_cases.py 100000  # as many random cases, compared bit by bit",
     ".ci/sanitize                         # the kernel's tests under AddressSanitizer and UBSan",
-    "python -m benchmarks.kernel 1e6 3    # what the kernel promises, up to so many rows, and runs",
+    "python -m benchmarks.kernel 1e6 3    # the kernel's claims: most rows, runs",
 ]
 
 
@@ -147,7 +147,7 @@ def functions_of(name):
 
 
 def returned_classes():
-    """The package's classes that functions say they return, but for those users import."""
+    """Classes of the package that functions return, except those that users import."""
     for function in (f for name in PUBLIC for f in functions_of(name)):
         annotation = getattr(function, "__annotations__", {}).get("return", "")
         for word in re.findall(r"\w+", str(annotation)):
@@ -168,7 +168,7 @@ def test_the_api_page_lists_what_functions_return():
 
 # Docstrings ----------------------------------------------------------------------------------
 
-# Checks of numpydoc that are not made, as in scikit-learn, which leaves out the same but for ES01.
+# Checks of numpydoc that are not made; scikit-learn leaves out the same ones except ES01.
 NOT_CHECKED = {
     "ES01": "a summary that says it all needs no second paragraph",
     "RT02": "what is returned may be named: Yields `train`, `test`",

@@ -638,11 +638,11 @@ def test_labels_in_a_line():
     assert text_of("a very long label of a site 17") == "a very long…f a site 17"
 
 
-# Reading the picture ----------------------------------------------------------------------------
+# Reading the plot -------------------------------------------------------------------------------
 
 
 def draw(display, figure=None):
-    """Pixels of the picture."""
+    """Pixels of the plot."""
     canvas = FigureCanvasAgg(figure or display.figure_)
     canvas.draw()
     return np.asarray(canvas.buffer_rgba()).copy()

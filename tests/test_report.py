@@ -1,4 +1,4 @@
-"""GroupAUC: every number against all pairs and scikit-learn, and how it is told."""
+"""GroupAUC: every number against all pairs and scikit-learn; messages and displays."""
 
 import datetime
 import re
@@ -154,7 +154,7 @@ def test_averages_are_as_near_to_pooled_as_distributions_are(seeds, weights):
 
 @pytest.mark.parametrize("alike", ["negatives", "positives", "both"])
 def test_averages_that_equal_pooled(alike):
-    """Groups of unequal counts, in which one class or both score alike."""
+    """Groups of unequal counts; one class or both have the same score distribution."""
     differences = []
     for seed in range(30):
         rng = np.random.default_rng(seed)

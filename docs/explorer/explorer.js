@@ -1,7 +1,7 @@
 "use strict";
 
-// The controls hold the state; every change reads them, computes and draws anew, and puts the
-// state into the address.
+// The controls hold the state. After every change the page reads them, computes and draws, and
+// writes the state into the address.
 
 const MOST_DEVICES = 6;
 const SPREADS_OF_CASE = {
@@ -18,7 +18,7 @@ const COUNTS = {
 const element = (id) => document.getElementById(id);
 const all = (selector) => [...document.querySelectorAll(selector)];
 
-// Sliders by their name in the address, and those of counts by class and device.
+// Sliders by their names in the address; sliders of counts by class and device.
 const sliders = {
   spread_negatives: element("spread-negatives"),
   spread_positives: element("spread-positives"),
@@ -87,7 +87,7 @@ function hashOf(state) {
   return `#${parts.join("&")}`;
 }
 
-// What the address lacks, or has wrong, stays as it is.
+// Keep the current value of whatever is missing or invalid in the address.
 function readHash() {
   const given = new URLSearchParams(location.hash.slice(1));
   const numbers = (name) => {
@@ -109,7 +109,7 @@ function readHash() {
   if (given.size) heights.checked = given.get("heights") !== "equal";
 }
 
-// Later than the last of many quick changes, since browsers limit how often the address may change.
+// Wait until quick changes have ended, because browsers limit how often the address may change.
 let waiting;
 function writeHashSoon(state) {
   clearTimeout(waiting);
@@ -208,7 +208,7 @@ function showCrossMatrix({ crossMatrix }) {
 
 function showWords(state, known) {
   const verdict = verdictOn(state, known);
-  // Set anew only when it differs, or a screen reader would say it at every step of a slider.
+  // Set only a different text, or a screen reader would read it at every step of a slider.
   if (element("verdict").textContent !== verdict) element("verdict").textContent = verdict;
   const python = pythonOf(state, known);
   element("snippet").textContent = python ?? "";

@@ -1,19 +1,19 @@
 "use strict";
 
-// The AUCs of devices with normal scores of standard deviation 1: what the population of
-// skfedauc.datasets.make_group_scores has, by the same names.
+// AUCs of devices with normal scores of standard deviation 1, with the names that the attribute
+// population of skfedauc.datasets.make_group_scores uses.
 
-// The weight of a device in each average, from its number of positives and of negatives.
+// Weight of a device in each average, computed from its numbers of positives and negatives.
 const DEVICE_WEIGHTS = {
   macro: () => 1,
   samples: (positives, negatives) => positives + negatives,
   positives: (positives) => positives,
   negatives: (positives, negatives) => negatives,
-  pairs: (positives, negatives) => positives * negatives,
+  within: (positives, negatives) => positives * negatives,
 };
 const AVERAGES = Object.keys(DEVICE_WEIGHTS);
 
-// The normal distribution function in double precision, by its power series
+// Normal distribution function in double precision, by its power series
 // 1/2 + phi(x) (x + x^3 / 3 + x^5 / (3 5) + ...): Abramowitz and Stegun (1964), Handbook of
 // Mathematical Functions, 26.2.11; Marsaglia (2004), Evaluating the normal distribution, Journal
 // of Statistical Software 11(4), https://doi.org/10.18637/jss.v011.i04
@@ -28,7 +28,7 @@ function normalCdf(x) {
   return 0.5 + (sum * Math.exp(-(x * x) / 2)) / Math.sqrt(2 * Math.PI);
 }
 
-// The mean of `auc` by `weight` over a list of terms.
+// Weighted mean of the AUCs of a list of terms.
 function balance(terms) {
   let sum = 0;
   let total = 0;
@@ -39,19 +39,19 @@ function balance(terms) {
   return sum / total;
 }
 
-// Means of n devices that lie evenly around a middle, the last less the first being `spread`.
+// Evenly spaced means of n devices around a middle; `spread` is the last minus the first.
 function deviceMeans(middle, spread, n) {
   return Array.from({ length: n }, (_, g) => middle + spread * (g / (n - 1) - 0.5));
 }
 
-// `values` has every statistic by its name, `terms` the AUCs and weights that an average balances.
+// `values` holds each statistic by name; `terms` holds the AUCs and weights of each average.
 function populationOf({ spreadNegatives, spreadPositives, separation, nPositives, nNegatives }) {
   const meanNegative = deviceMeans(0, spreadNegatives, nNegatives.length);
   const meanPositive = deviceMeans(separation, spreadPositives, nPositives.length);
   const crossMatrix = meanPositive.map((positive) =>
     meanNegative.map((negative) => normalCdf((positive - negative) / Math.SQRT2)),
   );
-  // One term for each pair of devices, g that of the positives and h that of the negatives.
+  // One term for each pair of devices: g has the positives, h the negatives.
   const pairs = crossMatrix.flatMap((row, g) =>
     row.map((auc, h) => ({ g, h, auc, weight: nPositives[g] * nNegatives[h] })),
   );
@@ -89,7 +89,7 @@ function populationOf({ spreadNegatives, spreadPositives, separation, nPositives
   };
 }
 
-// Whether two AUCs are the same but for rounding.
+// Whether two AUCs are equal up to rounding.
 function sameAuc(a, b) {
   return Math.abs(a - b) < 1e-12;
 }

@@ -1,8 +1,8 @@
 "use strict";
 
-// What a state means, in words and in Python.
+// A state in words and in Python.
 
-// The case of make_group_scores that a state is, or null.
+// Case of make_group_scores that the state corresponds to, or null.
 function caseOf({ spreadNegatives, spreadPositives }) {
   if (spreadNegatives === 0) return spreadPositives === 0 ? "identical" : "same_negatives";
   if (spreadPositives === 0) return "same_positives";
@@ -17,46 +17,48 @@ function hasEqualCounts({ nPositives, nNegatives }) {
   return isConstant(nPositives) && isConstant(nNegatives);
 }
 
-// Which averages equal the pooled AUC, and why.
+// State which averages equal the pooled AUC, and why.
 function verdictOn(state, { values, terms }) {
   const equal = AVERAGES.filter((name) => sameAuc(values[name], values.pooled));
   switch (caseOf(state)) {
     case "identical":
       return (
-        "Both classes score alike on every device, so every average equals the pooled AUC, " +
-        "whatever the class counts."
+        "Both classes have the same score distribution on every device, so every average equals " +
+        "the pooled AUC for any class counts."
       );
     case "same_negatives":
       return (
-        "The negatives score alike on every device, so a positive outranks the same share of " +
-        "them on its own as on all: the average by positives equals the pooled AUC." +
+        "The negatives have the same score distribution on every device, so a positive outranks " +
+        "the same share of them on its own device as on all devices. The average by positives " +
+        "therefore equals the pooled AUC." +
         othersThatEqual("positives", equal, state, terms)
       );
     case "same_positives":
       return (
-        "The positives score alike on every device, so the same share of them outranks a " +
-        "negative on its own as on all: the average by negatives equals the pooled AUC." +
+        "The positives have the same score distribution on every device, so the same share of " +
+        "them outranks a negative on its own device as on all devices. The average by negatives " +
+        "therefore equals the pooled AUC." +
         othersThatEqual("negatives", equal, state, terms)
       );
     case "different":
       return (
-        "Both classes differ by the same amount, so every device has the same AUC, and so has every " +
-        "average. The pooled AUC also compares rows of devices that are shifted against each other" +
-        (equal.length ? ": that it is the same here is a coincidence." : ": no average equals it.")
+        "Both classes differ by the same amount, so all devices and all averages have the same AUC. " +
+        "The pooled AUC also compares rows of devices that are shifted against each other" +
+        (equal.length ? ". It is equal here by coincidence." : ", and no average equals it.")
       );
     default:
       return (
-        "Neither the negatives nor the positives score alike on every device, so no average need " +
+        "The score distributions of both classes differ between devices, so no average has to " +
         "equal the pooled AUC." +
-        (equal.length ? ` That ${withVerb(equal, "equals", "equal")} it is a coincidence.` : "")
+        (equal.length ? ` By coincidence, ${withVerb(equal, "equals", "equal")} it.` : "")
       );
   }
 }
 
-// The averages besides `name`, which equals the pooled AUC by the case, that equal it as well.
+// State which averages equal the pooled AUC in addition to `name`.
 function othersThatEqual(name, equal, state, terms) {
   if (hasEqualCounts(state)) {
-    return " Equal class counts hide the difference: all averages have the same weights.";
+    return " With equal class counts, all averages have the same weights.";
   }
   const others = equal.filter((other) => other !== name);
   const sameWeights = others.filter((other) =>
@@ -65,13 +67,13 @@ function othersThatEqual(name, equal, state, terms) {
         weight * terms[name][0].weight === terms[name][g].weight * terms[other][0].weight,
     ),
   );
-  const byChance = others.filter((other) => !sameWeights.includes(other));
+  const byCoincidence = others.filter((other) => !sameWeights.includes(other));
   let words = others.length ? "" : " The others have other weights.";
   if (sameWeights.length) {
     words += ` With these counts ${withVerb(sameWeights, "has", "have")} the same weights.`;
   }
-  if (byChance.length) {
-    words += ` That ${withVerb(byChance, "equals", "equal")} it too is a coincidence.`;
+  if (byCoincidence.length) {
+    words += ` By coincidence, ${withVerb(byCoincidence, "equals", "equal")} it as well.`;
   }
   return words;
 }
@@ -82,7 +84,7 @@ function withVerb(names, ofOne, ofSeveral) {
   return `${names.slice(0, -1).join(", ")} and ${names.at(-1)} ${ofSeveral}`;
 }
 
-// The call of make_group_scores that has the state's numbers, or null.
+// Call of make_group_scores that gives the numbers of the state, or null.
 function pythonOf(state, { values }) {
   const name = caseOf(state);
   if (name === null) return null;
@@ -90,7 +92,7 @@ function pythonOf(state, { values }) {
   const end = Math.max(spreadNegatives, spreadPositives) / 2;
   return [
     "import numpy as np",
-    "from skfedauc import make_group_scores",
+    "from skfedauc.datasets import make_group_scores",
     "",
     "devices = make_group_scores(",
     `    "${name}",`,

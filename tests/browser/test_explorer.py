@@ -447,10 +447,18 @@ def test_suggestions_keep_their_promises(browser):
     ("url", "words", "not_said"),
     [
         (address(0, 0), "every average equals the pooled AUC", "coincidence"),
-        (address(0, 1), "the average by positives equals the pooled AUC.", "negatives equals"),
-        (address(1, 0), "the average by negatives equals the pooled AUC.", "positives equals"),
-        (address(0, 1, EQUAL), "Equal class counts hide the difference", "other weights"),
-        (address(1, 0, EQUAL), "Equal class counts hide the difference", "other weights"),
+        (
+            address(0, 1),
+            "by positives therefore equals the pooled AUC.",
+            "negatives equals",
+        ),
+        (
+            address(1, 0),
+            "by negatives therefore equals the pooled AUC.",
+            "positives equals",
+        ),
+        (address(0, 1, EQUAL), "With equal class counts, all averages", "other weights"),
+        (address(1, 0, EQUAL), "With equal class counts, all averages", "other weights"),
         # Each device has as many positives, so macro weights as positives do; each has one
         # prevalence, so samples and negatives do.
         (
@@ -466,18 +474,18 @@ def test_suggestions_keep_their_promises(browser):
         # Without separation the AUCs are 0.5 and as much below as above it.
         (
             address(0, 1, ([100, 400, 100], [300, 50, 80]), separation=0),
-            "That macro equals it too is a coincidence.",
+            "By coincidence, macro equals it as well.",
             "same weights",
         ),
         (
             address(1, 2, EQUAL, separation=0),
-            "That macro, samples, positives, negatives and pairs equal it is a coincidence.",
+            "By coincidence, macro, samples, positives, negatives and within equal it.",
             "the average by",
         ),
         (address(2, 2), "no average equals it", "coincidence"),
         # Without separation every device has an AUC of 0.5, and the directions across are even.
-        (address(2, 2, EQUAL, separation=0), "is a coincidence", "no average"),
-        (address(1, 2), "no average need equal the pooled AUC", "coincidence"),
+        (address(2, 2, EQUAL, separation=0), "by coincidence", "no average"),
+        (address(1, 2), "no average has to equal the pooled AUC", "coincidence"),
     ],
 )
 def test_verdict(browser, url, words, not_said):
@@ -537,7 +545,7 @@ def test_copied_python_can_be_pasted(browser):
     assert field.get_attribute("value") == snippet
 
 
-# Pictures
+# Plots
 
 
 @pytest.mark.parametrize("url", [address(0, 1.5), address(3, 1, ([50, 900, 300], [10, 400, 80]))])
@@ -553,10 +561,10 @@ def test_marks_are_where_the_axis_says(browser, url):
           ticks: marks("#auc-axis text").map(tick => [Number(tick.textContent), middle(tick)]),
           devices: marks("#axis-devices circle").map(middle),
           lines: marks("#averages .pooled").map(middle),
-          diamonds: Object.fromEntries(marks("[data-terms]").map(picture =>
-            [picture.dataset.terms, middle(picture.querySelector(".diamond"))])),
-          discs: Object.fromEntries(marks("[data-terms]").map(picture =>
-            [picture.dataset.terms, [...picture.querySelectorAll("circle")].map(disc =>
+          diamonds: Object.fromEntries(marks("[data-terms]").map(plot =>
+            [plot.dataset.terms, middle(plot.querySelector(".diamond"))])),
+          discs: Object.fromEntries(marks("[data-terms]").map(plot =>
+            [plot.dataset.terms, [...plot.querySelectorAll("circle")].map(disc =>
               [middle(disc), disc.r.baseVal.value])])),
         };
         """
@@ -701,7 +709,7 @@ def test_contrast(browser, scheme):
     assert len(lines) > 30
     back = texts[0][2]
     assert (luminance(back) > 0.5) == (scheme == "light")
-    # WCAG 2.2, 1.4.3 and 1.4.11: 4.5 for text, 3 for what pictures need
+    # WCAG 2.2, 1.4.3 and 1.4.11: 4.5 for text, 3 for what plots need
     assert [html for html, colour, behind in texts if contrast(colour, behind) < 4.5] == []
     assert [html for html, colour, behind in lines if contrast(colour, behind) < 3] == []
 

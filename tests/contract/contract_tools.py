@@ -370,7 +370,7 @@ def select_loop(way, statistic):
 
 
 def fit_path(way, scorer):
-    # Releases differ in what they want to be told about results of the old shape.
+    # Releases differ in the arguments that they require for results of the old shape.
     shape = {"use_legacy_attributes": False, "l1_ratios": (0,)}
     known = signature(LogisticRegressionCV).parameters
     options = {name: value for name, value in shape.items() if "use_legacy_attributes" in known}

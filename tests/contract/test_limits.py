@@ -1,4 +1,4 @@
-"""What is refused, left undefined or impossible, and what the user is told."""
+"""Arguments that are refused, undefined results, limits of scikit-learn, and their messages."""
 
 import re
 import warnings

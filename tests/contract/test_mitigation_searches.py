@@ -414,7 +414,7 @@ def test_inside_a_reduction_of_fairlearn_and_of_ours(people, routing_on):
     assert_allclose(ours.predict_proba(X), mixture, rtol=0, atol=1e-6)
 
 
-# What the user is told ---------------------------------------------------------------
+# Messages ---------------------------------------------------------------------------
 
 
 def test_arrays_between_the_steps(people):

@@ -265,7 +265,7 @@ def test_scorer_and_splitter_share_routed_groups(routing):
 
 
 def path(**options):
-    """Releases differ in what they want to be told about results of the old shape."""
+    """Releases differ in the arguments that they require for results of the old shape."""
     shape = {"use_legacy_attributes": False, "l1_ratios": (0,)}
     known = "use_legacy_attributes" in signature(LogisticRegressionCV).parameters
     return LogisticRegressionCV(Cs=2, scoring="roc_auc", **options, **(shape if known else {}))

@@ -27,7 +27,7 @@ from skfedauc.__main__ import main
 from skfedauc._predictions_file import CommandError
 
 FILES_OF_SUITE = 75
-# Every so many go through the whole program.
+# One of this many files goes through the whole program.
 PROGRAM = 15
 ARGUMENTS = ["--label", "y", "--score", "s", "--group", "g", "--json"]
 GROUPS = ["a", "b", "va, oslo", 'the "best"', "12", "13", "caf\xe9", "two\nlines", "x y"]

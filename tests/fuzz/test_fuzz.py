@@ -19,7 +19,7 @@ from skfedauc import GroupAUC, ScoreCounts
 CASES_OF_SUITE = 400
 # Pickles are mutated a few times for each of these.
 MUTATIONS = 3
-# Every two of so many groups are compared.
+# Cases with at most this many groups compare all pairs of groups.
 MOST_CROSSED = 9
 
 
@@ -142,7 +142,7 @@ def assert_alike(one: ScoreCounts, other: ScoreCounts) -> None:
 
 
 def rounding_of(n_rows):
-    """Relative error that a sum of so many weights, one after the other, may have."""
+    """Largest relative error of a sequential sum of n weights."""
     return max(1e-12, n_rows * np.finfo(float).eps)
 
 

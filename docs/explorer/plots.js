@@ -1,7 +1,7 @@
 "use strict";
 
-// SVG of what has been computed. Positions along an axis are in per cent of its width, so that
-// nothing is drawn anew when the window changes.
+// Plots as SVG. Positions along an axis are in per cent of its width, so that a new size of the
+// window needs no new drawing.
 
 // All means that the sliders can set, and three standard deviations on both sides.
 const SCORES = { low: -4.5, high: 7, ticks: [-4, -2, 0, 2, 4, 6] };
@@ -23,8 +23,8 @@ function drawAxis(svg, axis, margin) {
     .join("");
 }
 
-// The densities of two mixtures of normal scores, lists of {mean, weight}. A density of 1 times
-// that of a standard normal's middle is `tallest`.
+// Densities of two mixtures of normal scores, given as lists of {mean, weight}. The density of the
+// standard normal distribution at 0 has the height `tallest`.
 function drawDensities(svg, { negatives, positives, tallest }) {
   const zero = 97;
   const path = (parts, name) => {
@@ -63,7 +63,7 @@ function pooledLine(pooled, axis) {
   return `<line class="pooled" x1="${x}" x2="${x}" y1="0" y2="100%"/>`;
 }
 
-// Terms of the same AUC as one, of their weights together.
+// Join terms with equal AUCs and add their weights.
 function joined(terms) {
   const places = [];
   for (const { auc, weight } of terms) {
@@ -74,7 +74,7 @@ function joined(terms) {
   return places;
 }
 
-// Discs at the AUCs, their areas the weights, and a diamond at their balance.
+// Discs at the AUCs, with the weights as areas, and a diamond at the weighted average.
 function drawBalance(svg, terms, value, pooled, axis) {
   const total = terms.reduce((sum, { weight }) => sum + weight, 0);
   const discs = joined(terms).map(({ auc, weight }) => {
@@ -93,7 +93,7 @@ function drawBalance(svg, terms, value, pooled, axis) {
     `<path class="diamond${equals}" d="M0-6L6,0L0,6L-6,0Z"/></svg>`;
 }
 
-// A dot for each device with its number above; numbers that would overlap stand side by side.
+// A dot for each device with its number above. Numbers that would overlap are placed side by side.
 function drawDevices(svg, byDevice, pooled, axis) {
   const dots = byDevice.map((auc, g) => ({ x: position(auc, axis), names: `${g + 1}` }));
   const labels = [];
