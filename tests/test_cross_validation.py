@@ -46,7 +46,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
-from threadpoolctl import threadpool_limits
 
 from skfedauc import (
     GroupAUC,
@@ -80,13 +79,6 @@ def data():
 def smooth():
     """No two scores are so close that the rounding of sums would tie them."""
     return make_data(digits=12)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """Small models: threads of their own would only wait for cores."""
-    with threadpool_limits(1):
-        yield
 
 
 @pytest.fixture

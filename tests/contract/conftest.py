@@ -4,14 +4,6 @@ import pytest
 import sklearn
 from contract_tools import make_data, make_way
 from own_tests import expected_failure
-from threadpoolctl import threadpool_limits
-
-
-@pytest.fixture(autouse=True, scope="session")
-def one_thread():
-    """Small models and parallel tests: threads of their own would only wait for cores."""
-    with threadpool_limits(1):
-        yield
 
 
 @pytest.fixture(autouse=True)
