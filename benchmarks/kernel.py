@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks import peers
 from benchmarks.data import Case, Rows, make_rows
@@ -186,23 +187,43 @@ def adversarial(n: int, repeats: int) -> Iterator[Figure]:
         "six far clusters": near(10.0 ** rng.choice([-30, -9, -1, 2, 12, 25], n), n),
         "sorted": np.sort(plain),
         "reversed": np.sort(plain)[::-1].copy(),
+        "one outlier every 11 bits": _outliers(rng, n, 0),
+        "1 % outliers every 11 bits": _outliers(rng, n, 0.01),
+        "10 % outliers every 11 bits": _outliers(rng, n, 0.1),
+        "clusters within clusters": np.cumprod(rng.choice([0.5, 1.0], n)) + 0.0,
+        "four scores every 6 bits": sum(rng.integers(0, 4, n) << b for b in range(0, 62, 6)).view(
+            float
+        ),
     }
     one_apart = np.zeros(n, np.int64)
     one_apart[0] = 1
     positive = y == 1
-    for name, groups, n_groups in (
-        ("one group", None, 1),
-        ("1,000 groups", group, 1_000),
-        ("all in one group but one", one_apart, 2),
+    weight = rng.uniform(0.1, 3.0, n)
+    for name, groups, n_groups, weights in (
+        ("one group", None, 1, None),
+        ("one group, weights", None, 1, weight),
+        ("1,000 groups", group, 1_000, None),
+        ("1,000 groups, weights", group, 1_000, weight),
+        ("all in one group but one", one_apart, 2, None),
     ):
         ways = {
-            kind: lambda s=s, g=groups, k=n_groups: kernel.count_rows(s, positive, g, k)
+            kind: lambda s=s, g=groups, k=n_groups, w=weights: kernel.count_rows(
+                s, positive, g, k, w
+            )
             for kind, s in scores.items()
         }
         wall, _ = timed(ways, repeats)
         for kind in list(scores)[1:]:
             promise = "adversarial scores: time to that of random ones"
             yield Figure(promise, f"{kind}, {name}", wall[kind] / wall["random"], 2, False)
+
+
+def _outliers(rng: np.random.Generator, n: int, share: float) -> NDArray[np.float64]:
+    """Scores of random low bits; above them, a bit of one score or of a share of the scores."""
+    bits = rng.integers(0, 1 << 22, n)
+    for bit in (33, 44, 55):
+        bits[rng.random(n) < share if share else rng.integers(n)] |= 1 << bit
+    return bits.view(np.float64)
 
 
 def small_and_wide(repeats: int) -> Iterator[Figure]:

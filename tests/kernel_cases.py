@@ -43,9 +43,21 @@ SCORES = {
     "six far clusters": lambda rng, n: neighbours(10.0 ** (9 * rng.integers(-3, 3, n)), rng, n, n),
     "sorted": lambda rng, n: np.sort(rng.normal(size=n)),
     "reversed": lambda rng, n: np.sort(rng.normal(size=n))[::-1].copy(),
-    # Each pass of a radix sort tells few of these apart.
+    # Each pass of a radix sort separates few of these.
     "clusters within clusters": lambda rng, n: np.cumprod(rng.choice([0.5, 1.0], n)) + 0.0,
+    "outliers of outliers": lambda rng, n: outliers(rng, n, 11, 22, 0.0),
+    "shares of outliers": lambda rng, n: outliers(rng, n, 5, 10, 0.03),
+    "one of four at each bit": lambda rng, n: outliers(rng, n, 6, 2, 0.75),
 }
+
+
+def outliers(rng, n, step, low, share):
+    """Random low bits; above them, every `step` bits, one score's bit or a share of the scores'."""
+    bits = rng.integers(0, 1 << low, n).astype(np.uint64)
+    for bit in range(low + step, 62, step):
+        chosen = rng.random(n) < share if share else rng.integers(n, size=1)
+        bits[chosen] |= np.uint64(1 << bit)
+    return bits.view(np.float64)
 
 
 def make_rows(rng, n_groups, scores, n):

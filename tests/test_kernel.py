@@ -27,6 +27,7 @@ from skfedauc._kernel import (
     count_rows,
     cross_concordance,
     merge_cells,
+    number_cells,
     ranks_in_groups,
 )
 from skfedauc.inference.ranks import u2_over_all, u2_over_others
@@ -98,6 +99,46 @@ def test_count_rows_finds_every_cell(version, name, n_groups):
     )
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_arrays_may_be_misaligned_and_strided(version, weighted):
+    def misaligned(values):
+        copy = np.frombuffer(b"." + values.tobytes(), values.dtype, offset=1)
+        assert values.dtype.itemsize == 1 or not copy.flags.aligned
+        return copy
+
+    def strided(values):
+        return np.repeat(values, 2)[::2]
+
+    scores, positive, groups, weights = rows(1, 7, "rounded")
+    w = weights if weighted else None
+    expected = count_rows(scores, positive, groups, 7, w)
+    ranks, pairs = number_cells(scores, groups, 7), cross_concordance(expected)
+    merged = merge_cells([expected] * 2, [np.arange(7)] * 2, 7)
+    for changed in (misaligned, strided):
+        s, p, g = changed(scores), changed(positive), changed(groups)
+        cells = count_rows(s, p, g, 7, changed(weights) if weighted else None)
+        assert same_bits(cells, expected)
+        assert same_bits(number_cells(s, g, 7), ranks)
+        columns = [changed(column) for column in expected[:4]]
+        unusual = Cells(*columns, np.asfortranarray(expected.weights) if weighted else None)
+        assert same_bits(concordance(unusual), concordance(expected))
+        assert cross_concordance(unusual).tolist() == pairs.tolist()
+        assert same_bits(add_cells(unusual, changed(expected.groups), 7), expected)
+        numbers = [changed(np.arange(7))] * 2
+        assert same_bits(merge_cells([unusual] * 2, numbers, 7), merged)
+
+
+def test_more_rows_than_32_bits_count_are_counted_in_parts(version, monkeypatch):
+    scores, positive, groups, weights = rows(1, 7, "rounded")
+    weights = np.ceil(weights * 4) / 4  # add up without rounding
+    expected = [count_rows(scores, positive, groups, 7, w) for w in (None, weights)]
+    expected.append(count_rows(scores, positive))
+    monkeypatch.setattr(kernel, "_MOST_ROWS", 60)
+    found = [count_rows(scores, positive, groups, 7, w) for w in (None, weights)]
+    found.append(count_rows(scores, positive))
+    assert all(same_bits(a, b) for a, b in zip(found, expected, strict=True))
+
+
 @needs_compiled
 @pytest.mark.parametrize("seed", range(20))
 def test_both_versions_give_the_same_bits(seed):
@@ -105,7 +146,10 @@ def test_both_versions_give_the_same_bits(seed):
 
 
 @needs_compiled
-@pytest.mark.parametrize("name", ["probabilities", "all magnitudes", "six far clusters", "rounded"])
+@pytest.mark.parametrize(
+    "name",
+    ["probabilities", "all magnitudes", "six far clusters", "rounded", "outliers of outliers"],
+)
 @pytest.mark.parametrize(("n_groups", "n"), [(1, 400_000), (3, 900_000), (30_000, 100_000)])
 def test_large_groups_many_groups_and_threads_give_the_same_bits(name, n_groups, n):
     scores, positive, groups, weights = rows(8, n_groups, name, n)

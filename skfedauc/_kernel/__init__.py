@@ -1,11 +1,11 @@
 """The kernel: rows counted by group and score, and pairs counted over these counts.
 
 A *cell* is one distinct score within one group, with the number of negatives and of positives
-that have it. All that loops over rows or cells is here, in C++ (`module.cpp` and what it
-includes); `_numpy.py` does the same without a compiler. In C++ the rows are put into a bucket for
-each group and class as integers that sort as the scores do (`keys.h`, `partition.h`, `sorted.h`),
-each bucket is sorted by itself (`sort.h`), both classes of a group are merged to cells
-(`cells.h`), cells of other states too (`states.h`), and pairs are counted (`pairs.h`).
+that have it. All loops over rows or cells are here: in C++ (`module.cpp` and the files that it
+includes), and in numpy for want of a compiler (`_numpy.py`). The C++ turns scores to integers that
+sort as the scores do (`keys.h`), puts the rows of each group and class together (`partition.h`,
+`pieces.h`), sorts them (`sort.h`), and merges both classes of a group to cells (`cells.h`).
+`states.h` makes cells of other cells, `pairs.h` counts pairs.
 
 The environment variable ``SKFEDAUC_KERNEL`` chooses: "compiled" fails where there is no compiled
 part, "numpy" does without it. By default it is used where it is.
@@ -37,11 +37,11 @@ if _asked != "numpy":
 
 # Fewer rows are counted sooner than a second thread has begun.
 _FEW_ROWS = 1 << 16
+# Rows that the compiled part counts at once, in 32 bits.
+_MOST_ROWS = (1 << 32) - 1
 _MOST_THREADS = 256
-# Cells of many states are sorted together where states are shorter; longer ones are merged in
-# pairs, as are more cells than the sort of one group can number.
+# More than two states are sorted together if they have fewer cells each, and else merged in pairs.
 _LONG = 1 << 16
-_MOST_SORTED = 1 << 31
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.integer[Any]]
@@ -135,15 +135,23 @@ def count_rows(
     -------
     Cells
     """
-    if scores.size == 0:
-        return _no_cells(weighted=weights is not None)
+    if scores.size > _MOST_ROWS:
+        columns: Any = scores, positive, groups, weights
+        middle = scores.size // 2
+        halves = []
+        for half in (slice(middle), slice(middle, None)):
+            mine: list[Any] = [None if column is None else column[half] for column in columns]
+            halves.append(count_rows(mine[0], mine[1], mine[2], n_groups, mine[3], n_jobs))
+        return merge_cells(halves, [np.arange(n_groups)] * 2, n_groups)
     if weights is not None:
-        weights, scores = np.ascontiguousarray(weights), scores.astype(np.float64, copy=False)
+        scores = scores.astype(np.float64, copy=False)
     n_threads = 1
     if scores.size >= _FEW_ROWS:
         n_threads = min(1 + scores.size // _FEW_ROWS, _MOST_THREADS, _effective_n_jobs(n_jobs))
-    columns = np.ascontiguousarray(scores), np.ascontiguousarray(positive), _numbers(groups)
-    return _compact(_implementation.count_rows(*columns, n_groups, weights, n_threads))
+    classes = _array(positive, np.bool_).view(np.uint8)  # a Boolean array may hold bytes above 1
+    rows = _array(scores), classes, _array(groups, np.int64)
+    weights = _array(weights, np.float64)
+    return Cells(*_implementation.count_rows(*rows, n_groups, weights, n_threads))
 
 
 def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: int = 1) -> Cells:
@@ -162,11 +170,10 @@ def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: in
     -------
     Cells
     """
-    if cells.scores.size == 0:
-        return _no_cells(weighted=cells.weights is not None)
-    sums = [float(counts.sum(dtype=np.float64)) for counts in cells[2:4]]
     return _compact(
-        _implementation.add_cells(_with_room_for(cells, max(sums)), _numbers(groups), n_groups)
+        _implementation.add_cells(
+            _columns(cells, _dtype([cells])), _array(groups, np.int64), n_groups
+        )
     )
 
 
@@ -188,10 +195,7 @@ def merge_cells(
     -------
     Cells
     """
-    if n_groups == 0:
-        return parts[0]
-    n_cells = sum(part.scores.size for part in parts)
-    if len(parts) > 2 and n_cells > min(len(parts) * _LONG, _MOST_SORTED):
+    if len(parts) > 2 and sum(part.scores.size for part in parts) > len(parts) * _LONG:
         middle = len(parts) // 2
         halves = slice(middle), slice(middle, None)
         mine = [np.unique(np.concatenate(numbers[half])) for half in halves]
@@ -200,9 +204,9 @@ def merge_cells(
             for half, of in zip(halves, mine, strict=True)
         ]
         numbers = mine
-    n_rows = sum(max(float(counts.sum(dtype=np.float64)) for counts in part[2:4]) for part in parts)
-    states = [_with_room_for(part, n_rows) for part in parts]
-    groups = [_numbers(of_part) for of_part in numbers]
+    dtype = _dtype(parts)
+    states = [_columns(part, dtype) for part in parts]
+    groups = [_array(of_part, np.int64) for of_part in numbers]
     return _compact(_implementation.merge_states(states, groups, n_groups))
 
 
@@ -213,37 +217,34 @@ def number_cells(
 
     With one group these are the dense ranks of the scores, from 0.
     """
-    if scores.size == 0:
-        return np.zeros(0, np.int64), np.zeros(n_groups + 1, np.int64)
-    found: tuple[Any, Any] = _implementation.number_cells(
-        np.ascontiguousarray(scores, np.float64), _numbers(groups), n_groups
+    cell, starts = _implementation.number_cells(
+        _array(scores, np.float64), _array(groups, np.int64), n_groups
     )
-    return found
+    return cell, starts
 
 
 def concordance(cells: Cells) -> Concordance:
     """Count rows and concordant pairs of each group."""
-    if cells.starts.size == 1:
-        nothing = np.zeros(0, np.int64)
-        return Concordance(nothing, nothing, nothing, nothing, np.zeros(0, np.uint64))
-    n_rows = max(int(counts.max()) for counts in cells[2:4])
-    n_negatives, n_positives, low, high = _implementation.count_pairs(_with_room_for(cells, n_rows))
+    both = np.uint32 if cells.negatives.dtype == cells.positives.dtype == np.uint32 else np.uint64
+    n_negatives, n_positives, u2 = _implementation.count_pairs(_columns(cells, both))
     if cells.weights is None:
-        u2 = low
-        if (n_negatives.astype(np.float64) * n_positives > 2.0**62).any():
-            u2 = low.astype(object) + (high.astype(object) << 64)
+        large = np.flatnonzero(n_negatives.astype(np.float64) * n_positives > 2.0**62)
+        if large.size:
+            u2 = u2.astype(object)
+        for g in large:
+            mine = slice(*cells.starts[g : g + 2])
+            negatives, positives = (column[mine].astype(object) for column in cells.amounts)
+            u2[g] = int(((2 * np.cumsum(negatives) - negatives) * positives).sum())
         return Concordance(n_negatives, n_positives, n_negatives, n_positives, u2)
     group, (negatives, positives) = cells.groups, cells.amounts
     u2 = ranks_in_groups(cells.starts, negatives) * positives
-    sums = (np.bincount(group, amounts) for amounts in (negatives, positives, u2))
+    sums = (np.bincount(group, amounts, n_negatives.size) for amounts in (negatives, positives, u2))
     return Concordance(n_negatives, n_positives, *sums)
 
 
 def ranks_in_groups(starts: NDArray[np.int64], amounts: NDArray[Any]) -> Floats:
     """Twice the amount of the cells of the same group that score below each cell, and its own."""
-    ranks: Floats = _implementation.ranks_in_groups(
-        np.ascontiguousarray(starts), np.ascontiguousarray(amounts, np.float64)
-    )
+    ranks: Floats = _implementation.ranks_in_groups(_array(starts), _array(amounts, np.float64))
     return ranks
 
 
@@ -258,14 +259,13 @@ def cross_concordance(cells: Cells, n_jobs: int | None = None) -> Floats:
         Row: the group of the positives; column: the group of the negatives.
     """
     n_groups = cells.starts.size - 1
-    if n_groups == 0:
-        return np.zeros((0, 0))
-    columns = [np.ascontiguousarray(amounts, np.float64) for amounts in cells.amounts]
     n_threads = min(_effective_n_jobs(n_jobs), _MOST_THREADS)
-    found = _implementation.cross_pairs(
-        cells.starts, np.ascontiguousarray(cells.scores), *columns, n_threads
+    ranks, starts = number_cells(cells.scores)
+    amounts = (_array(column, np.float64) for column in cells.amounts)
+    u2: Floats = _implementation.cross_pairs(
+        _array(cells.starts), ranks, int(starts[1]), *amounts, n_threads
     )
-    return np.asarray(found).reshape(n_groups, n_groups)
+    return u2.reshape(n_groups, n_groups)
 
 
 def compact_counts(counts: NDArray[Any]) -> Counts:
@@ -279,23 +279,22 @@ def _compact(columns: Sequence[Any]) -> Cells:
     return Cells(starts, scores, compact_counts(negatives), compact_counts(positives), weights)
 
 
-def _no_cells(*, weighted: bool) -> Cells:
-    counts = np.zeros(0, np.uint32)
-    weights = np.zeros((4, 0)) if weighted else None
-    return Cells(np.zeros(1, np.int64), np.zeros(0), counts, counts, weights)
+def _dtype(parts: Sequence[Cells]) -> type[np.unsignedinteger[Any]]:
+    """The smaller integers that hold the sum of all counts."""
+    n_rows = sum(float(counts.sum(dtype=np.float64)) for part in parts for counts in part[2:4])
+    return np.uint32 if n_rows < 1 << 32 else np.uint64
 
 
-def _with_room_for(cells: Cells, n_rows: float) -> Cells:
-    """The cells with counts of both classes of one type, in which so many rows can be counted."""
-    dtype: Any = np.uint32 if n_rows < 1 << 32 else np.uint64
-    negatives, positives = (np.ascontiguousarray(counts, dtype) for counts in cells[2:4])
-    weights = None if cells.weights is None else np.ascontiguousarray(cells.weights)
-    scores = np.ascontiguousarray(cells.scores)
-    return Cells(cells.starts, scores, negatives, positives, weights)
+def _columns(cells: Cells, dtype: type[np.unsignedinteger[Any]]) -> Cells:
+    """The cells as the kernel takes them, with counts of both classes of one type."""
+    negatives, positives = (_array(column, dtype) for column in cells[2:4])
+    weights = _array(cells.weights, np.float64)
+    return Cells(_array(cells.starts), _array(cells.scores), negatives, positives, weights)
 
 
-def _numbers(groups: NDArray[np.intp] | None) -> NDArray[np.int64] | None:
-    return None if groups is None else np.ascontiguousarray(groups, np.int64)
+def _array(values: Any, dtype: Any = None) -> Any:
+    """The values as the kernel takes arrays, contiguous and aligned; None remains None."""
+    return None if values is None else np.require(values, dtype, ["C", "A"])
 
 
 def _effective_n_jobs(n_jobs: int | None) -> int:

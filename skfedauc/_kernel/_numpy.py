@@ -26,15 +26,14 @@ def count_rows(
 ) -> Tuple:
     scores = scores.astype(np.float64) + 0.0  # -0.0 becomes 0.0
     order, cell, first, starts = _sorted(scores, groups, n_groups)
-    in_order, n_cells = positive[order], first.size
+    in_order, n_cells = positive[order] != 0, first.size
     sums: Array | None = None
     if weights is not None:
         of_class = [np.where(in_order == label, weights[order], 0.0) for label in (False, True)]
         columns = [*of_class, *(np.square(column) for column in of_class)]
         sums = np.array([np.bincount(cell, column, n_cells) for column in columns])
-    dtype = np.uint64 if scores.size >> 32 else np.uint32
     negatives, positives = (
-        np.bincount(cell[in_order == label], minlength=n_cells).astype(dtype)
+        np.bincount(cell[in_order == label], minlength=n_cells).astype(np.uint32)
         for label in (False, True)
     )
     return starts, scores[order][first], negatives, positives, sums
@@ -70,20 +69,13 @@ def number_cells(scores: Array, groups: Array | None, n_groups: int) -> Tuple:
 def count_pairs(cells: Tuple) -> Tuple:
     starts, _, *counts, _ = cells
     negatives, positives = (column.astype(np.uint64) for column in counts)
-    group = np.repeat(np.arange(starts.size - 1), np.diff(starts))
     up_to = np.cumsum(negatives)
-    before = (up_to - negatives)[starts[:-1]][group]
+    before = np.repeat((up_to - negatives)[starts[:-1]], np.diff(starts))
     ranks = 2 * (up_to - before) - negatives
-    n_negatives, n_positives, low = (
+    n_negatives, n_positives, u2 = (
         np.add.reduceat(column, starts[:-1]) for column in (negatives, positives, ranks * positives)
     )
-    high = np.zeros_like(low)
-    # Of groups with more pairs than 64 bits hold, in Python's integers
-    for g in np.flatnonzero(n_negatives.astype(np.float64) * n_positives >= 2.0**62):
-        mine = slice(starts[g], starts[g + 1])
-        u2 = int(np.dot(ranks[mine].astype(object), positives[mine].astype(object)))
-        high[g], low[g] = u2 >> 64, u2 & (2**64 - 1)
-    return n_negatives.view(np.int64), n_positives.view(np.int64), low, high
+    return n_negatives.view(np.int64), n_positives.view(np.int64), u2
 
 
 def ranks_in_groups(starts: Array, amounts: Array) -> Array:
@@ -95,13 +87,13 @@ def ranks_in_groups(starts: Array, amounts: Array) -> Array:
 
 
 def cross_pairs(
-    starts: Array, scores: Array, negatives: Array, positives: Array, n_threads: int
+    starts: Array, ranks: Array, n_ranks: int, negatives: Array, positives: Array, n_threads: int
 ) -> Array:
     n_groups = starts.size - 1
     u2, heights = np.zeros((n_groups, n_groups)), np.zeros(n_groups)
-    order, _, first, _ = _sorted(scores, None, 1)
     group = np.repeat(np.arange(n_groups), np.diff(starts))
-    for tied in np.split(order, first[1:]):
+    first = np.cumsum(np.bincount(ranks, minlength=n_ranks))[:-1]
+    for tied in np.split(np.argsort(ranks, kind="stable"), first):
         # Heights are twice what is below: of ties, what was added once.
         heights[group[tied]] += negatives[tied]
         for cell in tied[positives[tied] > 0]:
@@ -117,7 +109,8 @@ def _sorted(
     groups = np.zeros(scores.size, np.int64) if groups is None else groups
     order = np.lexsort((scores, groups))
     scores, groups = scores[order], groups[order]
-    is_new = np.append(True, (scores[1:] != scores[:-1]) | (groups[1:] != groups[:-1]))
+    is_new = np.ones(scores.size, bool)
+    is_new[1:] = (scores[1:] != scores[:-1]) | (groups[1:] != groups[:-1])
     first = np.flatnonzero(is_new)
     starts = np.searchsorted(groups[first], np.arange(n_groups + 1)).astype(np.int64)
     return order, np.cumsum(is_new) - 1, first, starts

@@ -4,8 +4,8 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdlib>
+#include <memory>
 #include <new>
-#include <utility>
 #ifdef __linux__
 #include <sys/mman.h>
 #endif
@@ -23,42 +23,43 @@ struct Span {
         assert(begin <= end && end <= size);
         return {data + begin, end - begin};
     }
+    T* begin() const { return data; }
+    T* end() const { return data + size; }
 };
 
 template <class T>
 class Buffer {
    public:
     explicit Buffer(std::size_t size = 0) : size_(size) {
-        data_ = static_cast<T*>(std::malloc(std::max(size, std::size_t(1)) * sizeof(T)));
+        data_.reset(static_cast<T*>(std::malloc(std::max(size, std::size_t(1)) * sizeof(T))));
         if (!data_) throw std::bad_alloc();
 #ifdef __linux__
         // Page faults of large arrays take as long as sorting them, unless pages are large too.
         constexpr std::size_t page = 1 << 21;
-        const std::size_t first = (reinterpret_cast<std::size_t>(data_) + page - 1) / page * page;
-        const std::size_t end = reinterpret_cast<std::size_t>(data_ + size) / page * page;
+        const std::size_t first = (reinterpret_cast<std::size_t>(data_.get()) + page - 1) / page * page;
+        const std::size_t end = reinterpret_cast<std::size_t>(data_.get() + size) / page * page;
         if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
 #endif
     }
-    Buffer(Buffer&& other) noexcept : data_(other.release()), size_(std::exchange(other.size_, 0)) {}
-    Buffer& operator=(Buffer&& other) noexcept {
-        std::swap(data_, other.data_);
-        std::swap(size_, other.size_);
-        return *this;
-    }
-    ~Buffer() { std::free(data_); }
 
     T& operator[](std::size_t i) const { return span()[i]; }
-    Span<T> span() const { return {data_, size_}; }
+    Span<T> span() const { return {data_.get(), size_}; }
     std::size_t size() const { return size_; }
-    T* release() { return std::exchange(data_, nullptr); }
+    T* release() { return data_.release(); }
     // Give back what is beyond the first `size`.
     void shrink(std::size_t size) {
-        void* moved = std::realloc(data_, std::max(size, std::size_t(1)) * sizeof(T));
-        if (moved) data_ = static_cast<T*>(moved);
+        void* moved = std::realloc(data_.get(), std::max(size, std::size_t(1)) * sizeof(T));
+        if (moved) {
+            data_.release();
+            data_.reset(static_cast<T*>(moved));
+        }
         size_ = size;
     }
 
    private:
-    T* data_ = nullptr;
+    struct Free {
+        void operator()(T* data) const { std::free(data); }
+    };
+    std::unique_ptr<T, Free> data_;
     std::size_t size_;
 };

@@ -1,156 +1,137 @@
 // Cells: the distinct scores of each group, and how many rows have them.
 #pragma once
-#include "sorted.h"
+#include <numeric>
+#include <optional>
+#include <type_traits>
 
-// Cells of group g are starts[g] to starts[g + 1]. `weights` is empty, or has four columns: the
-// weight of the negatives and of the positives, and their sums of squared weights.
+#include "pieces.h"
+
+using Doubles = Span<const double>;
+using Integers = Span<const std::int64_t>;
+using Groups = std::optional<Integers>;  // the group of each item; none where there is one group
+
+inline std::size_t group_of(const Groups& groups, std::size_t i) { return groups ? std::size_t((*groups)[i]) : 0; }
+
+// Cells of group g are starts[g] to starts[g + 1]. `weights` has four columns, or none: the weight
+// of the negatives and of the positives, and their sums of squared weights.
 template <class Count>
 struct Cells {
     Buffer<std::int64_t> starts;
     Buffer<double> scores;
     Buffer<Count> negatives, positives;
-    Buffer<double> weights;
+    std::optional<Buffer<double>> weights;
 
     Cells(std::size_t n_groups, std::size_t n_cells, bool weighted)
-        : starts(n_groups + 1), scores(n_cells), negatives(n_cells), positives(n_cells),
-          weights(weighted ? 4 * n_cells : 0) {}
+        : starts(n_groups + 1), scores(n_cells), negatives(n_cells), positives(n_cells) {
+        if (weighted) weights.emplace(4 * n_cells);
+    }
 };
 
-// Cells that belong to somebody else.
+// Cells in memory of the caller.
 template <class Count>
 struct CellsView {
-    Span<const std::int64_t> starts;
-    Span<const double> scores;
+    Integers starts;
+    Doubles scores;
     Span<const Count> negatives, positives;
-    Span<const double> weights;
+    std::optional<Doubles> weights;
 };
 
-// The rows that are passed in; `groups` is empty where there is one, `weights` where each row has 1.
-template <class Float>
-struct Rows {
-    Span<const Float> scores;
-    Span<const std::uint8_t> positive;
-    Span<const std::int64_t> groups;
-    Span<const double> weights;
+template <class Key>
+struct Unweighted { Key key; };
+struct Weighted { std::uint64_t key; double weight; };
 
-    std::size_t group(std::size_t i) const { return groups.size ? std::size_t(groups[i]) : 0; }
-};
-
-inline void set_record(KeyOnly32& record, std::uint32_t key, const Rows<float>&, std::size_t) { record = {key}; }
-inline void set_record(KeyOnly64& record, std::uint64_t key, const Rows<double>&, std::size_t) { record = {key}; }
-inline void set_record(Weighted& record, std::uint64_t key, const Rows<double>& rows, std::size_t i) {
-    record = {key, rows.weights[i]};
-}
-
-inline void add_up(std::vector<std::size_t>& numbers) {
-    for (std::size_t i = 1; i < numbers.size(); ++i) numbers[i] += numbers[i - 1];
-}
-
-// Call `see(key, is_new, negative, positive, a, b)` for the records of two sorted runs in order of
-// their keys. It gets a record of one class, or of each class where keys are equal: `negative`
-// and `positive` tell of which, and a and b are these records. Without branches, which no processor
-// predicts here.
+// Call `see(key, is_new, has_a, has_b, a, b)` for the records of two sorted runs in order of their
+// keys: for one of them, or for both if their keys are equal. Without branches, which no processor
+// would predict.
 template <class Record, class See>
-void merge_classes(Span<Record> negatives, Span<Record> positives, See see) {
-    using Key = decltype(Record::key);
-    const Record *a = negatives.data, *end_a = a + negatives.size;
-    const Record *b = positives.data, *end_b = b + positives.size;
+void merge_runs(Span<Record> run_a, Span<Record> run_b, See see) {
+    const Record *a = run_a.data, *end_a = a + run_a.size, *b = run_b.data, *end_b = b + run_b.size;
     const Record none{};
-    Key last = 0;
+    auto last = none.key;
     bool begun = false;
-    while (a < end_a && b < end_b) {
-        const Key key = a->key <= b->key ? a->key : b->key;
-        const bool negative = a->key == key, positive = b->key == key;
-        see(key, !begun | (key != last), negative, positive, *a, *b);
+    for (; a < end_a && b < end_b; begun = true) {
+        const auto key = a->key <= b->key ? a->key : b->key;
+        const bool has_a = a->key == key, has_b = b->key == key;
+        see(key, !begun | (key != last), has_a, has_b, *a, *b);
         last = key;
-        begun = true;
-        a += negative;
-        b += positive;
+        a += has_a;
+        b += has_b;
     }
-    for (; a < end_a; last = a++->key, begun = true)
-        see(a->key, !begun | (a->key != last), true, false, *a, none);
-    for (; b < end_b; last = b++->key, begun = true)
-        see(b->key, !begun | (b->key != last), false, true, none, *b);
+    for (; a < end_a; last = a++->key, begun = true) see(a->key, !begun | (a->key != last), true, false, *a, none);
+    for (; b < end_b; last = b++->key, begun = true) see(b->key, !begun | (b->key != last), false, true, none, *b);
 }
 
-// Where the cells of each piece begin and end, where there was room for more.
-struct Gaps {
-    std::vector<std::size_t> begins, ends;
-    explicit Gaps(std::size_t n_pieces) : begins(n_pieces), ends(n_pieces) {}
-};
-
-// Move the cells of all pieces together, and tell where the cells of each group begin.
-template <class Count, class FirstPiece>
-void close_gaps(Cells<Count>& cells, const Gaps& gaps, FirstPiece first_piece) {
-    std::vector<std::size_t> starts(gaps.begins.size() + 1);
-    for (std::size_t piece = 0; piece < gaps.begins.size(); ++piece)
-        starts[piece + 1] = starts[piece] + gaps.ends[piece] - gaps.begins[piece];
+// Move cells together that are at begins[k] to ends[k] for each k, and set where groups start:
+// group g has those of k from first(g) to first(g + 1).
+template <class Count, class First>
+void close_gaps(Cells<Count>& cells, const std::vector<std::size_t>& begins, const std::vector<std::size_t>& ends,
+                First first) {
+    std::vector<std::size_t> starts(ends.size() + 1);
+    for (std::size_t k = 0; k < ends.size(); ++k) starts[k + 1] = starts[k] + ends[k] - begins[k];
     const auto close = [&](auto& column, std::size_t n_columns) {
         const std::size_t room = column.size() / n_columns;
         auto* const data = column.span().data;
         for (std::size_t c = 0; c < n_columns; ++c)
-            for (std::size_t piece = 0; piece < gaps.begins.size(); ++piece) {
-                auto* const from = data + c * room + gaps.begins[piece];
-                auto* const to = data + c * starts.back() + starts[piece];
-                if (from != to) std::copy_n(from, gaps.ends[piece] - gaps.begins[piece], to);
+            for (std::size_t k = 0; k < ends.size(); ++k) {
+                auto *const from = data + c * room + begins[k], *const to = data + c * starts.back() + starts[k];
+                if (from != to) std::copy_n(from, ends[k] - begins[k], to);
             }
         column.shrink(n_columns * starts.back());
     };
     close(cells.scores, 1);
     close(cells.negatives, 1);
     close(cells.positives, 1);
-    if (cells.weights.size()) close(cells.weights, 4);
+    if (cells.weights) close(*cells.weights, 4);
     for (std::size_t group = 0; group < cells.starts.size(); ++group)
-        cells.starts[group] = std::int64_t(starts[first_piece(group)]);
+        cells.starts[group] = std::int64_t(starts[first(group)]);
 }
 
-template <class Record, class Count, class Float>
-Cells<Count> count_rows(Workers& workers, const Rows<Float>& rows, std::size_t n_groups) {
-    constexpr bool weighted = std::is_same<Record, Weighted>::value;
-    const std::size_t n = rows.scores.size;
-    // The cells of a piece take the places of its rows, of which there are as many or more; their
-    // scores the very memory, if a record is as large: pages that are touched first take time.
-    Cells<Count> cells(n_groups, n, weighted);
+template <bool weighted, class Float>
+Cells<std::uint32_t> count_rows(Span<const Float> scores, Span<const std::uint8_t> positive, const Groups& groups,
+                                std::size_t n_groups, const std::optional<Doubles>& weights, std::size_t n_threads) {
+    using Key = decltype(key_of(Float()));
+    using Record = std::conditional_t<weighted, Weighted, Unweighted<Key>>;
+    const std::size_t n = scores.size;
+    Workers workers(n_threads);
+    Cells<std::uint32_t> cells(n_groups, n, weighted);
+    // Records of the size of a score are sorted in the memory of the cells' scores, in place: the
+    // cells of a piece are no more than its records. Pages that are touched first take time.
     constexpr bool in_place = sizeof(Record) == sizeof(double);
-    Buffer<Record> records(in_place ? 0 : n);
-    const Span<Record> room = in_place ? Span<Record>{reinterpret_cast<Record*>(cells.scores.span().data), n}
-                                       : records.span();
-    Sorted<Record, 2> sorted(
-        workers, room, n_groups, [&](std::size_t i) { return rows.group(i); },
-        [&](std::size_t i) { return std::size_t(rows.positive[i] != 0); },
+    Buffer<Record> elsewhere(in_place ? 0 : n);
+    const Span<Record> room =
+        in_place ? Span<Record>{reinterpret_cast<Record*>(cells.scores.span().data), n} : elsewhere.span();
+    Pieces<Record> pieces(
+        workers, room, n_groups, [&](std::size_t i) { return group_of(groups, i); },
+        [&](std::size_t i) { return std::size_t(positive[i] != 0); },
         [&](std::size_t i) {
-            Record record;
-            set_record(record, key_of(rows.scores[i]), rows, i);
-            return record;
+            if constexpr (weighted) return Record{key_of(scores[i]), (*weights)[i]};
+            else return Record{key_of(scores[i])};
         });
-    Gaps gaps(sorted.n_pieces());
-    sorted.sort(workers, [&](std::size_t piece, const auto& runs) {
-        const Span<double> scores = cells.scores.span(), weights = cells.weights.span();
-        const Span<Count> of_negatives = cells.negatives.span(), of_positives = cells.positives.span();
-        std::size_t end = sorted.place(piece);
-        Count n_negatives = 0, n_positives = 0;
+    std::vector<std::size_t> ends(pieces.places().size() - 1);
+    pieces.sort(workers, [&](std::size_t piece, Span<Record> of_class_0, Span<Record> of_class_1) {
+        std::size_t end = pieces.places()[piece];
+        std::uint32_t n_negatives = 0, n_positives = 0;
         double sums[4] = {0, 0, 0, 0};
-        merge_classes(
-            runs[0], runs[1], [&](auto key, bool is_new, bool negative, bool positive, const Record& a, const Record& b) {
-                end += is_new;
-                n_negatives = Count(is_new ? 0 : n_negatives) + negative;
-                n_positives = Count(is_new ? 0 : n_positives) + positive;
-                const double score = score_of(key);
-                std::memcpy(&scores[end - 1], &score, sizeof score);  // the memory of records
-                of_negatives[end - 1] = n_negatives;
-                of_positives[end - 1] = n_positives;
-                if constexpr (weighted) {
-                    const double of_a = negative * a.weight, of_b = positive * b.weight;
-                    const double amounts[4] = {of_a, of_b, of_a * of_a, of_b * of_b};
-                    for (std::size_t column = 0; column < 4; ++column) {
-                        sums[column] = (is_new ? 0 : sums[column]) + amounts[column];
-                        weights[column * n + end - 1] = sums[column];
-                    }
+        merge_runs(of_class_0, of_class_1, [&](Key key, bool is_new, bool negative, bool positive, const Record& a,
+                                               const Record& b) {
+            end += is_new;
+            n_negatives = (is_new ? 0 : n_negatives) + negative;
+            n_positives = (is_new ? 0 : n_positives) + positive;
+            const double score = score_of(key);
+            std::memcpy(&cells.scores[end - 1], &score, sizeof score);  // where records were
+            cells.negatives[end - 1] = n_negatives;
+            cells.positives[end - 1] = n_positives;
+            if constexpr (weighted) {
+                const double of_a = negative * a.weight, of_b = positive * b.weight;
+                const double amounts[4] = {of_a, of_b, of_a * of_a, of_b * of_b};
+                for (std::size_t c = 0; c < 4; ++c) {
+                    sums[c] = (is_new ? 0 : sums[c]) + amounts[c];
+                    (*cells.weights)[c * n + end - 1] = sums[c];
                 }
-            });
-        gaps.begins[piece] = sorted.place(piece);
-        gaps.ends[piece] = end;
+            }
+        });
+        ends[piece] = end;
     });
-    close_gaps(cells, gaps, [&](std::size_t group) { return sorted.first_piece(group); });
+    close_gaps(cells, pieces.places(), ends, [&](std::size_t group) { return pieces.first_piece(group); });
     return cells;
 }

@@ -4,38 +4,31 @@
 #include <cstdint>
 #include <cstring>
 
-inline std::uint64_t bits_of(double score) {
-    std::uint64_t bits;
-    std::memcpy(&bits, &score, sizeof bits);
-    return bits;
-}
-
-inline std::uint32_t bits_of(float score) {
-    std::uint32_t bits;
-    std::memcpy(&bits, &score, sizeof bits);
-    return bits;
+template <class To, class From>
+To same_bits(From from) {
+    static_assert(sizeof(To) == sizeof(From));
+    To to;
+    std::memcpy(&to, &from, sizeof to);
+    return to;
 }
 
 // Positive floats sort as their bits do, negative ones the other way round.
-template <class Float>
-auto key_of(Float score) {
-    auto bits = bits_of(score + Float(0));  // -0.0 becomes 0.0
-    using Key = decltype(bits);
+template <class Key>
+Key key_of_bits(Key bits) {
     constexpr Key sign = Key(1) << (8 * sizeof(Key) - 1);
-    return Key(bits ^ (bits & sign ? ~Key(0) : sign));
+    return bits ^ (bits & sign ? ~Key(0) : sign);
+}
+template <class Key>
+Key bits_of_key(Key key) {
+    constexpr Key sign = Key(1) << (8 * sizeof(Key) - 1);
+    return key ^ (key & sign ? sign : ~Key(0));
 }
 
-template <class Float, class Key>
-double score_of(Key key) {
-    constexpr Key sign = Key(1) << (8 * sizeof(Key) - 1);
-    key ^= key & sign ? sign : ~Key(0);
-    Float score;
-    std::memcpy(&score, &key, sizeof score);
-    return score;
-}
-
-inline double score_of(std::uint64_t key) { return score_of<double>(key); }
-inline double score_of(std::uint32_t key) { return score_of<float>(key); }
+// -0.0 becomes 0.0.
+inline std::uint64_t key_of(double score) { return key_of_bits(same_bits<std::uint64_t>(score + 0.0)); }
+inline std::uint32_t key_of(float score) { return key_of_bits(same_bits<std::uint32_t>(score + 0.0f)); }
+inline double score_of(std::uint64_t key) { return same_bits<double>(bits_of_key(key)); }
+inline double score_of(std::uint32_t key) { return same_bits<float>(bits_of_key(key)); }
 
 inline int bit_width(std::uint64_t number) {
     int width = 0;

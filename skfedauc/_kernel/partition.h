@@ -1,59 +1,37 @@
-// Items put into buckets, those of a bucket in the order in which they came.
+// Items put into buckets; those of a bucket keep the order in which they came.
 #pragma once
-#include <cassert>
+#include <cstdint>
 #include <vector>
 
+#include "buffer.h"
+#include "keys.h"
 #include "workers.h"
 
-// Items that one task counts or moves, of many.
+// Items that one task counts or moves, at most.
 constexpr std::size_t CHUNK = std::size_t(1) << 22;
-// Fewer items are not worth a second thread.
-constexpr std::size_t FEW = std::size_t(1) << 16;
-// Items of stretches that one task has.
-constexpr std::size_t TASK = std::size_t(1) << 15;
-
-// Call `see(number, thread)` for each stretch of items, of which number k has places[k] to
-// places[k + 1]; short ones share a task.
-template <class See>
-void in_stretches(Workers& workers, const std::vector<std::size_t>& places, See see) {
-    const std::size_t n = places.size() - 1, n_tasks = places.back() < FEW ? 1 : places.back() / TASK + 1;
-    const auto first = [&](std::size_t task) {
-        if (task == 0 || task == n_tasks) return task ? n : 0;
-        return std::size_t(std::lower_bound(places.begin(), places.end() - 1, task * TASK) - places.begin());
-    };
-    workers.run(n_tasks, [&](std::size_t task, std::size_t thread) {
-        for (std::size_t number = first(task), end = first(task + 1); number < end; ++number) see(number, thread);
-    });
-}
+// Up to so many buckets are filled in one step; the processor's caches hold the ends of no more.
+constexpr std::size_t MOST_BUCKETS = std::size_t(1) << 12;
 
 // Call `move(i, place)` for each of `n` items; bucket b gets places starts[b] to starts[b + 1].
-// Chunks of items are counted, and then moved, by different threads; what a chunk has in a
-// bucket goes behind what earlier chunks have there, so that threads never change the result.
+// Threads count, and then move, chunks of items. The items of a chunk follow those of earlier
+// chunks in each bucket, so the result does not depend on the threads.
 template <class BucketOf, class Move>
-std::vector<std::size_t> partition(Workers& workers, std::size_t n, std::size_t n_buckets,
-                                   BucketOf bucket_of, Move move) {
-    const std::size_t least = n < FEW ? 1 : workers.n_threads;
-    const std::size_t n_chunks = std::max(least, n / CHUNK);
-    // Rows that another thread changes meanwhile may be counted wrongly, and write nowhere else.
+std::vector<std::size_t> partition(Workers& workers, std::size_t n, std::size_t n_buckets, BucketOf bucket_of,
+                                   Move move) {
+    const std::size_t n_chunks = std::max(n < FEW ? std::size_t(1) : workers.n_threads, n / CHUNK);
+    // If another thread changes the rows meanwhile, counts are wrong, but nothing is written elsewhere.
     const auto bucket = [&](std::size_t i) { return std::min(bucket_of(i), n_buckets - 1); };
     const auto begin = [&](std::size_t chunk) { return n / n_chunks * chunk + std::min(chunk, n % n_chunks); };
-    std::vector<std::size_t> places(n_chunks * n_buckets);
+    std::vector<std::size_t> places(n_chunks * n_buckets), starts(n_buckets + 1);
     workers.run(n_chunks, [&](std::size_t chunk, std::size_t) {
         std::size_t* counts = places.data() + chunk * n_buckets;
-        for (std::size_t i = begin(chunk), end = begin(chunk + 1); i < end; ++i) {
-            ++counts[bucket(i)];
-        }
+        for (std::size_t i = begin(chunk), end = begin(chunk + 1); i < end; ++i) ++counts[bucket(i)];
     });
-    std::vector<std::size_t> starts(n_buckets + 1);
     std::size_t place = 0;
     for (std::size_t number = 0; number < n_buckets; ++number) {
         starts[number] = place;
-        for (std::size_t chunk = 0; chunk < n_chunks; ++chunk) {
-            std::size_t& count = places[chunk * n_buckets + number];
-            const std::size_t n_here = count;
-            count = place;
-            place += n_here;
-        }
+        for (std::size_t chunk = 0; chunk < n_chunks; ++chunk)
+            place += std::exchange(places[chunk * n_buckets + number], place);
     }
     starts[n_buckets] = place;
     workers.run(n_chunks, [&](std::size_t chunk, std::size_t) {
@@ -61,5 +39,36 @@ std::vector<std::size_t> partition(Workers& workers, std::size_t n, std::size_t 
         for (std::size_t i = begin(chunk), end = begin(chunk + 1); i < end; ++i)
             if (const std::size_t place = next[bucket(i)]++; place < n) move(i, place);
     });
+    return starts;
+}
+
+// Write the records of all items to `to`, bucket after bucket; return where buckets start.
+template <class Record, class BucketOf, class RecordOf>
+std::vector<std::size_t> scatter(Workers& workers, Span<Record> to, std::size_t n_buckets, BucketOf bucket_of,
+                                 RecordOf record_of) {
+    if (n_buckets <= MOST_BUCKETS)
+        return partition(workers, to.size, n_buckets, bucket_of,
+                         [&](std::size_t i, std::size_t place) { to[place] = record_of(i); });
+    // By the upper bits of the bucket's number, and then each part by the lower bits.
+    struct Routed { Record record; std::uint32_t low; };
+    const int shift = std::max(bit_width(n_buckets - 1) - 10, 0);
+    const std::size_t n_low = std::size_t(1) << shift, n_parts = ((n_buckets - 1) >> shift) + 1;
+    Buffer<Routed> routed(to.size);
+    const std::vector<std::size_t> parts = partition(
+        workers, to.size, n_parts, [&](std::size_t i) { return bucket_of(i) >> shift; },
+        [&](std::size_t i, std::size_t place) {
+            routed[place] = {record_of(i), std::uint32_t(bucket_of(i) & (n_low - 1))};
+        });
+    std::vector<std::size_t> starts(n_parts * n_low);
+    workers.run(n_parts, [&](std::size_t part, std::size_t) {
+        Workers alone(1);
+        const Span<Routed> from = routed.span().part(parts[part], parts[part + 1]);
+        const Span<Record> room = to.part(parts[part], parts[part + 1]);
+        const auto starts_here = partition(
+            alone, from.size, n_low, [&](std::size_t i) { return std::size_t(from[i].low); },
+            [&](std::size_t i, std::size_t place) { room[place] = from[i].record; });
+        for (std::size_t low = 0; low < n_low; ++low) starts[part * n_low + low] = parts[part] + starts_here[low];
+    });
+    starts.resize(n_buckets + 1, to.size);
     return starts;
 }

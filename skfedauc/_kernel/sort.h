@@ -1,42 +1,14 @@
-// A stable sort of records by their keys, from the bits in which the keys differ.
+// A stable sort of records by their keys.
 #pragma once
 #include <algorithm>
+#include <cstdint>
 
 #include "buffer.h"
 #include "keys.h"
 
 // So few records are sorted by insertion.
 constexpr std::size_t INSERTION = 24;
-constexpr int MOST_DIGIT_BITS = 11;
-
-// Where the keys of some records differ: digits of the distance from the lowest key.
-struct Digits {
-    std::uint64_t lowest, highest;
-    int shift;
-    std::size_t n;  // possible digits
-
-    template <class Record>
-    Digits(Span<Record> records, int most_bits) : Digits(range_of(records), most_bits) {}
-    Digits(std::pair<std::uint64_t, std::uint64_t> range, int most_bits)
-        : lowest(range.first), highest(range.second) {
-        shift = std::max(bit_width(highest - lowest) - most_bits, 0);
-        n = std::size_t((highest - lowest) >> shift) + 1;
-    }
-    template <class Record>
-    std::size_t of(const Record& record) const {
-        return std::size_t((record.key - lowest) >> shift);
-    }
-    template <class Record>
-    static std::pair<std::uint64_t, std::uint64_t> range_of(Span<Record> records) {
-        auto low = records[0].key, high = low;
-        for (std::size_t i = 1; i < records.size; ++i) {
-            const auto key = records[i].key;
-            low = key < low ? key : low;
-            high = key > high ? key : high;
-        }
-        return {low, high};
-    }
-};
+constexpr int DIGIT_BITS = 11;
 
 // `to` may be `from` itself.
 template <class Record>
@@ -49,38 +21,79 @@ void insertion_sort(Span<Record> from, Span<Record> to) {
     }
 }
 
-// Sort `from` into `to`, or into itself where that is asked; `other` is overwritten too.
-// One pass puts the records into as many buckets as there are digits, the next one sorts each
-// bucket by its own range of keys: however keys are spread, passes get on with those in which
-// records differ.
+// Buckets for ranges of keys, all of the same width except the first and the last one.
+struct Digits {
+    std::uint64_t floor, ceiling, base;  // keys beyond floor and ceiling count as these
+    int shift;
+
+    std::size_t of(std::uint64_t key) const { return std::size_t((std::clamp(key, floor, ceiling) - base) >> shift); }
+    std::size_t n_buckets() const { return of(ceiling) + 1; }
+};
+
+struct Bucket { std::size_t number; std::uint32_t size; };
+
+// Set where the records of each bucket start, if they are put one after the other; return the
+// largest bucket.
 template <class Record>
-void radix_sort(Span<Record> from, Span<Record> other, bool into_other) {
+Bucket count_digits(Span<Record> records, const Digits& digits, std::uint32_t* starts) {
+    const std::size_t n_buckets = digits.n_buckets();
+    std::fill_n(starts, n_buckets, 0u);
+    for (std::size_t i = 0; i < records.size; ++i) ++starts[digits.of(records[i].key)];
+    Bucket largest{0, 0};
+    std::uint32_t place = 0;
+    for (std::size_t bucket = 0; bucket < n_buckets; ++bucket) {
+        if (starts[bucket] > largest.size) largest = {bucket, starts[bucket]};
+        place += std::exchange(starts[bucket], place);
+    }
+    return largest;
+}
+
+// Choose digits in which the keys of most records differ, at most 2**bits + 2 of them, and count the
+// records of each. One bucket is left if all keys are equal.
+template <class Record>
+Digits choose_digits(Span<Record> records, std::uint32_t* starts, Bucket& largest) {
+    const int bits = std::min(bit_width(records.size), DIGIT_BITS);
+    auto lowest = records[0].key, highest = lowest;
+    for (std::size_t i = 1; i < records.size; ++i) {
+        const auto key = records[i].key;
+        lowest = key < lowest ? key : lowest;
+        highest = key > highest ? key : highest;
+    }
+    Digits digits{lowest, highest, lowest, std::max(bit_width(highest - lowest) - bits, 0)};
+    largest = count_digits(records, digits, starts);
+    // While one bucket has most records, cut it instead; all below it, and all above, is one bucket.
+    while (digits.shift > 0 && largest.size > records.size / 4 * 3) {
+        const std::uint64_t first = digits.base + (std::uint64_t(largest.number) << digits.shift);
+        const std::uint64_t width = std::min(highest - first, (std::uint64_t(1) << digits.shift) - 1);
+        if (width == 0) break;
+        const int shift = std::max(bit_width(width) - bits, 0);
+        digits = {first - 1, first + width + 1, first - (std::uint64_t(1) << shift), shift};
+        largest = count_digits(records, digits, starts);
+    }
+    return digits;
+}
+
+// Sort `from`, of less than 2**32 records, into `other`, or into itself where that is asked; both
+// are overwritten. Records are moved to buckets, and each bucket is sorted likewise.
+template <class Record>
+void sort_records(Span<Record> from, Span<Record> other, bool into_other) {
     const Span<Record> to = into_other ? other : from;
     if (from.size <= INSERTION) return insertion_sort(from, to);
-    const int most_bits = std::min(bit_width(from.size), MOST_DIGIT_BITS);
-    const Digits digits(from, most_bits);
-    if (digits.lowest == digits.highest) {
-        if (into_other) std::copy(from.data, from.data + from.size, other.data);
+    std::uint32_t ends[(1 << DIGIT_BITS) + 2];
+    Bucket largest;
+    const Digits digits = choose_digits(from, ends, largest);
+    const std::size_t n_buckets = digits.n_buckets();
+    if (n_buckets == 1) {
+        if (into_other) std::copy_n(from.data, from.size, other.data);
         return;
     }
-    assert(from.size >> 32 == 0);
-    std::uint32_t ends[1 << MOST_DIGIT_BITS];
-    std::fill(ends, ends + digits.n, 0u);
-    for (std::size_t i = 0; i < from.size; ++i) ++ends[digits.of(from[i])];
-    std::uint32_t end = 0, largest = 0;
-    for (std::size_t digit = 0; digit < digits.n; ++digit) {
-        const std::uint32_t count = ends[digit];
-        largest = std::max(largest, count);
-        ends[digit] = end;
-        end += count;
-    }
-    for (std::size_t i = 0; i < from.size; ++i) other[ends[digits.of(from[i])]++] = from[i];
+    for (std::size_t i = 0; i < from.size; ++i) other[ends[digits.of(from[i].key)]++] = from[i];
     // Where buckets are small, insertion moves no record further than its bucket is long.
-    if (largest <= INSERTION) return insertion_sort(other, to);
+    if (largest.size <= INSERTION) return insertion_sort(other, to);
     std::size_t begin = 0;
-    for (std::size_t digit = 0; digit < digits.n; ++digit) {
-        const std::size_t stop = ends[digit];
-        if (begin < stop) radix_sort(other.part(begin, stop), from.part(begin, stop), !into_other);
-        begin = stop;
+    for (std::size_t bucket = 0; bucket < n_buckets; ++bucket) {
+        const std::size_t end = ends[bucket];
+        if (begin < end) sort_records(other.part(begin, end), from.part(begin, end), !into_other);
+        begin = end;
     }
 }

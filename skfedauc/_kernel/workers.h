@@ -5,17 +5,16 @@
 #include <chrono>
 #include <cstddef>
 #include <exception>
-#include <functional>
 #include <mutex>
 #include <thread>
-#include <utility>
 #include <vector>
+
+// Throw if the user interrupts.
+void check_signals();
 
 class Workers {
    public:
-    // The calling thread calls `check_signals` about 20 times a second; it throws to interrupt.
-    Workers(std::size_t n_threads, std::function<void()> check_signals)
-        : n_threads(n_threads), check_signals_(std::move(check_signals)) {}
+    explicit Workers(std::size_t n_threads) : n_threads(n_threads) {}
 
     // Call `task(number, thread)` for each number below `n_tasks`, in any order.
     template <class Task>
@@ -53,11 +52,28 @@ class Workers {
    private:
     void poll() {
         const auto now = std::chrono::steady_clock::now();
-        if (!check_signals_ || now - polled_ < std::chrono::milliseconds(50)) return;
+        if (now - polled_ < std::chrono::milliseconds(50)) return;
         polled_ = now;
-        check_signals_();
+        check_signals();
     }
 
-    std::function<void()> check_signals_;
     std::chrono::steady_clock::time_point polled_ = std::chrono::steady_clock::now();
 };
+
+// Fewer items are not worth a second thread.
+constexpr std::size_t FEW = std::size_t(1) << 16;
+
+// Call `see(number, thread)` for each stretch of items; number k has places[k] to places[k + 1].
+// Stretches share a task until it has 32,768 items.
+template <class See>
+void in_stretches(Workers& workers, const std::vector<std::size_t>& places, See see) {
+    constexpr std::size_t of_task = std::size_t(1) << 15;
+    const std::size_t n_tasks = places.back() < FEW ? 1 : places.back() / of_task + 1;
+    const auto first = [&](std::size_t task) {
+        if (task == n_tasks) return places.size() - 1;
+        return std::size_t(std::lower_bound(places.begin(), places.end() - 1, task * of_task) - places.begin());
+    };
+    workers.run(n_tasks, [&](std::size_t task, std::size_t thread) {
+        for (std::size_t number = first(task), end = first(task + 1); number < end; ++number) see(number, thread);
+    });
+}

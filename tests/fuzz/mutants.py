@@ -94,14 +94,14 @@ COMPILED = [
     Mutant(
         "negative scores are reversed", "_kernel/keys.h", "bits & sign ? ~Key(0) : sign", "sign"
     ),
-    Mutant("-0.0 is kept", "_kernel/keys.h", "bits_of(score + Float(0))", "bits_of(score)"),
+    Mutant("-0.0 is kept", "_kernel/keys.h", "(score + 0.0)", "(score)"),
     Mutant(
         "ties count as concordant",
         PAIRS,
         "2 * below + cells.negatives[i]",
         "2 * (below + cells.negatives[i])",
     ),
-    Mutant("pairs lack a carry", PAIRS, "upper + (low < lower)", "upper"),
+    Mutant("sums of pairs wrap around", "_kernel/__init__.py", "> 2.0**62", "> 2.0**99"),
     Mutant(
         "of equal scores of two states one counts",
         "_kernel/states.h",
@@ -109,16 +109,16 @@ COMPILED = [
         "has_b = score_b < score_a",
     ),
     Mutant(
-        "a row of large groups changes its class",
-        "_kernel/sorted.h",
-        "i >= n_first",
-        "i > n_first",
+        "scores beyond those of a sample are not clamped",
+        "_kernel/sort.h",
+        "std::clamp(key, floor, ceiling)",
+        "key",
     ),
     Mutant(
         "one of many groups ends early",
-        "_kernel/sorted.h",
-        "begin + bounds[bucket];",
-        "begin + bounds[bucket] - (part == 1 && bucket == 3 && bounds[3] > 0);",
+        "_kernel/partition.h",
+        "parts[part] + starts_here[low];",
+        "parts[part] + starts_here[low] - (part == 1 && low == 3 && starts_here[3] > 0);",
     ),
     Mutant("squares of weights are weights", "_kernel/cells.h", "of_a * of_a", "of_a"),
 ]

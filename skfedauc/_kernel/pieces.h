@@ -1,0 +1,88 @@
+// Records put into pieces by group and score, and sorted there.
+#pragma once
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "partition.h"
+#include "sort.h"
+
+// A group of more records is cut into pieces, which threads share.
+constexpr std::size_t LARGE = std::size_t(1) << 17;
+
+// A piece has a group's records whose keys are in a range: first those of class 0, then those of
+// class 1. Pieces follow each other by group and range in one array. Until they are sorted,
+// the records of a class have the order in which they came.
+template <class Record>
+class Pieces {
+   public:
+    // `room` is for as many records as there are.
+    template <class GroupOf, class ClassOf, class RecordOf>
+    Pieces(Workers& workers, Span<Record> room, std::size_t n_groups, GroupOf group_of, ClassOf class_of,
+           RecordOf record_of)
+        : records_(room) {
+        cut_large_groups(n_groups, group_of, record_of);
+        const auto uncut = [&](std::size_t i) { return 2 * group_of(i) + class_of(i); };
+        const auto cut = [&](std::size_t i) {
+            const std::size_t group = std::min(group_of(i), n_groups - 1);
+            return 2 * (first_pieces_[group] + digits_[group].of(record_of(i).key)) + class_of(i);
+        };
+        starts_ = digits_.empty() ? scatter(workers, room, 2 * n_groups, uncut, record_of)
+                                  : scatter(workers, room, 2 * first_pieces_.back(), cut, record_of);
+        places_.resize(first_piece(n_groups) + 1);
+        for (std::size_t piece = 0; piece < places_.size(); ++piece) places_[piece] = starts_[2 * piece];
+    }
+
+    // The pieces of group g are first_piece(g) to first_piece(g + 1).
+    std::size_t first_piece(std::size_t group) const { return first_pieces_.empty() ? group : first_pieces_[group]; }
+    // Where each piece begins, and where the last one ends.
+    const std::vector<std::size_t>& places() const { return places_; }
+    Span<Record> piece(std::size_t number) const { return records_.part(places_[number], places_[number + 1]); }
+
+    // Sort all pieces; `see(number, runs)` gets the sorted records of each class of a piece.
+    template <class See>
+    void sort(Workers& workers, See see) {
+        std::vector<Buffer<Record>> scratch(workers.n_threads);
+        in_stretches(workers, places_, [&](std::size_t number, std::size_t thread) {
+            const Span<Record> records = piece(number);
+            if (scratch[thread].size() < records.size) scratch[thread] = Buffer<Record>(records.size);
+            const Span<Record> sorted = scratch[thread].span().part(0, records.size);
+            const std::size_t middle = starts_[2 * number + 1] - places_[number];
+            sort_records(records.part(0, middle), sorted.part(0, middle), true);
+            sort_records(records.part(middle, records.size), sorted.part(middle, records.size), true);
+            see(number, sorted.part(0, middle), sorted.part(middle, records.size));
+        });
+    }
+
+   private:
+    // A sample of the records tells which groups are large, and where to cut them.
+    template <class GroupOf, class RecordOf>
+    void cut_large_groups(std::size_t n_groups, GroupOf group_of, RecordOf record_of) {
+        constexpr std::size_t rate = 1024;
+        struct Sampled { std::size_t group; std::uint64_t key; };
+        std::vector<Sampled> sample(records_.size < LARGE ? 0 : records_.size / rate);
+        for (std::size_t i = 0; i < sample.size(); ++i) {
+            const std::size_t place = i * rate + (i * 0x9E3779B97F4A7C15u >> 32) % rate;  // no regular steps
+            sample[i] = {std::min(group_of(place), n_groups - 1), record_of(place).key};
+        }
+        std::sort(sample.begin(), sample.end(), [](const Sampled& a, const Sampled& b) { return a.group < b.group; });
+        for (std::size_t begin = 0, end = 0; begin < sample.size(); begin = end) {
+            const std::size_t group = sample[begin].group;
+            while (end < sample.size() && sample[end].group == group) ++end;
+            if (end - begin < LARGE / rate) continue;
+            if (digits_.empty()) digits_.resize(n_groups, Digits{0, 0, 0, 0});
+            std::uint32_t counts[(1 << DIGIT_BITS) + 2];
+            Bucket largest;
+            const Span<Sampled> of_group{sample.data() + begin, end - begin};
+            digits_[group] = choose_digits(of_group, counts, largest);
+        }
+        if (digits_.empty()) return;
+        first_pieces_.resize(n_groups + 1);
+        for (std::size_t group = 0; group < n_groups; ++group)
+            first_pieces_[group + 1] = first_pieces_[group] + digits_[group].n_buckets();
+    }
+
+    Span<Record> records_;
+    std::vector<std::size_t> starts_, places_, first_pieces_;
+    std::vector<Digits> digits_;  // of each group, if one is large
+};
