@@ -107,7 +107,7 @@ SET_UP = [
     'pip install "skfedauc[plot]"',
     'pip install -e ".[dev]"',
     "pytest",
-    "ruff check . && ruff format --check . && mypy",
+    "ruff check . && ruff format --check . && mypy && python .ci/words.py",
     'pip install -e ".[docs]" && python -m sphinx -nW --keep-going docs docs/_build/html',
     "python docs/check_links.py docs/_build/html",
     'pip install -e ".[bench]" && python -m benchmarks',
