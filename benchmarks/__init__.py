@@ -1,1 +1,1 @@
-"""Speed and memory of skfedauc next to its peers: ``python -m benchmarks``."""
+"""Speed and memory of skfedauc and of its peers: ``python -m benchmarks``."""

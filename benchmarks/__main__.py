@@ -1,7 +1,7 @@
-"""Measure skfedauc side by side with its peers: ``python -m benchmarks``.
+"""Measure skfedauc and its peers: ``python -m benchmarks``.
 
-Every result is compared with ours before a time is printed. Prints Markdown tables, and writes
-them into benchmarks/README.md, with a JSON of every figure and a plot of time against rows.
+Every result is compared with ours before its time is printed. The tables are printed and written
+to benchmarks/README.md, beside a JSON file of all figures and a plot of time against rows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from benchmarks.data import Case, Rows, make_rows
 from benchmarks.measure import LIMIT, Result, is_peer, time_interleaved
 
 RESULTS = Path("benchmarks/results")
-# A peer that would need longer than this, judged by its times so far, is left out.
+# Seconds; a peer is left out if its previous times predict a longer one.
 PATIENCE = 6.0
 
 
@@ -72,7 +72,7 @@ def measure(most_rows: int, repeats: int) -> list[Result]:
 
 
 def _expected(name: str, case: Case, results: list[Result]) -> float:
-    """Seconds judged by those so far: so much for each row, so much for each group."""
+    """Predict seconds from previous cases, by the time per row and the time per group."""
     like = [r for r in results if name in r.seconds]
     if not like:
         return 0.0
@@ -82,7 +82,7 @@ def _expected(name: str, case: Case, results: list[Result]) -> float:
 
 
 def _check(rows: Rows, case: Case) -> Callable[[str, Any], None]:
-    """Compare each way's result with the first one's, which is ours, and that with the rows."""
+    """Compare each result with ours, the first one, and ours with the rows."""
     ours: list[Any] = []
 
     def check(name: str, result: Any) -> None:
@@ -101,7 +101,7 @@ def _check(rows: Rows, case: Case) -> Callable[[str, Any], None]:
 
 
 def _check_some_groups(found: Any, rows: Rows, case: Case) -> None:
-    """Compare three groups with scikit-learn on their rows, since weights have no other peer."""
+    """Compare three groups with scikit-learn, the only peer that supports weights."""
     if case.n_groups == 1:
         return  # scikit-learn is among the peers
     for label in found.index[[0, len(found) // 2, -1]]:

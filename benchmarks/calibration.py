@@ -1,7 +1,7 @@
-"""How often intervals hold the truth and tests err: ``python -m benchmarks.calibration``.
+"""Coverage of intervals and error rates of tests: ``python -m benchmarks.calibration``.
 
-Each line is a cell of simulated data with a known truth, with fixed seeds; the tables go to
-``docs/calibration.md``.
+Each line of a table is simulated data with known true AUCs and fixed seeds. The tables are written
+to ``docs/calibration.md``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ DOCUMENT = Path("docs/calibration.md")
 
 
 class Groups(NamedTuple):
-    """Rows of groups, and how their scores are made.
+    """Numbers of rows by group, and distributions of their scores.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Groups(NamedTuple):
     ratio : sequence of float
         Standard deviation of the positives over that of the negatives.
     scale, shift : sequence of float
-        What the scores of each group are multiplied by, and moved by.
+        Factor and offset of the scores of each group.
     """
 
     n_positives: Any
@@ -69,7 +69,7 @@ class Rows(NamedTuple):
 
 
 def draw_rows(rng: np.random.Generator, of: Groups) -> Rows:
-    """Normal scores of each group with its true AUC."""
+    """Draw normal scores with the true AUC of each group."""
     number = np.arange(len(of.auc))
     codes = np.concatenate([np.repeat(number, of.n_positives), np.repeat(number, of.n_negatives)])
     y = np.arange(codes.size) < of.n_positives.sum()
@@ -92,7 +92,7 @@ def percent(values: Any) -> str:
     return f"{100 * float(np.mean(values)):.1f}"
 
 
-# Each cell returns the numbers of its line -------------------------------------------------
+# Each function returns the numbers of a line -----------------------------------------------
 
 
 def single(n_runs: int, seed: int, m: int, n: int, auc: float, ratio: float) -> list[str]:
@@ -108,9 +108,9 @@ def single(n_runs: int, seed: int, m: int, n: int, auc: float, ratio: float) -> 
 def few_positives(n_runs: int, seed: int, m: int, n: int, auc: float) -> list[str]:
     """Coverage of the interval of one AUC by the distribution of the scores.
 
-    Normal scores, of the same spread in both classes and of twice the spread in the positives; of
-    the same spread and rounded to whole numbers; and two values, which the classes have with
-    probabilities that add up to 1.
+    The distributions: normal scores with equal standard deviations, with twice the standard
+    deviation in the positives, and rounded to whole numbers; and two values, whose probabilities in
+    the two classes add up to 1.
     """
     rng, cells = np.random.default_rng(seed), []
     for shape in ("normal", "wide", "whole", "two values"):
@@ -137,10 +137,10 @@ def few_positives(n_runs: int, seed: int, m: int, n: int, auc: float) -> list[st
 
 
 def largest(n_runs: int, seed: int, of: Groups, kind: str) -> list[str]:
-    """Of the largest difference: rejections, contradictions and coverage; and errors of pairs.
+    """Test of the largest difference: rejections, contradictions, coverage; errors of pairs.
 
-    Scores are normal; "whole" rounds them, "two values" tells whether they are above 0.8, and
-    a number weights rows by lognormal weights of this deviation.
+    Scores are normal. "whole" rounds them, "two values" keeps whether they are above 0.8, and a
+    number is the sigma of lognormal weights of the rows.
     """
     rng = np.random.default_rng(seed)
     rejected, contradicts, covers, pairs = [], [], [], []
@@ -163,12 +163,12 @@ def largest(n_runs: int, seed: int, of: Groups, kind: str) -> list[str]:
         if truth > 0:
             wrong = alike[first, second] == 0
             pairs.append((found.compare_groups()["pvalue_adjusted"][wrong] < 0.05).any())
-    # If all AUCs are equal some pair errs where the test of the largest difference does.
+    # If all AUCs are equal, a pair is rejected whenever the largest difference is.
     return [percent(v) for v in (rejected, contradicts, covers, pairs or rejected)]
 
 
 def equal(n_runs: int, seed: int, of: Callable[[np.random.Generator], Groups]) -> list[str]:
-    """Share of runs in which equal AUCs are found to differ, and those with the rest do."""
+    """Error rates of the test of equal groups and of the comparisons with the rest."""
     rng = np.random.default_rng(seed)
     rejected, rest = [], []
     for _ in range(n_runs):
@@ -180,7 +180,7 @@ def equal(n_runs: int, seed: int, of: Callable[[np.random.Generator], Groups]) -
 
 
 def extremes(n_runs: int, seed: int, of: Groups) -> list[str]:
-    """Coverage of the intervals of the worst and of the difference, by two methods."""
+    """Coverage of the intervals of the worst AUC and of the difference, by two methods."""
     rng = np.random.default_rng(seed)
     truth = {"worst": of.auc.min(), "difference": np.ptp(of.auc)}
     held: dict[tuple[str, str], list[bool]] = {}
@@ -195,7 +195,7 @@ def extremes(n_runs: int, seed: int, of: Groups) -> list[str]:
 
 
 def averages(n_runs: int, seed: int, n_groups: int, tau: float, m: int, n: int) -> list[str]:
-    """Coverage of macro over rows (of these groups) and over groups, and of the pooled AUC."""
+    """Coverage of the macro average for fixed and random groups, and of the pooled AUC."""
     rng = np.random.default_rng(seed)
     held: dict[str, list[bool]] = {"rows": [], "groups": [], "rows for groups": []}
     for _ in range(n_runs):
@@ -212,9 +212,9 @@ def averages(n_runs: int, seed: int, n_groups: int, tau: float, m: int, n: int) 
 
 
 def pooled(n_runs: int, seed: int, n_groups: int, spread: float) -> list[str]:
-    """Coverage of the pooled AUC over rows, and over groups whose shifts vary."""
+    """Coverage of the pooled AUC for fixed groups, and for random groups with random shifts."""
     rng = np.random.default_rng(seed)
-    # The truth over groups, from very many of them; over rows, from the cross AUCs
+    # True value for random groups: simulated with many groups; for fixed groups: from cross AUCs
     large = report(rng, groups(4000, 30, 60, 0.75, shift=rng.normal(0, spread, 4000))).pooled
     held: dict[str, list[bool]] = {"rows": [], "groups": []}
     apart = ndtri(0.75) * np.sqrt(2.0)
@@ -229,7 +229,7 @@ def pooled(n_runs: int, seed: int, n_groups: int, spread: float) -> list[str]:
 
 
 def paired(n_runs: int, seed: int, m: int, n: int, auc: float, correlation: float) -> list[str]:
-    """Share of runs in which two models of equal AUC are found to differ."""
+    """Error rate of the comparison of two models with equal AUCs."""
     rng, rejected = np.random.default_rng(seed), []
     y = np.arange(m + n) < m
     apart = ndtri(auc) * np.sqrt(2.0)
@@ -244,7 +244,7 @@ def paired(n_runs: int, seed: int, m: int, n: int, auc: float, correlation: floa
 
 
 def weighted(n_runs: int, seed: int, m: int, n: int, auc: float, sigma: float) -> list[str]:
-    """Coverage of the intervals of one AUC of rows with lognormal weights."""
+    """Coverage of the intervals of one AUC with lognormal weights."""
     rng = np.random.default_rng(seed)
     y = np.tile(np.arange(m + n) < m, n_runs)
     scores = rng.normal(size=y.size) + ndtri(auc) * np.sqrt(2.0) * y
@@ -259,7 +259,7 @@ def weighted(n_runs: int, seed: int, m: int, n: int, auc: float, sigma: float) -
 
 
 def unequal(n_runs: int, seed: int, n_groups: int, tau: float) -> list[str]:
-    """Averages over new groups whose sizes follow Zipf's law, and two models on their rows."""
+    """Averages of random groups whose sizes follow Zipf's law, and two models on their rows."""
     rng = np.random.default_rng(seed)
     size = 3_000 / np.arange(1, n_groups + 1)
     m, n = np.maximum(size / 5, 3).astype(int), np.maximum(size * 4 / 5, 12).astype(int)
@@ -295,7 +295,7 @@ def spread(n_runs: int, seed: int, n_groups: int, tau: float, m: Any, n: Any) ->
 
 
 def spread_beta(n_runs: int, seed: int, n_groups: int, tau: float, m: Any, n: Any) -> list[str]:
-    """The same where true AUCs have a Beta distribution of mean .9."""
+    """Estimates of tau if true AUCs have a Beta distribution with mean .9."""
     rows = 0.9 * 0.1 / tau**2 - 1
 
     def true(rng: np.random.Generator) -> Floats:
@@ -328,7 +328,7 @@ def spread_of(
 
 
 def rare(n_runs: int, seed: int, of: Groups, digits: int | None) -> list[str]:
-    """Share of runs in which equal AUCs are found to differ; scores rounded, or of two values."""
+    """Error rate of the test of equal groups with rounded scores, or scores of two values."""
     rng = np.random.default_rng(seed)
     rejected, rest = [], []
     for _ in range(n_runs):
@@ -343,7 +343,7 @@ def rare(n_runs: int, seed: int, of: Groups, digits: int | None) -> list[str]:
 
 
 def weighted_equal(n_runs: int, seed: int, weights: str, parameter: float) -> list[str]:
-    """Share of runs in which equal AUCs of weighted rows are found to differ."""
+    """Error rate of the test of equal groups with weighted rows."""
     rng = np.random.default_rng(seed)
     rejected, rest, of = [], [], groups(3, 100, 300, 0.8)
     for _ in range(n_runs):
@@ -361,7 +361,7 @@ def weighted_equal(n_runs: int, seed: int, weights: str, parameter: float) -> li
 
 
 def critical(n_runs: int, seed: int, m: int, n: int, auc: float) -> list[str]:
-    """Share of pairs of test sets with normal scores beyond each critical difference at 5 %."""
+    """Share of pairs of test sets that differ by more than each critical difference."""
     rng = np.random.default_rng(seed)
     y = np.tile(np.arange(m + n) < m, 3 * n_runs)
     scores = rng.normal(size=y.size) + ndtri(auc) * np.sqrt(2.0) * y
@@ -388,7 +388,7 @@ def critical(n_runs: int, seed: int, m: int, n: int, auc: float) -> list[str]:
 def equivalence(
     n_runs: int, seed: int, n_groups: int, m: int, n: int, auc: float, levels: float
 ) -> list[str]:
-    """Share of runs in which an average that is off by `delta` is named equivalent."""
+    """Error rate of `agreement`: an average that differs by `delta` is found equivalent."""
     from scipy.special import ndtr
 
     rng = np.random.default_rng(seed)
@@ -403,7 +403,7 @@ def equivalence(
 
 
 def chance(n_runs: int, seed: int, n_groups: int, m: int, n: int) -> list[str]:
-    """Mean difference of equal groups, and what is expected of it."""
+    """Mean difference of equal groups, and the mean of its estimate."""
     rng, seen, expected = np.random.default_rng(seed), [], []
     for run in range(n_runs):
         found = report(rng, groups(n_groups, m, n, 0.8))
@@ -414,7 +414,7 @@ def chance(n_runs: int, seed: int, n_groups: int, m: int, n: int) -> list[str]:
 
 
 def zipf(n_groups: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Positives and negatives of groups whose sizes follow Zipf's law."""
+    """Class counts of groups whose sizes follow Zipf's law."""
     size = 3_000 / np.arange(1, n_groups + 1)
     return np.maximum(size / 10, 5).astype(int), np.maximum(size * 0.9, 45).astype(int)
 
@@ -425,7 +425,7 @@ COUNTS = {"n_positives": np.array([8, 4, 2, 1]), "n_negatives": np.array([1, 3, 
 
 
 def cases(n_runs: int, seed: int, case: str, n_rows: int) -> list[str]:
-    """Verdicts on the four cases with unequal counts: right, wrong and cannot tell."""
+    """Verdicts on the four cases with unequal counts: right, wrong, cannot tell."""
     rng, told = np.random.default_rng(seed), []
     right = {
         "identical": {"macro", "samples", "positives", "negatives", "within"},
@@ -453,7 +453,7 @@ def cases(n_runs: int, seed: int, case: str, n_rows: int) -> list[str]:
 
 
 def bound(n_runs: int, seed: int) -> list[str]:
-    """Share of random score counts, tied and with groups of one class, on which the bound holds."""
+    """Share of random score counts for which the bound holds."""
     rng, held, tight = np.random.default_rng(seed), [], []
     while len(held) < n_runs:
         n, k = rng.integers(2, 40), rng.integers(1, 6)
@@ -495,12 +495,12 @@ FURTHER_DESIGNS = [
     ("4 groups of 20/2,000, AUC .9 and .97", groups(4, 20, 2_000, [0.9, 0.97, 0.97, 0.97]), ""),
 ]
 
-# Runs of fairlearn's bootstrap, and its resamples, which take a second or two a run.
+# Runs and resamples of fairlearn's bootstrap; a run takes one to two seconds.
 BOOTSTRAP_RUNS, RESAMPLES = 100, 100
 
 
 def no_gap(n_runs: int, seed: int, of: Groups, digits: int, compare: bool) -> list[str]:
-    """Share of runs in which each test errs, and in which each interval excludes 0."""
+    """Error rate of each test, and share of runs in which each interval excludes 0."""
     rng = np.random.default_rng(seed)
     equal_groups, single_group, favour, rates, area, own_interval, bootstrap = (
         [] for _ in range(7)
@@ -528,7 +528,7 @@ def no_gap(n_runs: int, seed: int, of: Groups, digits: int, compare: bool) -> li
 
 
 def bootstrap_excludes_0(rows: Rows, seed: int) -> bool:
-    """Whether the 95 % interval of the difference by fairlearn's bootstrap does."""
+    """Whether fairlearn's 95 % bootstrap interval of the difference excludes 0."""
     frame = MetricFrame(
         metrics={"auc": roc_auc_score},
         y_true=rows.y,
@@ -542,7 +542,7 @@ def bootstrap_excludes_0(rows: Rows, seed: int) -> bool:
 
 
 def false_claims(n_runs: int, seed: int, n_rows: int, n_labels: Any, weighted: bool) -> list[str]:
-    """Share of audits without any gap that make a claim, and in which a raw p value is below .05.
+    """Share of audits without gaps that make a claim, and that have a raw p value below .05.
 
     `n_labels` are the numbers of labels of each sensitive column. A fifth of the rows is positive;
     AUC .8; decisions at the median score; scores of three digits.
@@ -560,7 +560,7 @@ def false_claims(n_runs: int, seed: int, n_rows: int, n_labels: Any, weighted: b
         audits = [audit.of(name) for name in audit.columns] if len(n_labels) > 1 else []
         adjusted, raw = [], []
         for own in {id(a): a for a in (*audits, audit)}.values():
-            # By question: the tables do not have the test that all AUCs are equal.
+            # Added here, because the tables lack the test that all AUCs are equal.
             adjusted += own._family.adjusted(own).values()
             raw += own._pvalues.values()
         claimed.append(any((p < 0.05).any() for p in adjusted))
@@ -569,7 +569,7 @@ def false_claims(n_runs: int, seed: int, n_rows: int, n_labels: Any, weighted: b
     return [f"{n_claims}", percent(claimed), percent(by_themselves)]
 
 
-# Groups of the null ------------------------------------------------------------------------
+# Equal groups -----------------------------------------------------------------------------
 
 
 def alike(n_groups: int, m: int, n: int, auc: float) -> Callable[[Any], Groups]:
@@ -577,7 +577,7 @@ def alike(n_groups: int, m: int, n: int, auc: float) -> Callable[[Any], Groups]:
 
 
 def unlike(n_groups: int, m: int, n: int, auc: float) -> Callable[[Any], Groups]:
-    """Equal AUCs, but unequal base rates, spreads and scales, drawn anew for each run."""
+    """Equal AUCs with unequal base rates, spreads and scales, drawn for each run."""
 
     def of(rng: np.random.Generator) -> Groups:
         rows, share = m + n, rng.uniform(0.5, 2.0, n_groups) * m / (m + n)
@@ -1029,7 +1029,7 @@ def main() -> None:
     arguments.out.write_text("\n## ".join([introduction, *in_order]))
 
 
-INTRODUCTION = """# How well intervals and tests are calibrated
+INTRODUCTION = """# Calibration of intervals and tests
 
 Written by `python -m benchmarks.calibration`, with fixed seeds, in {minutes:.0f} minutes on two
 cores. The standard error of a share of 95 % or of 5 % is 0.5 percentage points with 2,000 runs,

@@ -1,4 +1,4 @@
-"""Rows to measure on: group sizes equal or skewed, scores with ties or without."""
+"""Rows for the benchmarks: equal or skewed group sizes, scores with or without ties."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 class Case(NamedTuple):
-    """What is measured: rows of scores in groups."""
+    """Description of the rows of a benchmark."""
 
     n_rows: int
     n_groups: int = 1
@@ -39,7 +39,7 @@ class Rows(NamedTuple):
 
 
 def make_rows(case: Case, seed: int = 0) -> Rows:
-    """Probabilities that tell the classes apart, 30 % positives, groups in random order."""
+    """Make rows: informative probabilities, 30 % positives, groups in random order."""
     rng = np.random.default_rng(seed)
     n = case.n_rows
     y = (rng.random(n) < 0.3).astype(np.int64)
@@ -64,7 +64,7 @@ def make_rows(case: Case, seed: int = 0) -> Rows:
 
 
 def _labelled(group: NDArray[np.int64], case: Case) -> Any:
-    """The groups under the labels of the case."""
+    """Convert group numbers to labels of the type of the case."""
     if case.labels == "integers":
         return group
     import pandas as pd

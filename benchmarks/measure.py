@@ -1,4 +1,4 @@
-"""Interleaved timings: every way once in turn, several times over, medians reported."""
+"""Interleaved timings: all functions take turns, several rounds, medians reported."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchmarks.data import Case
 
 OURS = "skfedauc"  # with one thread; the names of other ways of ours begin with it
 LIMIT = "limit: numpy.sort(scores)"
-# A peer is run as often as fits in these seconds; once, if two runs do not fit.
+# Seconds for the runs of a peer, which runs at least once.
 BUDGET = 2.0
 # A run of a faster function repeats the call until it takes this time, up to MOST_CALLS calls.
 SHORTEST, MOST_CALLS = 0.05, 20
@@ -28,11 +28,11 @@ def time_interleaved(
     repeats: int = 5,
     budget: float = BUDGET,
 ) -> dict[str, list[float]]:
-    """Seconds a call in each run of each way, after its result has passed `check`.
+    """Seconds per call of each function in each round, after `check` has accepted its result.
 
-    The machine drifts, and a way that leaves much memory behind slows down the next one; so
-    the ways take turns, in another order each time. The run that is checked counts for peers
-    that are run once only.
+    Speed drifts, and a function that frees much memory slows down the next one. The functions
+    therefore take turns, in a new order in each round. The checked run counts for peers that run
+    only once.
     """
     first: dict[str, float] = {}
     for name, way in ways.items():
@@ -41,7 +41,7 @@ def time_interleaved(
         first[name] = time.perf_counter() - began
         check(name, result)
         del result
-    # The first run of a way may be several times slower, since the system has to find memory.
+    # The first run may be several times slower, because the system allocates memory.
     calls = {n: int(np.clip(SHORTEST / first[n], 1, MOST_CALLS)) for n in ways}
     fit = {n: int(budget / first[n]) if is_peer(n) else repeats for n in ways}
     times: dict[str, list[float]] = {name: [] for name in ways}
@@ -74,24 +74,24 @@ def is_peer(name: str) -> bool:
 
 
 class Result(NamedTuple):
-    """The seconds of each run of each way in a case."""
+    """Seconds of each function in each round of a case."""
 
     case: Case
     runs: dict[str, list[float]]
 
     @property
     def seconds(self) -> dict[str, float]:
-        """Median of each way."""
+        """Median seconds of each function."""
         return {name: statistics.median(times) for name, times in self.runs.items()}
 
     @property
     def ours(self) -> float:
-        """Seconds of one thread."""
+        """Median seconds of ours with one thread."""
         return self.seconds[OURS]
 
     @property
     def best_of_ours(self) -> float:
-        """The fewest seconds, of one thread or several."""
+        """Smaller median of ours with one thread and with several threads."""
         return min(s for name, s in self.seconds.items() if name.startswith(OURS))
 
     @property

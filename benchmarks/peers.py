@@ -1,8 +1,7 @@
-"""Every way to get the same numbers, each in the form in which its users would write it.
+"""Peers that compute the same numbers, each written as its users would write it.
 
-A function here gets the rows in the peer's own containers, made before the clock starts,
-and returns the AUC of each group by label (or the pooled AUC), so that it can be compared
-before it is timed.
+The rows are converted to the peer's own containers before timing. Each function returns the AUC of
+each group by label, or the pooled AUC, which is compared with ours before timing.
 """
 
 from __future__ import annotations

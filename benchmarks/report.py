@@ -1,4 +1,4 @@
-"""Results as Markdown tables and a plot, and what they were measured on."""
+"""Results as Markdown tables and a plot, and a description of the machine."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _table(title: str, columns: list[str], rows: list[list[str]]) -> str:
 
 
 class Claim(NamedTuple):
-    """What is claimed of the worst of some figures, each with where it was measured."""
+    """A claim about the worst of several figures, each with the case it was measured in."""
 
     what: str
     figures: list[tuple[float, str]]
@@ -61,7 +61,7 @@ class Claim(NamedTuple):
 def summary(
     results: list[Result], scenarios: list[dict[str, Any]], memory: list[dict[str, Any]]
 ) -> str:
-    """Each claim with the worst figure measured; a claim of which nothing was is left out."""
+    """Each claim with the worst figure measured, without claims that were not measured."""
     claims = [*_claims_of_cases(results), *_claims_of_scenarios(scenarios)]
     claims.append(
         Claim(
@@ -182,7 +182,7 @@ def _claims_of_scenarios(scenarios: list[dict[str, Any]]) -> Iterator[Claim]:
 
 
 def kernel_table(found: list[dict[str, Any]]) -> str:
-    """Promises of the kernel, with numpy's AVX-512 sort and without it."""
+    """Claims about the kernel, with numpy's AVX-512 sort and without it."""
     rows = [
         [
             row["promise"],
@@ -202,12 +202,12 @@ def kernel_table(found: list[dict[str, Any]]) -> str:
 
 
 def _is_plain(result: Result) -> bool:
-    """Whether only the numbers of rows and groups are particular to this case."""
+    """Whether the case has the default options, except numbers of rows and groups."""
     return result.case == Case(result.case.n_rows, result.case.n_groups)
 
 
 def _nanoseconds_per_row(results: list[Result]) -> dict[str, dict[int, float]]:
-    """By number of rows, for each number of groups and for the limit."""
+    """Table of time by number of rows, for each number of groups and for the limit."""
     found = {}
     for n_groups in GROWTH_GROUPS:
         chosen = [r for r in results if _is_plain(r) and r.case.n_groups == n_groups]
@@ -219,7 +219,7 @@ def _nanoseconds_per_row(results: list[Result]) -> dict[str, dict[int, float]]:
 
 
 def growth_table(results: list[Result]) -> str:
-    """Nanoseconds a row, by number of rows."""
+    """Nanoseconds per row, by number of rows."""
     per_row = _nanoseconds_per_row(results)
     sizes = [f"{n:.0e}".replace("e+0", "e") for n in per_row["pooled"]]
     rows = []
@@ -234,7 +234,7 @@ def growth_table(results: list[Result]) -> str:
 
 
 def time_tables(results: list[Result]) -> str:
-    """A table for the pooled AUC and one for group AUCs: seconds, and times ours."""
+    """Tables for the pooled AUC and for group AUCs: seconds, and ratios to ours."""
     text = []
     for title, chosen in (
         ("Pooled AUC", [r for r in results if r.case.n_groups == 1]),
@@ -301,11 +301,11 @@ def plot(results: list[Result], path: Path) -> None:
     figure.savefig(path, dpi=110)
 
 
-# What it was measured on ---------------------------------------------------------------
+# Machine and commit --------------------------------------------------------------------
 
 
 def machine() -> dict[str, Any]:
-    """What the figures were measured on, of which commit and when."""
+    """Machine, versions, commit and date of the figures."""
     versions = {}
     for name in PACKAGES:
         try:
@@ -335,7 +335,7 @@ def describe(about: dict[str, Any]) -> str:
 
 
 def _commit() -> str | None:
-    """The git commit, with "-dirty" if files differ from it; None if not in git."""
+    """Git commit, with "-dirty" if files differ from it; None outside git."""
     command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:
         run = subprocess.run(

@@ -1,4 +1,4 @@
-"""What users do besides one large call: small calls, searches, folds, merging, memory."""
+"""Uses other than one large call: small calls, searches, folds, merging, memory."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ Way = Callable[[], Any]
 
 
 def all_scenarios() -> list[dict[str, Any]]:
-    """Each as topic, what it is, ours in seconds (or GB), the peer's, and what the peer is."""
+    """Rows of the table: topic, description, ours in seconds (or GB), the peer's, the peer."""
     found = [*small_calls(), *merging(), search(), folds(), categories(), cross_matrix()]
     return [*found, *inference(), *audit(), batches(), many_batches()]
 
 
 def _row(topic: str, what: str, unit: str, runs: Mapping[str, list[float]]) -> dict[str, Any]:
-    """Medians of ours, which comes first, and of the peer, if there is one."""
+    """Medians of ours, the first one, and of the peer, if there is one."""
     (_, ours), *rest = runs.items()
     return {
         "topic": topic,
@@ -60,7 +60,7 @@ def _timed(
     repeats: int = 7,
     calls: int = 1,
 ) -> dict[str, Any]:
-    """Seconds of each way, called `calls` times a run; `agree` gets its result and ours."""
+    """Seconds of `calls` calls of each function; `agree` compares its result with ours."""
     ours: list[Any] = []
 
     def check(name: str, result: Any) -> None:
@@ -79,12 +79,12 @@ def _close(a: Any, b: Any) -> bool:
 
 
 def _near(a: Any, b: Any) -> bool:
-    """To six digits: some peers keep placements in 32 bits."""
+    """Compare six digits, because some peers keep placements in 32 bits."""
     return bool(np.allclose(a, b, rtol=1e-6, atol=1e-6))
 
 
 def small_calls() -> list[dict[str, Any]]:
-    """Time a thousand small calls, since searches make as many."""
+    """Time a thousand small calls, as a search makes."""
     from sklearn.metrics import roc_auc_score
 
     def timed(
@@ -118,7 +118,7 @@ def small_calls() -> list[dict[str, Any]]:
 
 
 def scorers() -> dict[str, Any]:
-    """Four group statistics in a scorer of 1,000 rows next to "roc_auc", with the predictions."""
+    """Time four group statistics of 1,000 rows as scorers, next to the scorer "roc_auc"."""
     import pandas as pd
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import check_scoring
@@ -139,7 +139,7 @@ def scorers() -> dict[str, Any]:
 
 
 def fixed_cost() -> dict[str, Any]:
-    """One call next to what is left if rows come validated and numbered: sort and count."""
+    """Time one call next to sorting and counting rows that are validated and numbered."""
     y, score, group, _ = make_rows(Case(100_000, 10))
     positive = y == 1
 
@@ -156,7 +156,7 @@ def fixed_cost() -> dict[str, Any]:
 
 
 def merging() -> list[dict[str, Any]]:
-    """Merge states next to building one from the same rows."""
+    """Time merging states next to counting the same rows."""
 
     def state(rows: Rows, chosen: slice) -> ScoreCounts:
         y, score, group, _ = rows
@@ -210,7 +210,7 @@ def search() -> dict[str, Any]:
 
 
 def folds() -> dict[str, Any]:
-    """Split rows within groups next to splitting them by class alone."""
+    """Time splits within groups next to splits by class only."""
     import pandas as pd
     from sklearn.model_selection import StratifiedKFold
 
@@ -231,7 +231,7 @@ def folds() -> dict[str, Any]:
 
 
 def categories() -> dict[str, Any]:
-    """Groups as a pandas Categorical next to a polars column of categories."""
+    """Time groups as a pandas Categorical next to a polars column of categories."""
 
     def agree(theirs: Any, ours: Any) -> bool:
         return bool(peers.as_series(theirs).round(9).equals(peers.as_series(ours).round(9)))
@@ -244,7 +244,7 @@ def categories() -> dict[str, Any]:
 
 
 def cross_matrix() -> dict[str, Any]:
-    """AUC of each group's positives against each other group's negatives."""
+    """Time the AUCs of each group's positives against each other group's negatives."""
     from sklearn.metrics import roc_auc_score
 
     y, score, group, _ = make_rows(Case(1_000_000, 200))
@@ -377,7 +377,7 @@ def audit() -> list[dict[str, Any]]:
 
 _RATES = ["selection_rate", "true_positive_rate", "false_positive_rate"]
 
-# The peak of the process: memory of the compiled kernel is not Python's.
+# The peak of the process, because Python does not see the memory of the compiled kernel.
 _PEAK = """
 import time
 from pathlib import Path
@@ -399,7 +399,7 @@ print((kilobytes("VmHWM") - before) * 1024 / y.size, held / counts.n_cells, seco
 
 
 def memory(n: int) -> list[dict[str, Any]]:
-    """Peak memory that is allocated beyond the rows, and what the state keeps."""
+    """Measure the peak memory beyond the rows, and the memory of the state."""
     cases = [
         *(Case(n, g, weighted=w) for g in (1, 10, 1_000, n // 10) for w in (False, True)),
         *(Case(n, g, "3 digits") for g in (1, 1_000)),
@@ -417,12 +417,12 @@ def memory(n: int) -> list[dict[str, Any]]:
 
 
 def peak_of(case: Case) -> list[float]:
-    """Bytes a row beyond the rows at the peak, bytes a cell that are kept, and seconds."""
+    """Peak bytes per row beyond the rows, bytes per cell of the state, and seconds."""
     return _in_new_process(_PEAK.format(case=case))
 
 
 def _in_new_process(code: str) -> list[float]:
-    """The numbers that the code prints."""
+    """Run code in a new process and return the numbers that it prints."""
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return [float(number) for number in run.stdout.split()]
 
@@ -457,12 +457,12 @@ print((peak - before) / 1e6, peak / 1e6, seconds, pooled)
 
 
 def _in_batches(n_batches: int, n_rows: int, *, whole: bool) -> list[float]:
-    """Extra and total peak in GB, seconds, pooled AUC, in a process of its own."""
+    """Extra and total peak in GB, seconds and pooled AUC, in a process of its own."""
     return _in_new_process(_BATCHES.format(n_batches=n_batches, n_rows=n_rows, whole=whole))
 
 
 def batches() -> dict[str, Any]:
-    """200 batches of 1e5 rows, made on the fly, next to loading all of them."""
+    """Count 200 batches of 1e5 rows next to loading all of them."""
     ours, whole = (_in_batches(200, 100_000, whole=whole) for whole in (False, True))
     if ours[3] != whole[3]:
         raise AssertionError("from_batches: another AUC than of all rows at once")
@@ -471,9 +471,9 @@ def batches() -> dict[str, Any]:
 
 
 def many_batches() -> dict[str, Any]:
-    """1e8 rows of 4 digits in 1,000 groups, made and counted batch by batch."""
+    """Count 1e8 rows of 4 digits in 1,000 groups batch by batch."""
     _, peak, seconds, pooled = _in_batches(100, 1_000_000, whole=False)
-    # A uniform score that is the chance of a positive has the AUC 5/6.
+    # A uniform score that equals the probability of a positive has the AUC 5/6.
     if abs(pooled - 5 / 6) > 1e-3:
         raise AssertionError(f"from_batches of 1e8 rows: {pooled} instead of 5/6")
     what = f"peak memory in all: 1e8 rows in 100 batches ({seconds:.0f} s)"
