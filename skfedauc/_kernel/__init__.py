@@ -24,13 +24,18 @@ from numpy.typing import NDArray
 
 from skfedauc._kernel import _numpy
 
+# Rises when arguments of the compiled functions change.
+_INTERFACE = 2
 _implementation: Any = _numpy
 _asked = os.environ.get("SKFEDAUC_KERNEL", "")
 if _asked not in ("", "compiled", "numpy"):
     raise ImportError(f"SKFEDAUC_KERNEL must be 'compiled' or 'numpy'; got {_asked!r}.")
 if _asked != "numpy":
     try:
-        _implementation = importlib.import_module("skfedauc._kernel._compiled")
+        _compiled = importlib.import_module("skfedauc._kernel._compiled")
+        if getattr(_compiled, "INTERFACE", 1) != _INTERFACE:
+            raise ImportError("The compiled kernel is of another version: build skfedauc again.")
+        _implementation = _compiled
     except ImportError:
         if _asked == "compiled":
             raise
