@@ -33,13 +33,12 @@ from skfedauc._predictions_file import (
     CommandError,
     OutputError,
     Rows,
-    listed,
     name_of,
-    quoted,
     read_columns,
     rows_of,
     text_encoding,
 )
+from skfedauc._words import counted, ends, listed, shortened, shortened_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -264,7 +263,7 @@ def _threshold(text: str) -> float | str | None:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise argparse.ArgumentTypeError(f"must be a finite number or none; got {quoted(text)}")
+        raise argparse.ArgumentTypeError(f"must be a finite number or none; got {shortened(text)}")
     return number
 
 
@@ -272,7 +271,7 @@ def _encoding(text: str) -> str:
     try:
         return text_encoding(text)
     except LookupError:
-        raise argparse.ArgumentTypeError(f"unknown encoding {quoted(text)}") from None
+        raise argparse.ArgumentTypeError(f"unknown encoding {shortened(text)}") from None
 
 
 # The main job --------------------------------------------------------------------------
@@ -365,7 +364,7 @@ def _meaning(report: GroupAUC) -> list[str]:
     return textwrap.wrap(
         f"What it means: {1 - parts.share_within:.0%} of the pairs behind the pooled AUC compare "
         "patients of two groups; the averages, macro to pairs, tell how well the model ranks "
-        f"inside a group. It ranks worst inside {quoted(by_group['auc'].idxmin())} (AUC "
+        f"inside a group. It ranks worst inside {shortened(str(by_group['auc'].idxmin()))} (AUC "
         f"{report.worst:.2f}). The largest and the smallest of these AUCs differ by "
         f"{report.difference:.2f} (p = {pvalue:.2f}). With {rows.min()} to {rows.max()} patients "
         f"in a group, sampling error makes equal groups differ by {expected:.2f} on average.",
@@ -490,7 +489,7 @@ def _count(rows: Rows, arguments: argparse.Namespace) -> ScoreCounts:
     for what, n_rows in zip(("positive", "negative"), rows.n_by_class(), strict=True):
         if n_rows == 0:
             raise CommandError(
-                f"column {quoted(arguments.label)} has no {what} label among the "
+                f"column {shortened(arguments.label)} has no {what} label among the "
                 f"{_described(rows)}; "
                 "an AUC needs both classes"
             )
@@ -509,13 +508,11 @@ def _count(rows: Rows, arguments: argparse.Namespace) -> ScoreCounts:
 def _by_column(message: str, arguments: argparse.Namespace) -> str:
     """A message of the library with the names of columns for those of its arguments."""
     for argument, column in (("y_score", arguments.score), ("sample_weight", arguments.weight)):
-        message = message.replace(argument, f"column {quoted(column)}")
+        message = message.replace(argument, f"column {shortened(column)}")
     return message
 
 
 def _described(rows: Rows) -> str:
-    from skfedauc._input import counted
-
     conditions = [] if rows.weights is None else ["a weight above 0"]
     if rows.n_without(rows.groups.columns):
         conditions.append(f"a group in {listed(rows.groups.columns, ' and ')}")
@@ -594,10 +591,8 @@ def _write(contents: Mapping[str, str]) -> None:
 
 
 def _headline(arguments: argparse.Namespace, rows: Rows) -> str:
-    from skfedauc._input import counted
-
     positives, negatives = rows.n_by_class()
-    weighted = f", weighted by {quoted(arguments.weight)}" if arguments.weight is not None else ""
+    weighted = "" if arguments.weight is None else f", weighted by {shortened(arguments.weight)}"
     return (
         f"{name_of(arguments.file)}: {counted(positives + negatives, 'row')}, "
         f"{counted(positives, 'positive')} and {counted(negatives, 'negative')}{weighted}"
@@ -617,15 +612,13 @@ def _report_lines(report: GroupAUC, names: Sequence[str], n_dropped: int = 0) ->
 
 
 def _grouping_line(report: GroupAUC, names: Sequence[str], n_dropped: int) -> str:
-    from skfedauc._input import counted
-
     rows = int(report.counts.n_positives.sum() + report.counts.n_negatives.sum())
-    line = f"By {' x '.join(map(_printable, names))}: {counted(rows, 'row')}"
+    line = f"By {' x '.join(map(shortened_label, names))}: {counted(rows, 'row')}"
     line += f", {counted(report.n_groups, 'group')}"
     if report.n_undefined:
         line += f", {report.n_undefined:,} of them undefined (one class only)"
         if report.n_undefined == report.n_groups:
-            line += f": is there a group for every row? --group {quoted(names[0])} should repeat"
+            line += f": is there a group for every row? --group {shortened(names[0])} should repeat"
     if n_dropped:
         line += f"; {counted(n_dropped, 'row')} without {listed(names, ' or ')} left out"
     return line
@@ -692,7 +685,7 @@ class _Gap(NamedTuple):
         """Which groups the p value is about, where they are not those furthest apart."""
         if self.clearest is None:
             return ""
-        larger, smaller = map(_printable, self.clearest)
+        larger, smaller = map(shortened_label, self.clearest)
         return f" The p value is that of {larger!r} and {smaller!r}, which differ most clearly."
 
 
@@ -704,8 +697,6 @@ def _without_small_groups(report: GroupAUC) -> tuple[int, _Gap] | None:
 
 
 def _small_group_lines(report: GroupAUC) -> list[str]:
-    from skfedauc._input import counted
-
     found = _without_small_groups(report)
     if found is None:
         return []
@@ -720,7 +711,7 @@ def _small_group_lines(report: GroupAUC) -> list[str]:
 
 def _group_lines(report: GroupAUC, names: Sequence[str]) -> list[str]:
     """The groups by AUC; of many, the lowest and the highest."""
-    from skfedauc._input import counted
+    import numpy as np
 
     table = report.confidence_intervals()[["auc", "ci_low", "ci_high"]]
     table = table.join(report.by_group[["n_positives", "n_negatives"]])
@@ -728,16 +719,16 @@ def _group_lines(report: GroupAUC, names: Sequence[str]) -> list[str]:
     n_left_out = 0
     if len(table) > 2 * N_ENDS:
         # Undefined groups are sorted last.
-        defined = range(len(table) - report.n_undefined)
-        ends = [*defined[:N_ENDS], *defined[N_ENDS:][-N_ENDS:]]
-        n_left_out = len(table) - len(ends)
-        table = table.iloc[ends]
-    rows = [[*map(_printable, names), "auc", "95% interval", "positives", "negatives"]]
+        lowest, _, highest = ends(np.arange(len(table) - report.n_undefined), 2 * N_ENDS)
+        shown = [*lowest, *highest]
+        n_left_out = len(table) - len(shown)
+        table = table.iloc[shown]
+    rows = [[*map(shortened_label, names), "auc", "95% interval", "positives", "negatives"]]
     for label, auc, low, high, *counts in table.itertuples(name=None):
         parts = label if isinstance(label, tuple) else (label,)
         interval = "" if math.isnan(low) else f"{low:.4f}..{high:.4f}"
         numbers = [_shown(auc), interval, *(f"{int(n):,}" for n in counts)]
-        rows.append([*map(_printable, parts), *numbers])
+        rows.append([*map(shortened_label, parts), *numbers])
     lines = _aligned(rows, n_text=len(names))
     if n_left_out:
         lines.append(
@@ -762,14 +753,6 @@ def _aligned(rows: Sequence[Sequence[str]], n_text: int = 1) -> list[str]:
 
 def _shown(value: float) -> str:
     return "undefined" if math.isnan(value) else f"{value:.4f}"
-
-
-def _printable(label: str) -> str:
-    """A label as text; of a long one the beginning and the end, in which labels mostly differ."""
-    from skfedauc._input import label_text
-
-    text = label_text(label)
-    return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 23]}...{text[-20:]}"
 
 
 def _document(

@@ -20,6 +20,8 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from skfedauc._words import counted, listed, shortened
+
 if TYPE_CHECKING:
     import argparse
 
@@ -267,7 +269,7 @@ def _parquet_columns(pyarrow: Any, parquet: Any, path: str, needed: list[str]) -
         column = table[name]
         if pyarrow.types.is_nested(column.type):
             raise CommandError(
-                f"{path}: column {quoted(name)} holds {column.type}, not single values"
+                f"{path}: column {shortened(name)} holds {column.type}, not single values"
             )
         if pyarrow.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
@@ -281,29 +283,16 @@ def _check_columns(path: str, columns: list[str], needed: list[str]) -> None:
     for name in needed:
         if columns.count(name) > 1:
             raise CommandError(
-                f"{name_of(path)}: {columns.count(name)} columns are named {quoted(name)}"
+                f"{name_of(path)}: {columns.count(name)} columns are named {shortened(name)}"
             )
         if name not in columns:
             by_lower = {column.lower(): column for column in columns}
             near = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=0.66)
             hint = f"; did you mean {listed(by_lower[key] for key in near)}?" if near else ""
             raise CommandError(
-                f"{name_of(path)}: no column {quoted(name)} among its columns "
+                f"{name_of(path)}: no column {shortened(name)} among its columns "
                 f"{listed(columns)}{hint}"
             )
-
-
-def listed(items: Iterable[Any], between: str = ", ") -> str:
-    known = list(items)
-    shown = between.join(map(quoted, known[:20]))
-    return shown + (f", ... ({len(known)} in all)" if len(known) > 20 else "")
-
-
-def quoted(item: Any) -> str:
-    """A name or a cell in quotes, of a long one the beginning."""
-    from skfedauc._input import shortened
-
-    return shortened(str(item))
 
 
 # Arguments of the library ----------------------------------------------------------------
@@ -409,7 +398,7 @@ def groups_of(table: pd.DataFrame, columns: list[str], missing: str) -> pd.DataF
         return groups[~empty.all(axis=1)]
     if missing == "error":
         counts = (
-            f"{n:,} of {len(table):,} in column {quoted(name)}" for name, n in n_empty.items()
+            f"{n:,} of {len(table):,} in column {shortened(name)}" for name, n in n_empty.items()
         )
         raise CommandError(
             f"the group is empty in some rows: {', '.join(counts)}; pass --missing drop to leave "
@@ -417,7 +406,8 @@ def groups_of(table: pd.DataFrame, columns: list[str], missing: str) -> pd.DataF
         )
     for name in n_empty:
         try:
-            codes, labels = encode_groups(groups[name], f"column {quoted(name)}", missing="group")
+            column = f"column {shortened(name)}"
+            codes, labels = encode_groups(groups[name], column, missing="group")
         except ValueError as error:
             text = str(error).replace("missing='drop'", "--missing drop")
             raise CommandError(text.removesuffix(".")) from None
@@ -453,7 +443,7 @@ def labels_of(column: pd.Series[Any], pos_label: str | None) -> tuple[NDArray[An
     if pos_label is not None:
         _check_text(pos_label, "--pos-label")
     classes = dict(zip(labels, map(str, values), strict=True))
-    found = f"column {quoted(column.name)} has the labels {listed(sorted(classes.values()))}"
+    found = f"column {shortened(column.name)} has the labels {listed(sorted(classes.values()))}"
     if len(classes) > 2:
         raise CommandError(
             f"{found}; an AUC needs two classes. Is --label the column of the true classes?"
@@ -465,7 +455,7 @@ def labels_of(column: pd.Series[Any], pos_label: str | None) -> tuple[NDArray[An
         )
         raise CommandError(f"{found}; pass --pos-label, the one that counts as positive{hint}")
     if pos_label is not None and positive not in classes:
-        raise CommandError(f"{found}; --pos-label {quoted(pos_label)} is not among them")
+        raise CommandError(f"{found}; --pos-label {shortened(pos_label)} is not among them")
     if any(isinstance(label, str) for label in classes):
         return np.array([label == positive for label in labels])[codes], True
     return np.array(labels)[codes], positive
@@ -497,7 +487,7 @@ def decisions_of(
     if not set(found) <= known:
         if not set(found) <= {0, 1}:
             raise CommandError(
-                f"column {quoted(column.name)} has the decisions "
+                f"column {shortened(column.name)} has the decisions "
                 f"{listed(sorted(map(str, values)))}; "
                 f"they must be labels of the classes, {listed(sorted(map(str, known)))}, or 0 and 1"
             )
@@ -569,7 +559,7 @@ def scores_of(column: pd.Series[Any]) -> NDArray[np.float64]:
     if long.any():
         try:
             exact = [Decimal(cell) for cell in cells]
-            refuse_ties(exact, scores, f"column {quoted(column.name)}")
+            refuse_ties(exact, scores, f"column {shortened(column.name)}")
         except ValueError as error:
             text = str(error).partition("; round them")[0]
             raise CommandError(f"{text}; round them, or give their ranks as scores") from None
@@ -582,19 +572,17 @@ def weights_of(column: pd.Series[Any]) -> NDArray[np.float64]:
     weights = numbers_of(column)
     _refuse(column, weights < 0, "below 0")
     try:
-        return check_weights(weights, f"column {quoted(column.name)}")
+        return check_weights(weights, f"column {shortened(column.name)}")
     except ValueError as error:
         raise CommandError(str(error).removesuffix(".")) from None
 
 
 def _refuse(column: pd.Series[Any], bad: Any, what: str, mend: str = "") -> None:
-    from skfedauc._input import counted
-
     if bad.any():
         first = int(bad.argmax())
-        value = "" if what == "empty" else f" ({quoted(column.iloc[first])})"
+        value = "" if what == "empty" else f" ({shortened(str(column.iloc[first]))})"
         raise CommandError(
-            f"column {quoted(column.name)} is {what} in {int(bad.sum()):,} of "
+            f"column {shortened(column.name)} is {what} in {int(bad.sum()):,} of "
             f"{counted(len(column), 'row')}, the first being data row "
             f"{column.index[first] + 1}{value}{mend}"
         )

@@ -24,7 +24,7 @@ from sklearn.utils._response import _get_response_values
 from sklearn.utils.metadata_routing import UNUSED, get_routing_for_object
 from sklearn.utils.validation import _check_method_params, _check_response_method
 
-from skfedauc._input import all_shortened, shortened, shortened_text
+from skfedauc._words import all_shortened, shortened, shortened_text
 
 __all__ = [
     "BaseScorer",
@@ -145,9 +145,8 @@ def refuse_without_scores(estimator: Any, response_method: Any) -> None:
 
 
 def _shortened(estimator: Any) -> str:
-    """The estimator in one line, of a long one the beginning."""
-    text = " ".join(repr(estimator).split())
-    return text if len(text) <= 100 else f"{text[:97]}..."
+    """Return the code of the estimator in one line; long code is cut in the middle."""
+    return shortened_text(" ".join(repr(estimator).split()), 100)
 
 
 def response_values(estimator: Any, X: Any, response_method: Any) -> Any:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Bunch, check_random_state
 
-from skfedauc import _input
+from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
 
 __all__ = ["make_group_scores", "make_uniform_scores"]
@@ -132,15 +132,15 @@ def make_group_scores(
     """
     if not isinstance(case, str) or case not in _SHIFTED:
         raise ValueError(
-            f"case must be one of {', '.join(map(repr, _SHIFTED))}; got {_input.shortened(case)}."
+            f"case must be one of {', '.join(map(repr, _SHIFTED))}; got {_words.shortened(case)}."
         )
     shift = _input.check_scores(shifts, "shifts")
     if shift.size < 2:
         raise ValueError(
-            f"shifts must have one number for each of two or more; got {_input.shortened(shifts)}."
+            f"shifts must have one number for each of two or more; got {_words.shortened(shifts)}."
         )
     if not _input.is_number(separation) or not np.isfinite(separation):
-        raise ValueError(f"separation must be a finite number; got {_input.shortened(separation)}.")
+        raise ValueError(f"separation must be a finite number; got {_words.shortened(separation)}.")
     positives = _counts_of_devices(n_positives, "n_positives", shift.size)
     negatives = _counts_of_devices(n_negatives, "n_negatives", shift.size)
     random = check_random_state(random_state)
@@ -225,7 +225,7 @@ def make_uniform_scores(
     """
     if not _input.is_number(auc) or not 0.5 <= auc <= 1:
         raise ValueError(
-            f"auc must be a number from 0.5 to 1; got {_input.shortened(auc)}. Negate the "
+            f"auc must be a number from 0.5 to 1; got {_words.shortened(auc)}. Negate the "
             "scores for one below."
         )
     n_samples = _input.check_whole_number(n_samples, "n_samples", 2)

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from skfedauc import _input, _sklearn
+from skfedauc import _input, _sklearn, _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.report import (
     GroupAUC,
@@ -235,13 +235,13 @@ def group_auc_scoring(
     """
     if isinstance(statistics, str) or not isinstance(statistics, Iterable):
         raise TypeError(
-            f"statistics must be a list of names; got {_input.shortened(statistics)}. Use "
-            f"[{_input.shortened(statistics)}], or make_group_auc_scorer for a single scorer."
+            f"statistics must be a list of names; got {_words.shortened(statistics)}. Use "
+            f"[{_words.shortened(statistics)}], or make_group_auc_scorer for a single scorer."
         )
     if isinstance(each_group, str) or not isinstance(each_group, Iterable):
         raise TypeError(
-            f"each_group must be a list of group labels; got {_input.shortened(each_group)}. "
-            f"Use [{_input.shortened(each_group)}]."
+            f"each_group must be a list of group labels; got {_words.shortened(each_group)}. "
+            f"Use [{_words.shortened(each_group)}]."
         )
     checked, undefined = _checked_groups(groups), check_undefined(undefined)
     missing = _input.check_missing(missing)
@@ -256,7 +256,7 @@ def group_auc_scoring(
     if repeated or not named:
         raise ValueError(
             "statistics and each_group must name different scores; repeated: "
-            f"[{_input.all_shortened(sorted(repeated))}]."
+            f"[{_words.all_shortened(sorted(repeated))}]."
             if repeated
             else "statistics and each_group are both empty; name at least one score."
         )
@@ -282,7 +282,7 @@ def _check_each_group(labels: list[Any], groups: Any, missing: _input.Missing) -
         if odd:
             raise ValueError(
                 f"each_group must hold tuples of {n_columns} labels, one for each of the columns "
-                f"[{_input.all_shortened(groups)}]; got {_input.shortened(odd[0])}."
+                f"[{_words.all_shortened(groups)}]; got {_words.shortened(odd[0])}."
             )
     elif hasattr(groups, "dropna"):
         how: _input.Missing = "group" if missing == "group" else "drop"
@@ -290,9 +290,9 @@ def _check_each_group(labels: list[Any], groups: Any, missing: _input.Missing) -
         unknown = [label for label in labels if label not in known]
         if unknown:
             raise ValueError(
-                f"each_group names [{_input.all_shortened(unknown[:3])}], which no row has; "
+                f"each_group names [{_words.all_shortened(unknown[:3])}], which no row has; "
                 "the groups are "
-                f"{_input.all_shortened(known[:10])}."
+                f"{_words.all_shortened(known[:10])}."
             )
 
 
@@ -303,7 +303,7 @@ def check_response_method(response_method: Any) -> None:
     if not isinstance(given, tuple | list) or not given or not set(given) <= set(methods):
         raise ValueError(
             f"response_method must be one or several of {', '.join(map(repr, methods))}; got "
-            f"{_input.shortened(response_method)}."
+            f"{_words.shortened(response_method)}."
         )
 
 
@@ -488,9 +488,9 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             return self._undefined
         state = "is absent" if is_absent else "lacks a class"
         message = (
-            f"group {_input.shortened(self._label)} {state} among the rows to be scored, so "
+            f"group {_words.shortened(self._label)} {state} among the rows to be scored, so "
             "its AUC is "
-            f"undefined; groups there: {_input.all_shortened(known[:10])}"
+            f"undefined; groups there: {_words.all_shortened(known[:10])}"
             f"{', ...' if len(known) > 10 else ''}.{FOLDS_REMEDY}"
         )
         if self._undefined == "raise":

@@ -323,8 +323,8 @@ def test_of_too_many_groups_the_ends_are_shown(monkeypatch, without_plots):
     tree = tree_of(page(audit))
     by_auc = audit.by_group.query("~is_small").sort_values("auc", kind="stable")
     shown = [words_of(row[0]) for row in rows_of(tables_of(tree, "sortable")[0])]
-    assert shown == [*by_auc.index[:3], *by_auc.index[-4:]]
-    low, high = by_auc["auc"].iloc[[3, -5]]
+    assert shown == [*by_auc.index[:4], *by_auc.index[-3:]]
+    low, high = by_auc["auc"].iloc[[4, -4]]
     left_out = f"12 groups with an AUC of {low:.3f} to {high:.3f} and 1 small group."
     assert f"Left out of the table: {left_out}" in words_of(tree)
 
@@ -434,7 +434,7 @@ def test_labels_stay_text(tmp_path):
         if len(label) > 80:
             (bdi,) = [c.find("bdi") for text, c in shown.items() if text.startswith(label[:30])]
             assert bdi.get("title") == label
-            assert len(bdi.text) == 80
+            assert 78 <= len(bdi.text) <= 80
         elif label.strip() and label.isprintable():
             assert label in shown
         else:

@@ -1007,7 +1007,7 @@ def test_long_labels_are_shown_by_their_ends(tmp_path, capsys, audit):
     printed = capsys.readouterr().out
     assert len(printed) < 5000
     for end in "ab":
-        assert f"{LONG[:57]}...{LONG[:19]}{end} " in printed
+        assert f"{LONG[:40]}…{LONG[:38]}{end} " in printed
     (grouping,) = audit(path, *COLUMNS)["groupings"]
     assert list(aucs_of(grouping)) == labels
 

@@ -1,11 +1,8 @@
 """Messages quote values by their beginning, however long a label, a name or an argument is."""
 
-import datetime
-import enum
 import inspect
 import traceback
 import warnings
-from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -21,7 +18,6 @@ from skfedauc import (
     MitigatedClassifier,
     ScoreCounts,
     WithinGroupStratifiedKFold,
-    _input,
     group_auc_scoring,
 )
 from skfedauc.__main__ import main
@@ -167,31 +163,6 @@ def test_no_option_makes_a_message_long(tmp_path, capsys, arguments):
     X.assign(y=Y).to_csv(path, index=False)
     assert main(["audit", str(path), *arguments]) == 2
     assert len(capsys.readouterr().err) <= MOST
-
-
-class Colour(enum.Enum):
-    RED = 1
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (Fraction(1, 3), "Fraction(1, 3)"),
-        (Decimal("0.1"), "Decimal('0.1')"),
-        (np.float64(0.5), "np.float64(0.5)"),
-        (datetime.date(2024, 1, 31), "datetime.date(2024, 1, 31)"),
-        (Colour.RED, "<Colour.RED: 1>"),
-        (LogisticRegression(), "LogisticRegression()"),
-        (0.5, "float 0.5"),
-        (None, "NoneType None"),
-        ("str", "str 'str'"),
-        ([1, 2], "list [1, 2]"),
-        (LONG, f"str '{LONG[:60]}'... (1,000,000 characters)"),
-    ],
-    ids=lambda value: str(value)[:20],
-)
-def test_a_type_is_named_once(value, expected):
-    assert _input.described(value) == expected
 
 
 def test_scores_that_float64_cannot_hold_name_their_type_once():

@@ -17,6 +17,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 # A module imports from layers above it in this list; within a layer nothing is imported.
 LAYERS = [
+    {"_words"},
     {"_input", "_kernel", "_output_file"},
     {"_sklearn"},
     {"counts", "_versions"},

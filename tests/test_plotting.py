@@ -627,7 +627,7 @@ def test_labels_are_shown_as_they_are_written(display):
     written = {text.get_text().split(" (")[0] for text in made.ax_.get_yticklabels()}
     if display is GroupRocCurveDisplay:
         written = {text.get_text().split(" (")[0] for text in legend.get_texts()}
-    assert {"$\\frac{$", "$x$", "_name", "a b c", "''", "100 %"} <= written
+    assert {"$\\frac{$", "$x$", "_name", r"'a\nb\tc'", "''", "100 %"} <= written
 
 
 def test_labels_in_a_line():

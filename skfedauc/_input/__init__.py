@@ -22,7 +22,6 @@ from skfedauc._input.arrays import (
     check_weights,
     column_of,
     count_missing,
-    counted,
     kind_in_words,
     refuse_ties,
     warn,
@@ -54,14 +53,6 @@ from skfedauc._input.groups import (
 )
 from skfedauc._input.numbers import check_share, check_whole_number, is_number
 from skfedauc._input.rows import Rows, check_rows
-from skfedauc._input.shown import (
-    all_shortened,
-    described,
-    label_text,
-    shortened,
-    shortened_label,
-    shortened_text,
-)
 from skfedauc._input.text import check_text
 
 __all__ = [
@@ -70,7 +61,6 @@ __all__ = [
     "Missing",
     "Rows",
     "aligned",
-    "all_shortened",
     "are_sorted_labels",
     "as_label",
     "check_counts",
@@ -95,8 +85,6 @@ __all__ = [
     "columns_of",
     "columns_of_labels",
     "count_missing",
-    "counted",
-    "described",
     "drop_unused",
     "encode_columns",
     "encode_groups",
@@ -106,13 +94,9 @@ __all__ = [
     "is_series",
     "kind_in_words",
     "kind_of",
-    "label_text",
     "map_labels",
     "names_of",
     "refuse_ties",
-    "shortened",
-    "shortened_label",
-    "shortened_text",
     "some_labels",
     "unite_kinds",
     "unite_labels",

@@ -6,13 +6,13 @@ agree. Only groups that are kept outside X are looked up by label.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._input.shown import all_shortened, shortened
+from skfedauc._words import all_shortened, listed, shortened
 
 
 def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
@@ -151,7 +151,7 @@ def columns_of(X: Any, names: list[str], name: str = "groups", table: str = "X")
     if not nw.dependencies.is_into_dataframe(X):
         raise TypeError(
             f"groups names the column{'s' if len(names) > 1 else ''} "
-            f"{_listed(names)} of X, but X arrived as {type(X).__name__} "
+            f"{listed(names)} of X, but X arrived as {type(X).__name__} "
             "without named columns. Some tools turn X into a numpy array before they score; "
             "with these, let scikit-learn route the groups: "
             "sklearn.set_config(enable_metadata_routing=True), groups=None here, and "
@@ -163,13 +163,9 @@ def columns_of(X: Any, names: list[str], name: str = "groups", table: str = "X")
     if absent:
         raise ValueError(
             f"{name} names the column{'s' if len(absent) > 1 else ''} "
-            f"{_listed(absent)}, not found in {table}. Its columns are {_listed(frame.columns)}."
+            f"{listed(absent)}, not found in {table}. Its columns are {listed(frame.columns)}."
         )
     return nw.to_native(frame.select(names))
-
-
-def _listed(names: Sequence[str]) -> str:
-    return f"{all_shortened(names[:20])}{', ...' if len(names) > 20 else ''}"
 
 
 def column_named(X: Any, column: str | None, name: str) -> Any:

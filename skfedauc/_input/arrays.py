@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._input.shown import all_shortened, described, shortened
+from skfedauc._words import all_shortened, described, shortened
 
 # The most rows of a class that a `ScoreCounts` counts: products of counts stay exact.
 _MOST_ROWS = 1 << 40
@@ -91,11 +91,6 @@ def column_of(values: Any, name: str) -> NDArray[Any]:
             f"{name} must be one-dimensional; got an array of shape {array.shape}.{hint}"
         )
     return array
-
-
-def counted(number: int, what: str) -> str:
-    """A number of things, in words."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def kind_in_words(values: Any) -> str:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._input.arrays import count_missing, object_array, warn
-from skfedauc._input.shown import all_shortened, described, shortened
 from skfedauc._input.text import check_text
+from skfedauc._words import all_shortened, described, shortened
 
 
 class Classes(NamedTuple):

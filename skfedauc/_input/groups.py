@@ -29,7 +29,6 @@ from skfedauc._input.arrays import (
     from_array_api,
     object_array,
 )
-from skfedauc._input.shown import all_shortened, described, shortened
 from skfedauc._input.text import (
     MOST_CHARACTERS,
     check_text,
@@ -37,6 +36,7 @@ from skfedauc._input.text import (
     digits_as_integers,
     even_text,
 )
+from skfedauc._words import all_shortened, described, shortened
 
 Labels = NDArray[Any]
 # What is done with rows without a group label

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from skfedauc._input.shown import shortened
+from skfedauc._words import shortened
 
 
 def check_whole_number(value: Any, name: str, at_least: int = 1) -> int:

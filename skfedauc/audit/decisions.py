@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skfedauc import _input
+from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference.variances import ClassRows, Variances
 
@@ -103,8 +103,8 @@ def predicted_positive(y_pred: Any, y_true: Any, pos_label: Any) -> Floats:
     unknown = [label for label in found if label not in allowed]
     if unknown and len(set(allowed) | set(found)) > 2:
         raise ValueError(
-            f"y_pred must hold the labels of y_true, [{_input.all_shortened(known)}]; got "
-            f"{_input.shortened(unknown[0])}. Scores and "
+            f"y_pred must hold the labels of y_true, [{_words.all_shortened(known)}]; got "
+            f"{_words.shortened(unknown[0])}. Scores and "
             "probabilities are passed as y_score."
         )
     return np.asarray(predicted == positive).astype(np.float64)

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
-from skfedauc import _input, _sklearn
+from skfedauc import _input, _sklearn, _words
 from skfedauc._output_file import check_target, write_whole
 from skfedauc.audit import decisions as deciding
 from skfedauc.audit.claims import Family, weighted_holm
@@ -413,8 +413,8 @@ class FairnessAudit:
         chosen = [columns] if isinstance(columns, str) else list(columns)
         if not chosen or not set(chosen) <= set(self.columns) or len(set(chosen)) < len(chosen):
             raise ValueError(
-                f"columns must be one or some of [{_input.all_shortened(self.columns)}]; got "
-                f"{_input.shortened(columns)}."
+                f"columns must be one or some of [{_words.all_shortened(self.columns)}]; got "
+                f"{_words.shortened(columns)}."
             )
         if chosen == list(self.columns):
             return self
@@ -914,7 +914,7 @@ class FairnessAudit:
         if label not in groups:
             raise ValueError(
                 "reference must be 'rest' or a group's label; got "
-                f"{_input.shortened(reference)}, and the groups "
+                f"{_words.shortened(reference)}, and the groups "
                 f"are {', '.join(map(named, groups[:5]))}{', ...' * (len(groups) > 5)}."
             )
         place = groups.index(label)
@@ -922,8 +922,8 @@ class FairnessAudit:
             counts = self.report.counts
             raise ValueError(
                 f"the reference group {named(label)} is too small to be compared with: it has "
-                f"{_input.counted(int(counts.n_positives[place]), 'positive')} and "
-                f"{_input.counted(int(counts.n_negatives[place]), 'negative')}, and "
+                f"{_words.counted(int(counts.n_positives[place]), 'positive')} and "
+                f"{_words.counted(int(counts.n_negatives[place]), 'negative')}, and "
                 f"min_per_class is {self.min_per_class}. Pass another one, or a smaller "
                 "min_per_class."
             )
@@ -934,7 +934,7 @@ class FairnessAudit:
 
     def _headline(self) -> str:
         return (
-            f"FairnessAudit of {_input.counted(self.report.n_groups, 'group')} by "
+            f"FairnessAudit of {_words.counted(self.report.n_groups, 'group')} by "
             f"{', '.join(self.columns)}, {self._decided}{left_out(self.report.n_missing)}"
         )
 
@@ -958,7 +958,7 @@ def _check_favorable(favorable: Any) -> Favorable | None:
     if favorable is None or (isinstance(favorable, str) and favorable in ("positive", "negative")):
         return favorable  # type: ignore[return-value]
     raise ValueError(
-        f"favorable must be 'positive', 'negative' or None; got {_input.shortened(favorable)}."
+        f"favorable must be 'positive', 'negative' or None; got {_words.shortened(favorable)}."
     )
 
 
@@ -968,6 +968,6 @@ def _check_threshold(threshold: Any) -> float | None:
         return None
     if not _input.is_number(threshold) or not np.isfinite(threshold):
         raise ValueError(
-            f"threshold must be 'auto', None or a finite number; got {_input.shortened(threshold)}."
+            f"threshold must be 'auto', None or a finite number; got {_words.shortened(threshold)}."
         )
     return float(threshold)

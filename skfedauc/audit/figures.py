@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from skfedauc import _input
+from skfedauc import _words
 from skfedauc.audit.findings import named
 from skfedauc.plotting.drawing import LINE, MARGINS, WIDTH
 from skfedauc.report import GroupAUC
@@ -59,8 +59,8 @@ def pictures(audit: FairnessAudit, prefix: str) -> Iterator[Picture]:
         without = " Small groups are left out, of averages and of the pooled AUC as well."
     if not report.n_groups:
         report = GroupAUC(audit.report.counts, undefined="ignore")
-    columns = " and ".join(map(_input.shortened_label, audit.columns))
-    groups = f"{_input.counted(report.n_groups, 'group')} by {columns}"
+    columns = " and ".join(map(_words.shortened_label, audit.columns))
+    groups = f"{_words.counted(report.n_groups, 'group')} by {columns}"
     for number, plot in enumerate(_plots(report)):
         try:
             svg = _drawn(plot, report)

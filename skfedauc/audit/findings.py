@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from skfedauc import _input
-from skfedauc._input import counted
+from skfedauc import _words
 
 if TYPE_CHECKING:
     from skfedauc.audit.fairness_audit import FairnessAudit
@@ -113,8 +112,9 @@ def _on_small_groups(audit: FairnessAudit) -> Iterator[str]:
             continue
         verb = "has" if len(left_out) == 1 else "have"
         yield (
-            f"{len(left_out):,} of {counted(n_groups, 'group')} {verb} {few} {lacking[rate]} "
-            f"({_listed(left_out)}): shown, but left out of comparisons of {called[rate]}."
+            f"{len(left_out):,} of {_words.counted(n_groups, 'group')} {verb} {few} "
+            f"{lacking[rate]} ({_listed(left_out)}): shown, but left out of comparisons of "
+            f"{called[rate]}."
         )
     if audit.compared.n_groups < 2:
         yield "There are no two groups that are large enough for their AUCs to be compared."
@@ -322,7 +322,7 @@ def closing(audit: FairnessAudit, found: Iterable[str]) -> Iterator[str]:
     n_claims = audit.n_claims
     if n_claims > 1:
         by = [" \N{MULTIPLICATION SIGN} ".join(own.columns) for own in audit._family.audits]
-        of = f" by {_enumerated(by)}" if len(by) > 1 else ""
+        of = f" by {_words.enumerated(by)}" if len(by) > 1 else ""
         yield (
             f"{n_claims:,} claims are tested{of}. Adjusted p values are adjusted for all of them "
             "(Holm), so that at most 5 % of audits of groups without any gap make a claim."
@@ -376,24 +376,15 @@ def _row(table: pd.DataFrame, name: str) -> dict[str, Any]:
 def named(label: Any) -> str:
     """Return a group's label as text for a sentence, including the parts of a tuple."""
     is_text = isinstance(label, str | bytes)
-    return _cut(repr(label) if is_text else _input.label_text(label))
-
-
-def _cut(text: str) -> str:
-    if len(text) <= _MOST_CHARACTERS:
-        return text
-    return f"{text[: _MOST_CHARACTERS // 2]}...{text[-_MOST_CHARACTERS // 2 :]}"
+    text = repr(label) if is_text else _words.label_text(label)
+    return _words.shortened_text(text, _MOST_CHARACTERS)
 
 
 def _listed(labels: Iterable[Any]) -> str:
     items = [named(label) for label in labels]
     n_more = len(items) - _MOST_NAMED
-    more = f" and {n_more:,} more {'group' if n_more == 1 else 'groups'}" if n_more > 0 else ""
+    more = f" and {_words.counted(n_more, 'more group')}" if n_more > 0 else ""
     return "; ".join(items[:_MOST_NAMED]) + more
-
-
-def _enumerated(items: list[str]) -> str:
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
 
 
 def _signed(value: float) -> str:

@@ -12,10 +12,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 import skfedauc
-from skfedauc import _input
+from skfedauc import _input, _words
 from skfedauc.audit import figures
 from skfedauc.audit.findings import SIGNIFICANT, answers, closing
 from skfedauc.report import GroupAUC
@@ -147,7 +146,7 @@ def page_of(sections: Sequence[Section], subject: str = "") -> str:
         if all(others.get(name) == text for others in facts)
     }
     return environment.from_string(source).render(
-        subject=_input.shortened_label(subject) if subject else "",
+        subject=_words.shortened_label(subject) if subject else "",
         facts={"Groups by": _by(sections[-1].audit), **shared},
         sections=[
             _content(number, section.audit)
@@ -188,7 +187,7 @@ def _content(number: int, audit: FairnessAudit) -> dict[str, Any]:
     return {
         "id": f"by-{number}",
         "by": _by(audit),
-        "columns": list(map(_input.shortened_label, audit.columns)),
+        "columns": list(map(_words.shortened_label, audit.columns)),
         "group_columns": columns,
         "n_columns": len(audit.columns) + sum(map(len, columns.values())),
         "fewest": max(audit.min_per_class, 1),
@@ -221,7 +220,7 @@ def _facts(section: Section) -> dict[str, str]:
         "Negatives": f"{n_negatives:,}",
     }
     if n_dropped:
-        facts["Left out"] = f"{_input.counted(n_dropped, 'row')} without a group"
+        facts["Left out"] = f"{_words.counted(n_dropped, 'row')} without a group"
     if _is_weighted(audit):
         facts["Weights"] = "yes"
     facts["Groups"] = f"{len(counts):,}" + (f", {n_small:,} of them small" if n_small else "")
@@ -230,7 +229,7 @@ def _facts(section: Section) -> dict[str, str]:
     if audit.favorable is not None:
         facts["Favorable outcome"] = f"the {audit.favorable} class"
     if audit._reference is not None:
-        facts["Reference"] = _input.shortened_label(audit._reference)
+        facts["Reference"] = _words.shortened_label(audit._reference)
     return facts
 
 
@@ -242,7 +241,7 @@ def _is_weighted(audit: FairnessAudit) -> bool:
 
 
 def _by(audit: FairnessAudit) -> str:
-    return " \N{MULTIPLICATION SIGN} ".join(map(_input.shortened_label, audit.columns))
+    return " \N{MULTIPLICATION SIGN} ".join(map(_words.shortened_label, audit.columns))
 
 
 # Tables ----------------------------------------------------------------------------------------
@@ -270,15 +269,16 @@ def _group_rows(audit: FairnessAudit) -> _GroupRows:
     table = audit.by_group
     auc, is_small = table["auc"].to_numpy(), table["is_small"].to_numpy(np.bool_)
     order = np.argsort(auc, kind="stable")
-    compared, beyond = _ends(order[~is_small[order]], MOST_ROWS)
+    lowest, beyond, highest = _words.ends(order[~is_small[order]], MOST_ROWS)
+    compared = np.concatenate([lowest, highest])
     small, small_beyond = np.split(order[is_small[order]], [MOST_ROWS - compared.size])
     left_out = []
     if beyond.size:
         low, high = auc[beyond[[0, -1]]]
         of_aucs = f"with an AUC of {low:.3f} to {high:.3f}"
-        left_out.append(f"{_input.counted(beyond.size, 'group')} {of_aucs}")
+        left_out.append(f"{_words.counted(beyond.size, 'group')} {of_aucs}")
     if small_beyond.size:
-        left_out.append(_input.counted(small_beyond.size, "small group"))
+        left_out.append(_words.counted(small_beyond.size, "small group"))
     names = [name for about in _columns_of(audit).values() for name in about]
     cells = [
         *_label_cells(audit.report.counts.groups or ()),
@@ -286,14 +286,6 @@ def _group_rows(audit: FairnessAudit) -> _GroupRows:
     ]
     rows = list(zip(*cells, strict=True))
     return _GroupRows([rows[g] for g in compared], [rows[g] for g in small], " and ".join(left_out))
-
-
-def _ends(numbers: NDArray[np.intp], most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the first and the last numbers, `most` in total, and the numbers in between."""
-    if numbers.size <= most:
-        return numbers, numbers[:0]
-    first, between, last = np.split(numbers, [most // 2, numbers.size - (most - most // 2)])
-    return np.concatenate([first, last]), between
 
 
 def _label_cells(labels: Sequence[Any]) -> Iterator[list[_Cell]]:
@@ -347,8 +339,8 @@ def _number(value: float, sign: str = "") -> str:
 def _label_cell(label: Any, place: float | str = "") -> _Cell:
     if isinstance(label, float):  # the NaN of a gap without such a group
         return _Cell(_UNDEFINED)
-    whole = _input.label_text(label)
-    text = _input.shortened_text(whole)
+    whole = _words.label_text(label)
+    text = _words.shortened_text(whole)
     if text == whole:
         return _Cell(text, place)
-    return _Cell(text, place, _input.shortened_text(whole, _MOST_IN_TITLE))
+    return _Cell(text, place, _words.shortened_text(whole, _MOST_IN_TITLE))

@@ -12,7 +12,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from skfedauc import _input
+from skfedauc import _input, _words
 from skfedauc.counts.checkpoint import Checkpoint, State
 
 
@@ -39,11 +39,11 @@ def check_columns(columns: Columns) -> None:
     for name in ("label", "score", "weight"):
         value = getattr(columns, name)
         if value is not None and not isinstance(value, str):
-            raise TypeError(f"{name} must be the name of a column; got {_input.shortened(value)}.")
+            raise TypeError(f"{name} must be the name of a column; got {_words.shortened(value)}.")
     if columns.group is not None and not _input.is_column_names(columns.group):
         raise TypeError(
             "group must be a column's name or a list of names; got "
-            f"{_input.shortened(columns.group)}."
+            f"{_words.shortened(columns.group)}."
         )
 
 

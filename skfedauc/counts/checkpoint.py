@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from skfedauc._input.arrays import object_array
 from skfedauc._input.classes import Classes
-from skfedauc._input.shown import shortened
 from skfedauc._kernel import Cells
 from skfedauc._output_file import check_target, write_whole
+from skfedauc._words import shortened
 
 _FORMAT = "skfedauc batches 1"
 # Writing takes at most this share of the time.

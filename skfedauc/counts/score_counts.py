@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfedauc import _input
+from skfedauc import _input, _words
 from skfedauc import _kernel as kernel
 from skfedauc._kernel import (
     Cells,
@@ -850,9 +850,9 @@ default=None
     def __repr__(self) -> str:
         positives, negatives = int(self.n_positives.sum()), int(self.n_negatives.sum())
         distinct = np.unique(self.cells.scores).size
-        groups = "no groups" if self.labels is None else _input.counted(len(self), "group")
+        groups = "no groups" if self.labels is None else _words.counted(len(self), "group")
         weighted = ", weighted" if self.cells.weights is not None else ""
-        counted = _input.counted
+        counted = _words.counted
         return (
             f"ScoreCounts({groups}, {counted(positives + negatives, 'row')}: "
             f"{counted(positives, 'positive')} and {counted(negatives, 'negative')}, "
@@ -884,8 +884,8 @@ def _check_columns_of_counts(
         near = difflib.get_close_matches(name, known[1:], n=1, cutoff=0.8)
         if near:
             raise TypeError(
-                f"from_counts has no column {_input.shortened(name)}: is it "
-                f"{_input.shortened(near[0])}? A column of group labels "
+                f"from_counts has no column {_words.shortened(name)}: is it "
+                f"{_words.shortened(near[0])}? A column of group labels "
                 "needs a name that is less like it."
             )
     absent = [name for name, column in given.items() if column is None]
@@ -975,7 +975,7 @@ def left_out(n_missing: int) -> str:
     """Phrase with the number of rows left out because they have no group label."""
     if not n_missing:
         return ""
-    return f", {_input.counted(n_missing, 'row')} without a group label left out"
+    return f", {_words.counted(n_missing, 'row')} without a group label left out"
 
 
 def _restore(

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from skfedauc import _input
+from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference.intervals import check_confidence_level, normal_quantile, t_quantile
 
@@ -164,7 +164,7 @@ def auc_critical_difference(
     m, n, correlation = _check_test_set(n_positives, n_negatives, correlation)
     confidence_level = check_confidence_level(confidence_level)
     if method not in ("exact", "simulate"):
-        raise ValueError(f"method must be 'exact' or 'simulate'; got {_input.shortened(method)}.")
+        raise ValueError(f"method must be 'exact' or 'simulate'; got {_words.shortened(method)}.")
     population = _population(auc, distribution)
     quantile = population.quantile((1 - confidence_level) / 2, m, n)
     if method == "exact":
@@ -237,7 +237,7 @@ def auc_difference_pvalue(
     m, n, correlation = _check_test_set(n_positives, n_negatives, correlation)
     for name, auc in (("auc_a", auc_a), ("auc_b", auc_b)):
         if not _input.is_number(auc) or not 0 <= auc <= 1:
-            raise ValueError(f"{name} must be a number from 0 to 1; got {_input.shortened(auc)}.")
+            raise ValueError(f"{name} must be a number from 0 to 1; got {_words.shortened(auc)}.")
     center = (float(auc_a) + float(auc_b)) / 2
     known = isinstance(distribution, str)
     if known and auc_a == auc_b and center in (0, 1):
@@ -254,7 +254,7 @@ def _check_test_set(n_positives: Any, n_negatives: Any, correlation: Any) -> tup
     if not _input.is_number(correlation) or not 0 <= correlation < 1:
         raise ValueError(
             "correlation must be a number from 0 to below 1; got "
-            f"{_input.shortened(correlation)}. Two models on "
+            f"{_words.shortened(correlation)}. Two models on "
             "the same rows have a positive one; independent test sets have 0."
         )
     return m, n, float(correlation)
@@ -360,7 +360,7 @@ def _population(auc: Any, distribution: Any) -> _Population:
                 hint = " The result is the same for 1 - auc with the classes exchanged."
             elif auc is None:
                 hint = " It may be None only if distribution=(y_true, y_score)."
-            raise ValueError(f"auc must be a number {limits}; got {_input.shortened(auc)}.{hint}")
+            raise ValueError(f"auc must be a number {limits}; got {_words.shortened(auc)}.{hint}")
         return _uniform(float(auc)) if is_uniform else _binormal(float(auc))
     if (
         isinstance(distribution, str)
@@ -368,7 +368,7 @@ def _population(auc: Any, distribution: Any) -> _Population:
         or len(distribution) != 2
     ):
         is_name = isinstance(distribution, str)
-        got = _input.shortened(distribution) if is_name else type(distribution).__name__
+        got = _words.shortened(distribution) if is_name else type(distribution).__name__
         raise ValueError(
             "distribution must be 'binormal', 'uniform' or a tuple (y_true, y_score) of the rows "
             f"of a model; got {got}."
@@ -376,7 +376,7 @@ def _population(auc: Any, distribution: Any) -> _Population:
     if auc is not None:
         raise ValueError(
             "auc must be None with distribution=(y_true, y_score), since the AUC is that of "
-            f"these rows; got {_input.shortened(auc)}. Leave the rows out to choose an AUC."
+            f"these rows; got {_words.shortened(auc)}. Leave the rows out to choose an AUC."
         )
     return _of_rows(*distribution)
 

@@ -25,8 +25,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfedauc._input import counted
 from skfedauc._kernel import concordance, count_rows
+from skfedauc._words import counted
 from skfedauc.inference.variances import LEAST_EFFECTIVE, Variances, sum_of_others
 
 Floats = NDArray[np.float64]

@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfedauc import _input
+from skfedauc import _input, _words
 from skfedauc.inference.over_groups import OverGroups, variance_over_groups
 from skfedauc.inference.variances import Variances
 
@@ -54,7 +54,7 @@ def check_method(method: Any) -> Method:
     if method not in METHODS:
         raise ValueError(
             f"method must be one of {', '.join(map(repr, METHODS))}; got "
-            f"{_input.shortened(method)}."
+            f"{_words.shortened(method)}."
         )
     return method  # type: ignore[no-any-return]
 

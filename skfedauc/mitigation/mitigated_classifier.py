@@ -19,7 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skfedauc import _input
+from skfedauc import _input, _words
 from skfedauc._sklearn import is_routing_enabled, refuse_unrouted, weight_name
 from skfedauc.mitigation import sensitive, strategies
 
@@ -363,10 +363,10 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         if strategy is None:
             raise TypeError(
                 "mitigator must be an ExponentiatedGradient, GridSearch, ThresholdOptimizer or "
-                f"CorrelationRemover of fairlearn; got {_input.shortened(self.mitigator)}."
+                f"CorrelationRemover of fairlearn; got {_words.shortened(self.mitigator)}."
             )
         if not isinstance(self.drop, bool):
-            raise TypeError(f"drop must be True or False; got {_input.shortened(self.drop)}.")
+            raise TypeError(f"drop must be True or False; got {_words.shortened(self.drop)}.")
         name = type(self.mitigator).__name__
         if strategy is not strategies.CorrelationRemoval:
             if self.estimator is not None:
@@ -388,8 +388,8 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         named = list(self.mitigator.sensitive_feature_ids)
         if named and named != sensitive.check_columns(self.sensitive_features):
             raise ValueError(
-                f"sensitive_feature_ids={_input.shortened(named)} of {name} are not "
-                f"sensitive_features={_input.shortened(self.sensitive_features)}; leave them "
+                f"sensitive_feature_ids={_words.shortened(named)} of {name} are not "
+                f"sensitive_features={_words.shortened(self.sensitive_features)}; leave them "
                 "out there, "
                 "CorrelationRemover(sensitive_feature_ids=[])."
             )
@@ -435,7 +435,7 @@ def _target(y: Any) -> strategies.Target:
         )
     if classes.size < 2:
         raise ValueError(
-            f"y has only one class, {_input.shortened(classes.tolist()[0])}; a classifier "
+            f"y has only one class, {_words.shortened(classes.tolist()[0])}; a classifier "
             "needs rows of two "
             "classes."
         )

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skfedauc import _input
+from skfedauc import _input, _words
 
 # Names or positions of columns: all strings or all integers.
 Columns: TypeAlias = list[Any]
@@ -29,11 +29,11 @@ def check_columns(sensitive_features: Any) -> Columns:
         raise TypeError(
             f"{_NAME} must be the name of a column of X or a list of names, or, where X is an "
             "array and has none, a position from 0 or a list of positions; got "
-            f"{_input.shortened(sensitive_features)}."
+            f"{_words.shortened(sensitive_features)}."
         )
     if len(set(columns)) < len(columns):
         raise ValueError(
-            f"{_NAME} must name different columns; got {_input.shortened(sensitive_features)}."
+            f"{_NAME} must name different columns; got {_words.shortened(sensitive_features)}."
         )
     return columns
 
@@ -62,7 +62,7 @@ def select(X: Any, columns: Columns) -> list[Any]:
         if not set(columns) <= set(names):
             raise ValueError(
                 f"{_NAME} names the column{plural} {shown}, not all found in X. Its columns are "
-                f"{', '.join(map(repr, names[:20]))}{', ...' if len(names) > 20 else ''}."
+                f"{_words.listed(names)}."
             )
         frame = nw.from_native(X, eager_only=True)
         return [nw.to_native(frame.get_column(name)) for name in columns]
@@ -182,7 +182,7 @@ class CentredNumbers:
             if known is None:
                 raise TypeError(
                     f"{_NAME} held numbers in fit and holds labels such as "
-                    f"{_input.shortened(values[:1].tolist()[0])} now; pass columns of the "
+                    f"{_words.shortened(values[:1].tolist()[0])} now; pass columns of the "
                     "same kind."
                 )
             known.check(values, "correlation")

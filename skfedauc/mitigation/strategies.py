@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
-from skfedauc._input import shortened
 from skfedauc._sklearn import weight_name
+from skfedauc._words import shortened
 from skfedauc.mitigation.sensitive import (
     CentredNumbers,
     KnownGroups,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skfedauc import _input
+from skfedauc import _input, _words
 from skfedauc.inference.intervals import check_confidence_level
 
 if TYPE_CHECKING:
@@ -243,9 +243,9 @@ def split_scores(results: Mapping[str, Any], score: Any) -> Floats:
         first = "split0_test_"
         there = [key.removeprefix(first) for key in results if str(key).startswith(first)]
         raise ValueError(
-            f"the search has no score named {_input.shortened(score)} with its values in "
+            f"the search has no score named {_words.shortened(score)} with its values in "
             "each split; it has "
-            f"{_input.all_shortened(there) or 'none'}."
+            f"{_words.all_shortened(there) or 'none'}."
         )
     if n_splits == 1:
         raise ValueError(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv, cross_validate
 
-from skfedauc import _input, _sklearn
+from skfedauc import _input, _sklearn, _words
 from skfedauc.counts import ScoreCounts, left_out
 from skfedauc.inference import intervals
 from skfedauc.inference.variances import FoldVariances, Variances
@@ -234,8 +234,8 @@ class GroupAUCCrossValidation:
     def __repr__(self) -> str:
         effect = self.fold_effect
         return (
-            f"GroupAUCCrossValidation of {_input.counted(self.n_folds, 'fold')}, "
-            f"{_input.counted(self.over_folds.n_groups, 'group')}"
+            f"GroupAUCCrossValidation of {_words.counted(self.n_folds, 'fold')}, "
+            f"{_words.counted(self.over_folds.n_groups, 'group')}"
             f"{left_out(self.counts.n_missing)}\n"
             f"  pairs of the same fold   {effect.within:.4f}\n"
             f"  all pairs                {effect.over_folds:.4f}"
@@ -530,7 +530,7 @@ def cross_validate_group_auc(
     _sklearn.refuse_without_scores(estimator, response_method)
     if error_score != "raise" and not (_input.is_number(error_score) and np.isnan(error_score)):
         raise ValueError(
-            f"error_score must be 'raise' or numpy.nan; got {_input.shortened(error_score)}. "
+            f"error_score must be 'raise' or numpy.nan; got {_words.shortened(error_score)}. "
             "No other number can "
             "take the place of the counts of a fold."
         )

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skfedauc import _input
+from skfedauc import _input, _words
 from skfedauc.inference.intervals import check_confidence_level
 from skfedauc.model_selection.candidates import compared_with_best, split_scores
 from skfedauc.report import STATISTICS, Gap
@@ -146,7 +146,7 @@ class select_within_gap(_RefitRule):
         super().__post_init__()
         if not _input.is_number(self.at_most) or not self.at_most >= 0:
             raise ValueError(
-                f"at_most must be a number of 0 or more; got {_input.shortened(self.at_most)}."
+                f"at_most must be a number of 0 or more; got {_words.shortened(self.at_most)}."
             )
         _checked_gap(self.gap)
         self._set("at_most", float(self.at_most))
@@ -256,7 +256,7 @@ class select_simplest(_RefitRule):
         if not callable(simplest) and not (isinstance(simplest, str) and simplest.strip("-")):
             raise TypeError(
                 "simplest must be the name of a parameter, with prefix '-' if larger is simpler, "
-                f"or a function of a candidate's parameters; got {_input.shortened(simplest)}."
+                f"or a function of a candidate's parameters; got {_words.shortened(simplest)}."
             )
         if self.test_fraction is not None:
             share = _input.check_share(self.test_fraction, "test_fraction")
@@ -290,17 +290,17 @@ class select_simplest(_RefitRule):
         name = self.simplest.removeprefix("-")
         if name not in parameters:
             raise ValueError(
-                f"simplest={_input.shortened(self.simplest)} names no parameter of the tied "
-                f"candidate, which has {_input.all_shortened(list(parameters)[:20])}; name one "
+                f"simplest={_words.shortened(self.simplest)} names no parameter of the tied "
+                f"candidate, which has {_words.all_shortened(list(parameters)[:20])}; name one "
                 "that all candidates have, or pass a function of their parameters."
             )
         value = parameters[name]
         if not isinstance(value, Real) or np.isnan(float(value)):
             raise ValueError(
-                f"simplest={_input.shortened(self.simplest)}: the tied candidate "
-                f"{_input.shortened(parameters)} has {_input.shortened(value)}, "
+                f"simplest={_words.shortened(self.simplest)}: the tied candidate "
+                f"{_words.shortened(parameters)} has {_words.shortened(value)}, "
                 "which is no number to sort by; pass a function of the parameters, such as "
-                f"lambda p: order.index(p[{_input.shortened(name)}])."
+                f"lambda p: order.index(p[{_words.shortened(name)}])."
             )
         return -value if self.simplest.startswith("-") else value
 
@@ -382,7 +382,7 @@ def _checked_gap(gap: Any) -> Gap:
     gaps = [name for name, statistic in STATISTICS.items() if not statistic.greater_is_better]
     if not isinstance(gap, str) or gap not in gaps:
         raise ValueError(
-            f"gap must be one of {', '.join(map(repr, gaps))}; got {_input.shortened(gap)}."
+            f"gap must be one of {', '.join(map(repr, gaps))}; got {_words.shortened(gap)}."
         )
     return cast(Gap, gap)
 
@@ -395,7 +395,7 @@ def scores_and_gaps(
     absent = [key.removeprefix("mean_test_") for key in keys if key not in cv_results]
     if absent:
         there = [k.removeprefix("mean_test_") for k in cv_results if k.startswith("mean_test_")]
-        named = " or ".join(map(_input.shortened, absent))
+        named = " or ".join(map(_words.shortened, absent))
         raise ValueError(
             f"the search has no score named {named}; it has "
             f"{', '.join(map(repr, there))}. Give them by scoring=group_auc_scoring([...], "

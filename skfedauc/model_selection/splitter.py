@@ -12,7 +12,7 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state, indexable
 from sklearn.utils.multiclass import type_of_target
 
-from skfedauc import _input, _sklearn
+from skfedauc import _input, _sklearn, _words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,7 +132,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         missing: _input.Missing = "raise",
     ) -> None:
         if isinstance(n_splits, bool) or not isinstance(n_splits, int | np.integer):
-            raise TypeError(f"n_splits must be a whole number; got {_input.shortened(n_splits)}.")
+            raise TypeError(f"n_splits must be a whole number; got {_words.shortened(n_splits)}.")
         if n_splits < 2:
             raise ValueError(f"n_splits must be at least 2; got {n_splits}.")
         if _input.is_series(groups):
@@ -145,10 +145,10 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
                 "which a list of names is passed."
             )
         if not isinstance(shuffle, bool):
-            raise TypeError(f"shuffle must be True or False; got {_input.shortened(shuffle)}.")
+            raise TypeError(f"shuffle must be True or False; got {_words.shortened(shuffle)}.")
         if random_state is not None and not shuffle:
             raise ValueError(
-                f"random_state={_input.shortened(random_state)} has no effect since shuffle "
+                f"random_state={_words.shortened(random_state)} has no effect since shuffle "
                 "is False; pass "
                 "shuffle=True, or leave random_state out."
             )
@@ -256,9 +256,9 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         if not few:
             return
         n_groups = len(known) - known.count(None)
-        named = ", ".join(map(_input.shortened, few[:3]))
+        named = ", ".join(map(_words.shortened, few[:3]))
         _input.warn(
-            f"{len(few):,} of {_input.counted(n_groups, 'group')} "
+            f"{len(few):,} of {_words.counted(n_groups, 'group')} "
             f"{'has' if len(few) == 1 else 'have'} fewer rows of a class than there are folds, "
             f"{self.n_splits}, so that some folds hold none of them and the AUC of the group is "
             f"undefined there: {named}{', ...' if len(few) > 3 else ''}. Use fewer folds, or put "
@@ -277,7 +277,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         if kind not in ("binary", "multiclass"):
             raise ValueError(
                 "WithinGroupStratifiedKFold stratifies by class; y is "
-                f"{_input.shortened(kind)}. Pass class "
+                f"{_words.shortened(kind)}. Pass class "
                 "labels, for instance y > threshold."
             )
         labels, classes, counts = np.unique(y, return_inverse=True, return_counts=True)
@@ -285,7 +285,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
             label = labels.tolist()[counts.argmin()]
             raise ValueError(
                 f"n_splits={self.n_splits} is more than the {counts.min()} rows of class "
-                f"{_input.shortened(label)}, so some folds would have none; use fewer folds."
+                f"{_words.shortened(label)}, so some folds would have none; use fewer folds."
             )
         return classes, labels.size
 

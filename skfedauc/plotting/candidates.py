@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skfedauc import _input
+from skfedauc import _input, _words
 from skfedauc.model_selection import pareto_front, select_within_gap
 from skfedauc.model_selection.refit import scores_and_gaps
 from skfedauc.plotting.drawing import (
     BLACK,
     BLUE,
+    MOST_CHARACTERS,
     SMALL,
     VERMILLION,
     WIDTH,
@@ -227,7 +228,7 @@ class CandidatesDisplay:
         self.beyond_ = ax.scatter(
             self.gaps[is_beyond], self.scores[is_beyond], 28, facecolors="none", edgecolors=BLUE
         )
-        entries.append((self.within_, _input.counted(int(is_within.sum()), "candidate")))
+        entries.append((self.within_, _words.counted(int(is_within.sum()), "candidate")))
         self.limit_ = None
         if self.at_most is not None:
             (self.limit_,) = ax.plot(
@@ -258,7 +259,7 @@ class CandidatesDisplay:
             text = self._text(self.chosen)
             entries.append((self.chosen_marker_, f"chosen: {text}" if text else "chosen"))
         n_failed = int((~drawn).sum())
-        self.note_ = f"{_input.counted(n_failed, 'candidate')} without a score not shown" * bool(
+        self.note_ = f"{_words.counted(n_failed, 'candidate')} without a score not shown" * bool(
             n_failed
         )
         ax.set_xlabel(f"{self.gap_name}, mean over folds")
@@ -373,7 +374,9 @@ class CandidatesDisplay:
 
 def _value(value: Any) -> str:
     is_float = isinstance(value, float | np.floating)
-    return f"{value:.3g}" if is_float else text_of(value)
+    if is_float:
+        return f"{value:.3g}"
+    return _words.shortened_text(" ".join(str(value).split()), MOST_CHARACTERS)
 
 
 def _limits(values: Any, other: float | None = None) -> tuple[float, float]:

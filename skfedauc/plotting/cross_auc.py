@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfedauc import _input
+from skfedauc import _input, _words
 from skfedauc.plotting.base import ReportDisplay, labels_of
 from skfedauc.plotting.drawing import (
     LINE,
@@ -366,7 +366,7 @@ class CrossAUCDisplay(ReportDisplay):
         notes = []
         if n_groups > order.size:
             notes.append(
-                f"{order.size:,} of {_input.counted(n_groups, 'group')} shown, evenly spread "
+                f"{order.size:,} of {_words.counted(n_groups, 'group')} shown, evenly spread "
                 "over their order"
             )
         if np.isnan(matrix).any():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input
+from skfedauc import _words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,19 +81,7 @@ def lay_out(ax: Axes) -> bool:
 
 def text_of(label: Any, most: int = MOST_CHARACTERS) -> str:
     """Return a label as one line of text; a long label gets an ellipsis in the middle."""
-    parts = label if isinstance(label, tuple) else (label,)
-    text = " \N{MIDDLE DOT} ".join(map(_text_of_part, parts))
-    if len(text) <= most:
-        return text
-    head = most // 2
-    return f"{text[:head].rstrip()}…{text[head + 1 - most :].lstrip()}"
-
-
-def _text_of_part(part: Any) -> str:
-    if isinstance(part, datetime.datetime) and part.time() == datetime.time():
-        part = part.date()
-    text = "".join(char if char.isprintable() else " " for char in str(part))
-    return text if text.strip() else repr(str(part))
+    return _words.shortened_label(label, most)
 
 
 def as_written(text: Text) -> Text:
@@ -169,17 +156,13 @@ class Choice(NamedTuple):
 
     @property
     def _counted(self) -> str:
-        return _input.counted(self.left_out.size, "group")
+        return _words.counted(self.left_out.size, "group")
 
 
 def choose(auc: NDArray[np.float64], most: int) -> Choice:
     """Choose the groups with the lowest and the highest AUCs, at most `most` in total."""
     order = np.argsort(auc, kind="stable")[: int((~np.isnan(auc)).sum())]
-    if order.size <= most:
-        return Choice(order, order[:0], order[:0])
-    n_lowest = (most + 1) // 2
-    n_highest = most - n_lowest
-    return Choice(order[:n_lowest], order[n_lowest:-n_highest], order[-n_highest:])
+    return Choice(*_words.ends(order, most))
 
 
 # Legends and notes -----------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skfedauc import _input
+from skfedauc import _input, _words
 from skfedauc.inference.intervals import Method
 from skfedauc.plotting.base import ReportDisplay, auc_of, labels_of
 from skfedauc.plotting.drawing import (
@@ -195,7 +195,7 @@ class GroupAUCDisplay(ReportDisplay):
         cls._check_report(report)
         if isinstance(statistics, str):
             raise TypeError(
-                f"statistics must be a sequence of names; got {_input.shortened(statistics)}."
+                f"statistics must be a sequence of names; got {_words.shortened(statistics)}."
             )
         _check_lines(statistics)
         intervals = report.confidence_intervals(confidence_level, method)
@@ -473,7 +473,7 @@ class GroupAUCDisplay(ReportDisplay):
         names = [text_of(self.groups[g]) for g in undefined[:_MOST_NAMES]]
         more = ", …" if undefined.size > len(names) else ""
         return (
-            f"{_input.counted(undefined.size, 'group')} without an AUC not shown: "
+            f"{_words.counted(undefined.size, 'group')} without an AUC not shown: "
             f"{', '.join(names)}{more}"
         )
 
@@ -483,5 +483,5 @@ def _check_lines(statistics: Any) -> None:
         if name not in _LINES:
             raise ValueError(
                 f"statistics must be AUCs, {', '.join(map(repr, _LINES))}; got "
-                f"{_input.shortened(name)}."
+                f"{_words.shortened(name)}."
             )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfedauc import _input
+from skfedauc import _input, _words
 from skfedauc.plotting.base import ReportDisplay, auc_of, labels_of
 from skfedauc.plotting.curves import roc_curves
 from skfedauc.plotting.drawing import (
@@ -327,7 +327,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         if most > len(STYLES):
             raise ValueError(
                 f"max_groups must be at most {len(STYLES)}, the number of distinct colors; got "
-                f"{_input.shortened(max_groups)}. Other groups are drawn in gray."
+                f"{_words.shortened(max_groups)}. Other groups are drawn in gray."
             )
         chosen = choose(self.auc, most)
         # With an equal aspect, constrained layout leaves no room for a legend beside the axes.
@@ -380,14 +380,14 @@ class GroupRocCurveDisplay(ReportDisplay):
         notes = []
         if self.behind_:
             grey = next(iter(self.behind_.values()))
-            note = f"{len(self.behind_)} of {_input.counted(chosen.left_out.size, 'other group')}"
+            note = f"{len(self.behind_)} of {_words.counted(chosen.left_out.size, 'other group')}"
             if len(self.behind_) == chosen.left_out.size:
-                note = _input.counted(len(self.behind_), "other group")
+                note = _words.counted(len(self.behind_), "other group")
             entries.append((grey, note))
             notes.append(note)
         n_undefined = int(np.isnan(self.auc).sum())
         if n_undefined:
-            note = f"{_input.counted(n_undefined, 'group')} without\nan AUC not shown"
+            note = f"{_words.counted(n_undefined, 'group')} without\nan AUC not shown"
             entries.append((Line2D([], [], linestyle="none"), note))
             notes.append(note.replace("\n", " "))
         if self.n_missing:

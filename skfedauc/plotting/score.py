@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfedauc import _input
+from skfedauc import _input, _words
 from skfedauc.plotting.base import ReportDisplay, auc_of, labels_of
 from skfedauc.plotting.curves import score_histograms
 from skfedauc.plotting.drawing import (
@@ -386,7 +386,7 @@ class GroupScoreDisplay(ReportDisplay):
         notes = []
         n_absent = int(np.isnan(self.auc).sum()) - undefined.size
         if n_absent:
-            notes.append(f"{_input.counted(n_absent, 'group')} without an AUC not shown")
+            notes.append(f"{_words.counted(n_absent, 'group')} without an AUC not shown")
         if self.share_beyond:
             notes.append(
                 f"the outermost bins hold scores beyond them as well ({self.share_beyond:.2%} of "

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from skfedauc import _input
+from skfedauc import _input, _words
 from skfedauc.inference.group_comparisons import adjusted
 from skfedauc.inference.ranks import u2_over_others
 from skfedauc.inference.roc_curves import RocCurves, area_between, null_areas
@@ -175,7 +175,7 @@ class Bias:
         import pandas as pd
 
         if not _input.is_number(power) or not np.isfinite(power):
-            raise ValueError(f"power must be a finite number; got {_input.shortened(power)}.")
+            raise ValueError(f"power must be a finite number; got {_words.shortened(power)}.")
         auc, used = self._usable
         values = {"auc": auc[used], "bpsn_auc": self._bias.bpsn, "bnsp_auc": self._bias.bnsp}
         return pd.Series({name: _generalised_mean(v, power) for name, v in values.items()})
@@ -216,7 +216,7 @@ class Bias:
         """
         if not _input.is_number(pooled_share) or not 0 <= pooled_share <= 1:
             raise ValueError(
-                f"pooled_share must be a number from 0 to 1; got {_input.shortened(pooled_share)}."
+                f"pooled_share must be a number from 0 to 1; got {_words.shortened(pooled_share)}."
             )
         means = self.bias_means(power)
         if means.isna().any():

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfedauc import _input, _sklearn
+from skfedauc import _input, _sklearn, _words
 from skfedauc._kernel import cross_concordance
 from skfedauc.counts import ScoreCounts, left_out
 from skfedauc.report.bias import Bias
@@ -705,7 +705,7 @@ class GroupAUC(Uncertainty, Bias):
             rows = self.counts.n_positives + self.counts.n_negatives
             share = rows[~self._defined].sum() / rows.sum()
             message = (
-                f"{self.n_undefined} of {_input.counted(self.n_groups, 'group')}, with "
+                f"{self.n_undefined} of {_words.counted(self.n_groups, 'group')}, with "
                 f"{share:.2%} of the rows, have no positives or no negatives, so their AUC is "
                 f"undefined{self._of_one_label}"
             )
@@ -739,8 +739,8 @@ class GroupAUC(Uncertainty, Bias):
         if len(classes.seen) != 1 or not classes.lacks_positive or self.counts.n_positives.any():
             return ""
         return (
-            f" (all rows have the label {_input.shortened(classes.seen[0])}, and pos_label is "
-            f"{_input.shortened(classes.pos_label)})"
+            f" (all rows have the label {_words.shortened(classes.seen[0])}, and pos_label is "
+            f"{_words.shortened(classes.pos_label)})"
         )
 
     def _report_undefined(self) -> None:
@@ -764,7 +764,7 @@ class GroupAUC(Uncertainty, Bias):
             if weights not in AVERAGES:
                 check_statistic(weights)
                 raise ValueError(
-                    f"average({_input.shortened(weights)}): this statistic is not an average "
+                    f"average({_words.shortened(weights)}): this statistic is not an average "
                     "of group "
                     f"AUCs; the averages are {', '.join(AVERAGES)}."
                 )
@@ -785,10 +785,10 @@ class GroupAUC(Uncertainty, Bias):
             if absent or unknown:
                 raise ValueError(
                     f"average needs one weight for each group; {len(absent)} of "
-                    f"{_input.counted(len(groups), 'group')} have none, such as "
-                    f"[{_input.all_shortened(absent[:3])}], and "
-                    f"{_input.counted(len(unknown), 'label')} given "
-                    f"without such a group, for instance [{_input.all_shortened(unknown[:3])}]."
+                    f"{_words.counted(len(groups), 'group')} have none, such as "
+                    f"[{_words.all_shortened(absent[:3])}], and "
+                    f"{_words.counted(len(unknown), 'label')} given "
+                    f"without such a group, for instance [{_words.all_shortened(unknown[:3])}]."
                 )
             weights = [weights[group] for group in groups]
         of_group = _input.check_weights(weights, "weights")
@@ -830,9 +830,9 @@ class GroupAUC(Uncertainty, Bias):
         counts = self.counts
         undefined = f" ({self.n_undefined:,} undefined)" if self.n_undefined else ""
         return (
-            f"GroupAUC of {_input.counted(self.n_groups, 'group')}{undefined}, "
-            f"{_input.counted(int(counts.n_positives.sum()), 'positive')} and "
-            f"{_input.counted(int(counts.n_negatives.sum()), 'negative')}"
+            f"GroupAUC of {_words.counted(self.n_groups, 'group')}{undefined}, "
+            f"{_words.counted(int(counts.n_positives.sum()), 'positive')} and "
+            f"{_words.counted(int(counts.n_negatives.sum()), 'negative')}"
             f"{left_out(self.n_missing)}"
         )
 
@@ -852,7 +852,7 @@ class GroupAUC(Uncertainty, Bias):
         lines = [self._headline()]
         lines += [f"  {k:<16} {v:.4f}" for k, v in self._all_statistics().items()]
         lines += [
-            f"  {k:<16} {auc:.4f}  {_input.shortened_label(label)}"
+            f"  {k:<16} {auc:.4f}  {_words.shortened_label(label)}"
             for k, label, auc in self._extremes()
         ]
         return "\n".join(lines)
@@ -864,7 +864,7 @@ class GroupAUC(Uncertainty, Bias):
         )
         extremes = "".join(
             f"<tr><th style='text-align:left'>{name}</th><td>{auc:.4f} "
-            f"({html.escape(_input.shortened_label(label))})</td></tr>"
+            f"({html.escape(_words.shortened_label(label))})</td></tr>"
             for name, label, auc in self._extremes()
         )
         return (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input
+from skfedauc import _words
 
 if TYPE_CHECKING:
     from skfedauc.report.group_auc import GroupAUC
@@ -112,17 +112,17 @@ def check_statistic(name: Any, *, scorer: bool = False) -> str:
     if isinstance(name, str):
         near = difflib.get_close_matches(name.lower(), names, n=1)
         if name.lower() in _OTHER_NAMES:
-            hint = f" {_input.shortened(name)} corresponds to {_OTHER_NAMES[name.lower()]} here."
+            hint = f" {_words.shortened(name)} corresponds to {_OTHER_NAMES[name.lower()]} here."
         elif scorer and f"neg_{name}" in names:
             hint = f" Greater must be better in a scorer: use 'neg_{name}'."
         elif not scorer and name.removeprefix("neg_") in names:
             plain = name.removeprefix("neg_")  # a known statistic
             hint = f" Only scorers have the prefix 'neg_': use {plain!r}."
         elif near:
-            hint = f" Did you mean {_input.shortened(near[0])}?"
+            hint = f" Did you mean {_words.shortened(near[0])}?"
     raise ValueError(
         f"statistic must be one of {', '.join(map(repr, names))}; got "
-        f"{_input.shortened(name)}.{hint}"
+        f"{_words.shortened(name)}.{hint}"
     )
 
 
@@ -135,5 +135,5 @@ def check_undefined(undefined: Any) -> Undefined:
         return float(undefined)
     raise ValueError(
         "undefined must be 'skip', 'ignore', 'raise' or a number from 0 to 1, used as "
-        f"the AUC of groups that lack a class; got {_input.shortened(undefined)}."
+        f"the AUC of groups that lack a class; got {_words.shortened(undefined)}."
     )

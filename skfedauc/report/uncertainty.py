@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input
+from skfedauc import _input, _words
 from skfedauc.inference import (
     agreement,
     group_comparisons,
@@ -172,7 +172,7 @@ class Uncertainty:
             intervals.check_method(method),
         )
         if of not in ("groups", "statistics"):
-            raise ValueError(f"of must be 'groups' or 'statistics'; got {_input.shortened(of)}.")
+            raise ValueError(f"of must be 'groups' or 'statistics'; got {_words.shortened(of)}.")
         if of == "statistics":
             return self._intervals_of_statistics(confidence_level, way, over)
         if over is not None:
@@ -477,8 +477,8 @@ class Uncertainty:
         if wanted not in groups:
             raise ValueError(
                 "reference must be None, 'rest' or a group's label; got "
-                f"{_input.shortened(label)}, and the "
-                f"groups are {_input.all_shortened(groups[:5])}{', ...' * (len(groups) > 5)}."
+                f"{_words.shortened(label)}, and the "
+                f"groups are {_words.all_shortened(groups[:5])}{', ...' * (len(groups) > 5)}."
             )
         return groups.index(wanted)
 
@@ -709,7 +709,7 @@ def is_over_groups(over: Any, n_groups: int) -> bool:
         return over == "groups"
     raise ValueError(
         "over must be 'rows' (new rows of these groups), 'groups' (new groups as well) or None "
-        f"('rows' up to {intervals.FEW_GROUPS} groups); got {_input.shortened(over)}."
+        f"('rows' up to {intervals.FEW_GROUPS} groups); got {_words.shortened(over)}."
     )
 
 
@@ -756,7 +756,7 @@ def _verdict(
     ):
         names = averages.index[averages["equivalent_to_pooled"] == answer].tolist()
         if names:
-            parts.append(f"{_listed(names)} {'is' if len(names) == 1 else 'are'} {words}")
+            parts.append(f"{_words.enumerated(names)} {'is' if len(names) == 1 else 'are'} {words}")
     told = f"The pooled AUC is {pooled:.4f}. Of the averages, {'; '.join(parts)}."
     pvalues = scores["pvalue"]
     if pvalues.isna().any() and weighted:
@@ -764,8 +764,4 @@ def _verdict(
     differing = pvalues.index[pvalues < _DIFFERENT].tolist()
     if not differing:
         return f"{told} No difference between the groups' scores is detected."
-    return f"{told} The scores of {_listed(differing)} differ between groups."
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{told} The scores of {_words.enumerated(differing)} differ between groups."

@@ -1,0 +1,111 @@
+"""Counts, lists, labels and other values as words of messages, tables, plots and pages."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# Most characters of a label in tables, sentences and on pages
+MOST_SHOWN = 80
+# Most characters of a value in messages
+_MOST_QUOTED = 60
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, ``1 row`` or ``3,000 rows``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def enumerated(items: Sequence[str]) -> str:
+    """Return ``a``, ``a and b``, or ``a, b and c``."""
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def listed(values: Iterable[Any], between: str = ", ", most: int = 20) -> str:
+    """Return values as code, each shortened; of more than `most` the first, and their number."""
+    known = list(values)
+    text = between.join(map(shortened, known[:most]))
+    return f"{text}, ... ({len(known):,} in all)" if len(known) > most else text
+
+
+def ends(
+    ordered: NDArray[np.intp], most: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Split ordered numbers into the lowest, those in between and the highest.
+
+    The lowest and the highest are `most` numbers together. If there are no more than that, all are
+    among the lowest.
+    """
+    if ordered.size <= most:
+        return ordered, ordered[:0], ordered[:0]
+    first, last = (most + 1) // 2, ordered.size - most // 2
+    return ordered[:first], ordered[first:last], ordered[last:]
+
+
+def shortened(value: Any) -> str:
+    """Return a value as code; a long one is cut, and long text is followed by its length."""
+    if isinstance(value, str) and len(value) > _MOST_QUOTED:
+        return f"{value[:_MOST_QUOTED]!r}... ({len(value):,} characters)"
+    text = repr(value)
+    is_long = len(text) > _MOST_QUOTED and not isinstance(value, str)
+    return f"{text[: _MOST_QUOTED - 3]}..." if is_long else text
+
+
+def all_shortened(values: Iterable[Any]) -> str:
+    """Return all values as code, each shortened."""
+    return ", ".join(map(shortened, values))
+
+
+def described(value: Any) -> str:
+    """Return the type of a value and the shortened value, unless its code begins with the type."""
+    name, text = type(value).__name__, shortened(value)
+    return text if re.match(rf"<?([\w.]+\.)?{re.escape(name)}\b", text) else f"{name} {text}"
+
+
+def shortened_label(label: Any, most: int = MOST_SHOWN) -> str:
+    """Return a label as text; a long one is cut in the middle, since labels differ at the ends."""
+    return shortened_text(label_text(label), most)
+
+
+def shortened_text(text: str, most: int = MOST_SHOWN) -> str:
+    """Return text of at most `most` characters; longer text is cut in the middle."""
+    if len(text) <= most:
+        return text
+    half = most // 2
+    return f"{text[:half].rstrip()}\N{HORIZONTAL ELLIPSIS}{text[half + 1 - most :].lstrip()}"
+
+
+def label_text(label: Any) -> str:
+    """Return a label as text; the parts of a tuple are joined, ``va · 1.0 · (55, 65]``.
+
+    A part is quoted if it breaks the line, is invisible, or is a formula that a spreadsheet would
+    compute when the text is pasted: ``'=1+1'``.
+    """
+    parts = label if isinstance(label, tuple) else (label,)
+    return " \N{MIDDLE DOT} ".join(map(_part, parts))
+
+
+def _part(part: Any) -> str:
+    is_naive = isinstance(part, datetime.datetime) and part.tzinfo is None
+    if is_naive and part.time() == datetime.time():
+        part = part.date()
+    text = str(part)
+    is_plain = text.strip() and text.isprintable() and not _is_formula(text)
+    return text if is_plain else repr(text)
+
+
+def _is_formula(text: str) -> bool:
+    """Whether a spreadsheet computes the text; a negative number is only a number."""
+    if not text.lstrip().startswith(("=", "+", "-", "@")):
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return True
+    return False
