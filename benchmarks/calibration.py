@@ -561,8 +561,8 @@ def false_claims(n_runs: int, seed: int, n_rows: int, n_labels: Any, weighted: b
         adjusted, raw = [], []
         for own in {id(a): a for a in (*audits, audit)}.values():
             # Added here, because the tables lack the test that all AUCs are equal.
-            adjusted += own._family.adjusted(own).values()
-            raw += own._pvalues.values()
+            adjusted += own._claims.adjusted.values()
+            raw += own._claims.pvalues.values()
         claimed.append(any((p < 0.05).any() for p in adjusted))
         by_themselves.append(any((p < 0.05).any() for p in raw))
         n_claims = max(n_claims, audit.n_claims)

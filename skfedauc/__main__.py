@@ -544,7 +544,6 @@ def _audits(
 ) -> list[FairnessAudit]:
     """Audit each grouping; claims are adjusted for all groupings together."""
     from skfedauc.audit import FairnessAudit
-    from skfedauc.audit.claims import Family
 
     options = {"threshold": arguments.threshold, "favorable": arguments.favorable}
     if arguments.reference is not None:
@@ -559,8 +558,7 @@ def _audits(
         raise CommandError(
             text.replace("reference must be 'rest' or", "--reference must be")
         ) from None
-    Family.joined(audits)
-    return audits
+    return FairnessAudit.adjusted_together(audits)
 
 
 def _page(
@@ -569,7 +567,7 @@ def _page(
     from skfedauc.audit.page import Section, page_of
 
     sections = [
-        Section(audit, grouping.n_dropped)
+        Section(audit.tables, grouping.n_dropped)
         for audit, grouping in zip(audits, groupings, strict=True)
     ]
     return page_of(sections, subject=Path(name_of(arguments.file)).name)

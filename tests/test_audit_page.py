@@ -17,7 +17,7 @@ from oracles import LABELS
 
 from skfedauc import FairnessAudit, GroupAUC, ScoreCounts
 from skfedauc.audit import page as page_module
-from skfedauc.audit.page import Section, page, page_of
+from skfedauc.audit.page import Section, page_of
 
 UNDEFINED = "\N{EN DASH}"
 VOID = {"meta", "br", "hr", "img", "input", "link"}
@@ -71,6 +71,16 @@ class Tree(HTMLParser):
     def handle_data(self, data):
         if self.open:
             self.builder.data(data)
+
+
+def page(audit):
+    return page_of([Section(part.tables) for part in of_sections(audit)])
+
+
+def of_sections(audit):
+    if len(audit.columns) == 1:
+        return [audit]
+    return [*map(audit.of, audit.columns), audit]
 
 
 def tree_of(text):
@@ -137,7 +147,7 @@ AUDITS = {
 @pytest.fixture
 def without_plots(monkeypatch):
     """Drawing takes most of the time."""
-    monkeypatch.setattr(page_module.figures, "pictures", lambda audit, prefix: [])
+    monkeypatch.setattr(page_module.figures, "pictures", lambda tables, prefix: [])
 
 
 @pytest.fixture(params=AUDITS)
@@ -179,12 +189,6 @@ def check_cell(cell, expected):
     else:
         number = float(text.replace("\N{MINUS SIGN}", "-").replace(",", ""))
         assert number == pytest.approx(expected, abs=0.00051)
-
-
-def of_sections(audit):
-    if len(audit.columns) == 1:
-        return [audit]
-    return [*map(audit.of, audit.columns), audit]
 
 
 # What is shown ---------------------------------------------------------------------------------
@@ -305,7 +309,8 @@ def test_each_column_alone_and_then_combined(without_plots):
 
 
 def test_rows_left_out_are_told_by_section(without_plots):
-    sections = [Section(audit_of(3), 7), Section(audit_of(2, 500), 1), Section(audit_of(2))]
+    audits = zip((audit_of(3), audit_of(2, 500), audit_of(2)), (7, 1, 0), strict=True)
+    sections = [Section(audit.tables, n_dropped) for audit, n_dropped in audits]
     tree = tree_of(page_of(sections, "rows.csv"))
     assert words_of(tree.find(".//h1")) == "Fairness audit of rows.csv"
     facts = [
@@ -413,7 +418,7 @@ def test_megabytes_of_a_label_are_not_on_the_page(without_plots):
     audit = FairnessAudit.from_predictions(
         rng.integers(0, 2, 400), rng.random(400), groups=groups, reference=labels[0]
     )
-    text = page_of([Section(audit)], subject="s" * 1_000_000)
+    text = page_of([Section(audit.tables)], subject="s" * 1_000_000)
     assert len(text) < 200_000
     titles = [cell.get("title") for cell in tree_of(text).iter("bdi")]
     for label in labels:
@@ -426,7 +431,9 @@ def test_megabytes_of_a_label_are_not_on_the_page(without_plots):
 def test_labels_stay_text(tmp_path):
     audit = AUDITS["hostile labels"]()
     audit.to_html(tmp_path / "page.html")
-    tree = tree_of((tmp_path / "page.html").read_text("utf-8"))
+    text = (tmp_path / "page.html").read_text("utf-8")
+    assert text == page(audit)
+    tree = tree_of(text)
     cells = [row[0] for row in rows_of(tables_of(tree, "sortable")[0])]
     shown = {"".join(cell.itertext()): cell for cell in cells}
     assert len(shown) == len(HOSTILE)
@@ -478,7 +485,7 @@ def test_without_what_it_needs_the_error_names_the_remedy(monkeypatch, tmp_path,
 
 @pytest.mark.parametrize("kind", ["whole floats", "members of an Enum"])
 def test_a_page_of_labels_that_do_not_compare(tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(page_module.figures, "pictures", lambda audit, prefix: [])
+    monkeypatch.setattr(page_module.figures, "pictures", lambda tables, prefix: [])
     rng = np.random.default_rng(0)
     y, score = np.tile([0, 1], 60), rng.random(120)
     site = np.repeat([1.0, 2.0, np.nan], 40)

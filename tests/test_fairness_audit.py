@@ -375,8 +375,8 @@ def test_tables_are_made_of_the_report():
     assert gaps.loc["difference", "expected"] == report.null_difference
     # The test of equality is another one than that of the interval of tau.
     assert gaps.loc["tau", ["pvalue", "pvalue_adjusted"]].isna().all()
-    assert audit._pvalues["equal_aucs"] == [report.test_equal_groups().pvalue]
-    adjusted = audit._family.adjusted(audit)["equal_aucs"][0]
+    assert audit.tables.claims.pvalues["equal_aucs"] == [report.test_equal_groups().pvalue]
+    adjusted = audit.tables.claims.adjusted["equal_aucs"][0]
     (said,) = [text for text in audit.findings if text.startswith("The test that all group AUCs")]
     assert f"(adjusted p = {adjusted:.2g})" in said
     test = report.test_difference()
@@ -574,16 +574,16 @@ def test_groups_are_compared_with_a_named_one():
     assert (found["reference_auc"] == found.loc["x", "auc"]).all()
     for name in ("w", "y", "rest"):
         assert found.loc[name, "pvalue"] == expected.loc[name, "pvalue"]
-    assert audit_of(y, score, labels, None, reference=["rest"])._reference == "rest"
-    assert audit_of(y, score, labels, None)._reference is None
+    assert audit_of(y, score, labels, None, reference=["rest"]).tables.reference == "rest"
+    assert audit_of(y, score, labels, None).tables.reference is None
     better = np.where(labels == "w", score, y + 2 * score)
     audit = audit_of(y, better, labels, None, reference="x", threshold=None)
     assert audit.by_group.loc["w", "pvalue_adjusted"] < 0.05
     assert "The AUC is lower than that of 'x' in 'w'." in audit.findings
     pairs = list(zip(labels, group % 2, strict=True))
     audit = audit_of(y, score, pairs, None, reference=("x", 1))
-    assert audit.of("column 1")._reference == "x"
-    assert audit.of("column 2")._reference == 1
+    assert audit.of("column 1").tables.reference == "x"
+    assert audit.of("column 2").tables.reference == 1
     with pytest.raises(ValueError, match="reference must be 'rest' or a group's label; got 'z'"):
         audit_of(y, score, labels, None, reference="z")
     small = np.where(np.arange(1500) < 5, "tiny", labels)

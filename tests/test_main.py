@@ -25,7 +25,6 @@ from skfedauc import _kernel as kernel
 from skfedauc import _predictions_file as predictions_file
 from skfedauc.__main__ import main
 from skfedauc.audit import page
-from skfedauc.audit.claims import Family
 from skfedauc.report import STATISTICS
 from skfedauc.report.group_auc import MATRIX_GROUPS
 
@@ -722,7 +721,7 @@ def test_a_page_is_written_beside_the_report(frame, written, tmp_path, capsys):
     assert printed.out == f"{plain}\nThe fairness audit is in {path}.\n"
     assert printed.err == ""
     expected = page.page_of(
-        [page.Section(audit_of(frame, ["g"], threshold=-0.5))], "predictions.csv"
+        [page.Section(audit_of(frame, ["g"], threshold=-0.5).tables)], "predictions.csv"
     )
     assert path.read_text(encoding="utf-8") == expected
 
@@ -741,8 +740,8 @@ def test_decisions_are_those_of_the_page(frame, tmp_path, without_plots, audit, 
     arguments += [] if kind == "labels" else ["--pos-label", "yes"]
     assert main(["audit", str(file), *arguments, "--html", str(path)]) == 0
     audits = [audit_of(frame, by, y_pred=decided) for by in (["g"], ["sex"], ["g", "sex"])]
-    Family.joined(audits)
-    expected = page.page_of([page.Section(one) for one in audits], "decided.csv")
+    audits = FairnessAudit.adjusted_together(audits)
+    expected = page.page_of([page.Section(one.tables) for one in audits], "decided.csv")
     assert path.read_text(encoding="utf-8") == expected
     assert "Decisions</dt><dd>of the model" in expected
 
@@ -752,7 +751,7 @@ def test_the_reference_is_that_of_page_and_json(frame, written, tmp_path, withou
     arguments = ["audit", written, *COLUMNS, "--reference", "NA", "--html", str(path)]
     assert main(arguments) == 0
     expected = page.page_of(
-        [page.Section(audit_of(frame, ["g"], reference=["NA"]))], "predictions.csv"
+        [page.Section(audit_of(frame, ["g"], reference=["NA"]).tables)], "predictions.csv"
     )
     assert path.read_text(encoding="utf-8") == expected
 
@@ -787,12 +786,13 @@ def test_a_page_has_the_rows_of_each_grouping(
     by_both = [*COLUMNS, "--group", "sex", "--missing", "drop", "--html", str(path)]
     assert main(["audit", str(probabilities), *by_both, *arguments]) == 0
     weight = arguments[-1] if arguments else None
-    sections = [
-        page.Section(audit_of(frame, by, weight=weight), frame[by].isna().any(axis=1).sum())
-        for by in (["g"], ["sex"], ["g", "sex"])
-    ]
+    groupings = (["g"], ["sex"], ["g", "sex"])
+    audits = [audit_of(frame, by, weight=weight) for by in groupings]
     # One page is one family of claims.
-    Family.joined([section.audit for section in sections])
+    sections = [
+        page.Section(one.tables, frame[by].isna().any(axis=1).sum())
+        for one, by in zip(FairnessAudit.adjusted_together(audits), groupings, strict=True)
+    ]
     assert path.read_text(encoding="utf-8") == page.page_of(sections, "probabilities.csv")
 
 
@@ -802,7 +802,7 @@ def test_a_page_of_another_positive_label(frame, probabilities, tmp_path, withou
     arguments = ["--pos-label", "no", "--missing", "drop", "--html", str(path)]
     assert main(["audit", str(probabilities), *COLUMNS, *arguments]) == 0
     frame["y"] = 1 - frame["y"]
-    sections = [page.Section(audit_of(frame, ["g"]), 40)]
+    sections = [page.Section(audit_of(frame, ["g"]).tables, 40)]
     assert path.read_text(encoding="utf-8") == page.page_of(sections, "probabilities.csv")
 
 
@@ -887,7 +887,9 @@ def test_a_page_of_scores_that_are_no_probabilities_is_about_the_ranking(
     text = path.read_text(encoding="utf-8")
     assert ("Decisions are not audited" in text) == (not threshold)
     options = {"threshold": None if threshold else "auto"}
-    expected = page.page_of([page.Section(audit_of(frame, ["g"], **options))], "predictions.csv")
+    expected = page.page_of(
+        [page.Section(audit_of(frame, ["g"], **options).tables)], "predictions.csv"
+    )
     assert text == expected
 
 
@@ -900,7 +902,7 @@ def test_the_favorable_outcome_is_that_of_page_and_json(
     document = audit(probabilities, *arguments, "--html", str(path))
     expected = audit_of(frame, ["g"], favorable=favorable)
     text = path.read_text(encoding="utf-8")
-    assert text == page.page_of([page.Section(expected, 40)], "probabilities.csv")
+    assert text == page.page_of([page.Section(expected.tables, 40)], "probabilities.csv")
     assert document["favorable"] == favorable
     assert document["groupings"][0]["findings"] == list(expected.findings)
     assert document["groupings"][0]["n_claims"] == expected.n_claims

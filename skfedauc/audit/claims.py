@@ -17,71 +17,75 @@ References
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from skfedauc.audit.fairness_audit import FairnessAudit
-
 Floats = NDArray[np.float64]
+Questions = Mapping[str, Floats]
 
 
+@dataclass(frozen=True, eq=False)
 class Family:
-    """Family of audits of the same predictions, whose p values are adjusted together.
+    """Audits whose p values are adjusted together. Two families are equal if they are identical.
 
-    Parameters
+    Attributes
     ----------
-    audits : sequence of FairnessAudit
+    groupings : tuple of str
+        Names of the groupings of the audits, such as "sex" or "sex and age".
+    n_claims : int
+        Number of tested claims of all audits.
     """
 
-    def __init__(self, audits: Sequence[FairnessAudit]) -> None:
-        self.audits = tuple(audits)
-
-    @classmethod
-    def joined(cls, audits: Sequence[FairnessAudit]) -> Family:
-        """Make one family of audits whose tables have not been computed yet."""
-        family = cls(audits)
-        for audit in family.audits:
-            audit.__dict__["_family"] = family
-        return family
-
-    @property
-    def n_claims(self) -> int:
-        """Number of tested claims."""
-        return int(sum((~np.isnan(p)).sum() for a in self.audits for p in a._pvalues.values()))
-
-    def adjusted(self, audit: FairnessAudit) -> dict[str, Floats]:
-        """Return the adjusted p values of an audit, by question."""
-        return self._adjusted[next(i for i, own in enumerate(self.audits) if own is audit)]
-
-    @functools.cached_property
-    def _adjusted(self) -> list[dict[str, Floats]]:
-        return adjusted_by_question([audit._pvalues for audit in self.audits])
+    groupings: tuple[str, ...]
+    n_claims: int
 
 
-def adjusted_by_question(pvalues: Sequence[Mapping[str, Floats]]) -> list[dict[str, Floats]]:
-    """Return the p values of several audits, adjusted for all claims of all audits.
+@dataclass(frozen=True, eq=False)
+class Claims:
+    """P values of the claims of one audit, by question.
+
+    Attributes
+    ----------
+    pvalues, adjusted : mapping of str to ndarray of float64
+        P values of the claims of each question, and p values adjusted for all claims of the
+        family; NaN without a test.
+    family : Family
+        The audits that the p values are adjusted for.
+    """
+
+    pvalues: Questions
+    adjusted: Questions
+    family: Family
+
+
+def adjusted_together(groupings: Sequence[str], pvalues: Sequence[Questions]) -> list[Claims]:
+    """Return the claims of several audits, adjusted for all claims of all audits.
 
     Parameters
     ----------
+    groupings : sequence of str
+        Names of the groupings of the audits.
     pvalues : sequence of mappings
         For each audit, the p values by question; NaN without a test.
     """
-    flat, weights = [np.zeros(0)], [np.zeros(0)]
+    flat, weights, n_claims = [np.zeros(0)], [np.zeros(0)], 0
     for of_audit in pvalues:
-        tested = {question: ~np.isnan(p) for question, p in of_audit.items()}
-        n_questions = max(sum(bool(t.any()) for t in tested.values()), 1)
+        n_tested = {question: int((~np.isnan(p)).sum()) for question, p in of_audit.items()}
+        n_questions = max(sum(n > 0 for n in n_tested.values()), 1)
+        n_claims += sum(n_tested.values())
         for question, p in of_audit.items():
             flat.append(p)
-            n_tested = max(int(tested[question].sum()), 1)
-            weights.append(np.full(p.size, 1.0 / (n_questions * n_tested)))
+            weights.append(np.full(p.size, 1.0 / (n_questions * max(n_tested[question], 1))))
     result = weighted_holm(np.concatenate(flat), np.concatenate(weights))
     parts = iter(np.split(result, np.cumsum([p.size for p in flat])[:-1])[1:])
-    return [{question: next(parts) for question in of_audit} for of_audit in pvalues]
+    family = Family(tuple(groupings), n_claims)
+    return [
+        Claims(of_audit, {question: next(parts) for question in of_audit}, family)
+        for of_audit in pvalues
+    ]
 
 
 def weighted_holm(pvalues: Floats, weights: Floats) -> Floats:

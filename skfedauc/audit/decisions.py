@@ -41,10 +41,7 @@ _MOST_SIZES = 300
 
 def at_threshold(counts: ScoreCounts, threshold: float) -> ScoreCounts:
     """Return the decisions that select rows whose score is at least the threshold."""
-    cells = counts.cells
-    selected = (cells.scores >= threshold).astype(np.float64)
-    codes = None if counts.labels is None else cells.groups
-    return ScoreCounts._added(cells._replace(scores=selected), codes, counts.labels, counts.origin)
+    return counts.with_scores((counts.cells.scores >= threshold).astype(np.float64))
 
 
 def check_decisions(decisions: Any, counts: ScoreCounts) -> ScoreCounts:

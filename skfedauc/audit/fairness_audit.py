@@ -8,31 +8,23 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from skfedauc import _input, _sklearn, _words
 from skfedauc._output_file import check_target, write_whole
 from skfedauc.audit import decisions as deciding
-from skfedauc.audit.claims import Family, weighted_holm
+from skfedauc.audit import tables
+from skfedauc.audit.claims import Claims, adjusted_together
 from skfedauc.audit.findings import findings, named
+from skfedauc.audit.gaps import GroupComparison, is_small
+from skfedauc.audit.tables import AuditTables, Favorable
 from skfedauc.counts import ScoreCounts, left_out
-from skfedauc.inference.cross_gap import CrossGaps, cross_gaps
 from skfedauc.report import GroupAUC
-from skfedauc.report.group_auc import MATRIX_GROUPS
 
 if TYPE_CHECKING:
     import os
 
     from fairlearn.metrics import MetricFrame
-
-    from skfedauc.inference.pairwise import DifferenceTest
-
-# ABROCA is left out if it needs more than this number of visits of cells.
-_MOST_PASSED = 10_000_000
-LEVEL = 0.95
-Favorable = Literal["positive", "negative"]
-_SELECTION, *_ODDS = deciding.RATES
 
 
 class FairnessAudit:
@@ -144,7 +136,7 @@ class FairnessAudit:
         self.min_per_class = _input.check_whole_number(min_per_class, "min_per_class", 0)
         self.favorable = _check_favorable(favorable)
         self.reference = reference
-        self._reference = self._check_reference(reference)
+        label = _check_reference(reference, report.counts, self.min_per_class)
         self.threshold = _check_threshold(threshold)
         if decisions is not None:
             if threshold != "auto":
@@ -155,8 +147,9 @@ class FairnessAudit:
         if self.threshold is not None:
             decisions = deciding.at_threshold(report.counts, self.threshold)
         self.decisions = decisions
+        self._comparison = GroupComparison(report, decisions, self.min_per_class, label)
         # Findings do not explain missing decisions if the user asked for the ranking alone.
-        self._ranking_was_chosen = threshold is None
+        self._is_ranking_chosen = threshold is None
 
     @classmethod
     def from_predictions(
@@ -419,35 +412,73 @@ class FairnessAudit:
         if chosen == list(self.columns):
             return self
         if len(chosen) == 1:
-            return next(a for a in self._family.audits if list(a.columns) == chosen)
-        return self._regrouped(chosen)
+            return self._by_column[chosen[0]]
+        return self._about(self._comparison.regrouped(chosen))
 
-    def _regrouped(self, chosen: list[str]) -> FairnessAudit:
-        places = [self.columns.index(name) for name in chosen]
+    @staticmethod
+    def adjusted_together(audits: Sequence[FairnessAudit]) -> list[FairnessAudit]:
+        """Return audits of the same predictions whose p values are adjusted together.
 
-        def parts(label: tuple[Any, ...]) -> Any:
-            return label[places[0]] if len(places) == 1 else tuple(label[i] for i in places)
+        Parameters
+        ----------
+        audits : sequence of FairnessAudit
+            Audits by different groups.
 
-        report = GroupAUC(self.report.counts.regroup(parts), undefined="ignore", group_names=chosen)
-        reference = "rest" if self._reference is None else [parts(self._reference)]
+        Returns
+        -------
+        list of FairnessAudit
+            The same audits; their adjusted p values and findings take account of the claims of all
+            of them, with equal weight for each audit. See `n_claims`.
+
+        Examples
+        --------
+        >>> from skfedauc import FairnessAudit
+        >>> predictions = [0, 1] * 20, [0.2, 0.6, 0.5, 0.4] * 10
+        >>> audits = [
+        ...     FairnessAudit.from_predictions(*predictions, groups=labels)
+        ...     for labels in (["f", "f", "m", "m"] * 10, ["u", "v", "v", "u"] * 10)
+        ... ]
+        >>> [audit.n_claims for audit in audits]
+        [5, 5]
+        >>> [audit.n_claims for audit in FairnessAudit.adjusted_together(audits)]
+        [10, 10]
+        """
+
+        def comparison_of(audit: FairnessAudit) -> GroupComparison:
+            return audit._comparison
+
+        def with_claims(audit: FairnessAudit, claims: Claims) -> FairnessAudit:
+            adjusted = audit._about(audit._comparison, claims)
+            adjusted.reference = audit.reference
+            return adjusted
+
+        comparisons = [comparison_of(audit) for audit in audits]
+        return [
+            with_claims(audit, claims)
+            for audit, claims in zip(audits, _claims_of(comparisons), strict=True)
+        ]
+
+    def _about(self, comparison: GroupComparison, claims: Claims | None = None) -> FairnessAudit:
+        """Return the audit of a comparison of the same decisions."""
+        reference = comparison.reference
         audit = FairnessAudit(
-            report,
-            decisions=None if self.decisions is None else self.decisions.regroup(parts),
-            threshold=None if self.decisions is None else "auto",
+            comparison.report,
+            decisions=comparison.decisions,
+            threshold=None if comparison.decisions is None else "auto",
             min_per_class=self.min_per_class,
-            reference=reference,
+            reference="rest" if reference is None else [reference],
             favorable=self.favorable,
         )
-        audit.threshold, audit._ranking_was_chosen = self.threshold, self._ranking_was_chosen
+        audit.threshold, audit._is_ranking_chosen = self.threshold, self._is_ranking_chosen
+        audit._comparison = comparison
+        if claims is not None:
+            audit._claims = claims
         return audit
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the sensitive columns; "column 1" and so on if they have no names."""
-        names = self._index.names
-        return tuple(
-            f"column {i}" if name is None else str(name) for i, name in enumerate(names, start=1)
-        )
+        return self._comparison.columns
 
     # The tables ----------------------------------------------------------------------------
 
@@ -474,46 +505,7 @@ class FairnessAudit:
         ``pvalue_adjusted`` and ``xauc_pvalue_adjusted`` are adjusted for all claims of the audit
         (see `n_claims`). Undefined values and p values without a test are NaN.
         """
-        is_compared = ~self._is_small
-        intervals = self.report.confidence_intervals(LEVEL)
-        table = pd.DataFrame(
-            {
-                "n_positives": self.report.counts.n_positives,
-                "n_negatives": self.report.counts.n_negatives,
-                "is_small": self._is_small,
-                "auc": intervals["auc"].to_numpy(),
-                "ci_low": intervals["ci_low"].to_numpy(),
-                "ci_high": intervals["ci_high"].to_numpy(),
-            },
-            index=self._index,
-        )
-        with_reference = self._with_reference
-        of_claims = self._family.adjusted(self)
-        of_groups = of_claims["difference" if self.compared.n_groups == 2 else "group_auc"]
-        own_pvalue = with_reference["pvalue"].to_numpy()
-        if self.compared.n_groups == 2:
-            # Both rows have the p value of the one comparison.
-            own_pvalue = np.repeat(self._pvalues["difference"], 2)
-            if self._reference is not None:
-                own_pvalue[with_reference["pvalue"].isna()] = np.nan
-        bias = self.report.bias_by_group.drop(columns="auc")
-        bias.loc[is_compared] = self.compared.bias_by_group.drop(columns="auc").to_numpy()
-        for name, values in (
-            ("reference_auc", with_reference["reference_auc"].to_numpy()),
-            ("pvalue", own_pvalue),
-            ("pvalue_adjusted", np.where(np.isnan(own_pvalue), np.nan, of_groups)),
-            *((column, bias[column].to_numpy()) for column in bias.columns[:3]),
-            ("xauc_pvalue", self._cross_gaps.pvalue),
-            ("xauc_pvalue_adjusted", of_claims["cross_ranking"]),
-            *((column, bias[column].to_numpy()) for column in bias.columns[3:]),
-            *((rate, self._rates[rate].to_numpy()) for rate in deciding.RATES),
-        ):
-            if len(values) == len(table):
-                table[name] = values
-            else:
-                table[name] = np.nan
-                table.loc[is_compared, name] = np.broadcast_to(values, int(is_compared.sum()))
-        return table
+        return tables.by_group(self._comparison, self._claims)
 
     @functools.cached_property
     def gaps(self) -> pd.DataFrame:
@@ -553,13 +545,7 @@ class FairnessAudit:
         two rates (Holm). Only groups with enough rows for the rate are compared; see `left_out`.
         With weights, the tests count effective sample sizes (Kish).
         """
-        rows = {**self._auc_gaps(), **self._ranking_gaps(), **self._decision_gaps()}
-        numbers = ["value", "ci_low", "ci_high", "expected", "pvalue", "pvalue_adjusted"]
-        columns = [*numbers, "lowest", "highest", "rate"]
-        # Objects, because integers beside missing values would become floats
-        cells = [[row.get(column, np.nan) for column in columns] for row in rows.values()]
-        table = pd.DataFrame(cells, index=list(rows), columns=columns, dtype=object)
-        return table.astype(dict.fromkeys(numbers, np.float64)).rename_axis("gap")
+        return tables.gaps(self._comparison, self._claims.adjusted)
 
     @functools.cached_property
     def left_out(self) -> dict[str, tuple[Any, ...]]:
@@ -567,13 +553,7 @@ class FairnessAudit:
 
         The keys are "auc", "selection_rate", "true_positive_rate" and "false_positive_rate".
         """
-        groups = self.report.counts.groups or ()
-        too_few = {"auc": self._is_small} | {
-            rate: ~has_enough for rate, has_enough in self._has_enough.items()
-        }
-        return {
-            name: tuple(groups[g] for g in np.flatnonzero(small)) for name, small in too_few.items()
-        }
+        return tables.left_out(self._comparison)
 
     @property
     def n_claims(self) -> int:
@@ -590,7 +570,7 @@ class FairnessAudit:
         .. [1] Holm, S. (1979). A simple sequentially rejective multiple test procedure.
            Scandinavian Journal of Statistics 6(2).
         """
-        return self._family.n_claims
+        return self._claims.family.n_claims
 
     @functools.cached_property
     def quality(self) -> pd.DataFrame:
@@ -601,18 +581,7 @@ class FairnessAudit:
         groups that are not small. Columns: `auc`; the limits `ci_low` and `ci_high` of its 95 %
         interval for fixed groups; and `group`, the label of the worst group.
         """
-        columns = ["value", "ci_low", "ci_high"]
-        table = self._everyone.confidence_intervals(LEVEL, of="statistics", over="rows")
-        found, compared = table.loc[["pooled", "within"], columns], self.compared
-        if compared is not self._everyone:
-            table = compared.confidence_intervals(LEVEL, of="statistics", over="rows")
-        found.loc["worst"] = table.loc["worst", columns]
-        found = found.astype(np.float64).set_axis(["auc", "ci_low", "ci_high"], axis=1)
-        found = found.set_axis(["pooled", "within", "worst"], axis=0)
-        lowest: Any = np.nan
-        if compared.n_groups:
-            lowest = (compared.counts.groups or ())[int(np.nanargmin(compared._auc))]
-        return found.assign(group=pd.Series({"worst": lowest}, dtype=object))
+        return tables.quality(self._comparison)
 
     @functools.cached_property
     def reversed_groups(self) -> tuple[Any, ...]:
@@ -621,12 +590,7 @@ class FairnessAudit:
         The upper limits of the simultaneous 95 % intervals (Bonferroni) of these groups are below
         0.5. Small groups are left out.
         """
-        compared = self.compared
-        n_groups = max(compared.n_groups, 1)
-        limits = compared.confidence_intervals(1.0 - (1.0 - LEVEL) / n_groups)
-        is_reversed = np.flatnonzero(limits["ci_high"].to_numpy() < 0.5)
-        order = is_reversed[np.argsort(compared._auc[is_reversed], kind="stable")]
-        return tuple((compared.counts.groups or ())[g] for g in order)
+        return tables.reversed_groups(self._comparison)
 
     @functools.cached_property
     def metric_frame(self) -> MetricFrame:
@@ -641,20 +605,18 @@ class FairnessAudit:
             raise ValueError(
                 "there are no decisions to make a MetricFrame of; pass threshold= or y_pred=."
             )
-        features = self._index.to_frame(index=False).set_axis(list(self.columns), axis=1)
+        features = self._comparison.index.to_frame(index=False).set_axis(list(self.columns), axis=1)
         return deciding.metric_frame(self.decisions, features)
 
     @functools.cached_property
     def compared(self) -> GroupAUC:
         """Report on the groups with `min_per_class` rows of each class."""
-        if not self._is_small.any():
-            return self._everyone
-        return self._everyone.without_small_groups(self._least)
+        return self._comparison.compared
 
     @functools.cached_property
     def findings(self) -> tuple[str, ...]:
         """Findings of the audit as sentences."""
-        return findings(self)
+        return findings(self.tables)
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
         """Write the audit to a self-contained HTML page.
@@ -682,252 +644,62 @@ class FairnessAudit:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     audit.to_html(Path(folder) / "audit.html")
         """
-        from skfedauc.audit.page import page
+        from skfedauc.audit.page import Section, page_of
 
         check_target(path)
-        write_whole(path, page(self))
-
-    # Parts of the tables ---------------------------------------------------------------------
-
-    @functools.cached_property
-    def _everyone(self) -> GroupAUC:
-        """Report on all groups, without warnings and without substitutes for undefined AUCs."""
-        if self.report.undefined == "ignore":
-            return self.report
-        names = self.report._group_names
-        return GroupAUC(self.report.counts, undefined="ignore", group_names=names)
-
-    @property
-    def _index(self) -> pd.Index:
-        return self.report.by_group.index
+        by_column = [Section(audit.tables) for audit in self._by_column.values()]
+        write_whole(path, page_of([*by_column, Section(self.tables)]))
 
     @functools.cached_property
-    def _is_small(self) -> NDArray[np.bool_]:
-        return ~self.report._has_per_class(self._least)
+    def tables(self) -> AuditTables:
+        """Tables, reports and facts of the audit, from which findings and page are made."""
+        comparison = self._comparison
+        n_compared = comparison.compared.n_groups
+        return AuditTables(
+            report=self.report,
+            compared=self.compared,
+            columns=self.columns,
+            by_group=self.by_group,
+            gaps=self.gaps,
+            quality=self.quality,
+            left_out=self.left_out,
+            has_enough=comparison.has_enough,
+            reversed_groups=self.reversed_groups,
+            largest_difference=comparison.largest_difference if n_compared > 1 else None,
+            claims=self._claims,
+            min_per_class=self.min_per_class,
+            reference=comparison.reference,
+            favorable=self.favorable,
+            has_decisions=self.decisions is not None,
+            threshold=self.threshold,
+            is_ranking_chosen=self._is_ranking_chosen,
+        )
 
-    @property
-    def _least(self) -> int:
-        return max(self.min_per_class, 1)
-
-    @functools.cached_property
-    def _family(self) -> Family:
-        """Audits by each column alone and by all columns, whose claims are adjusted together."""
-        alone = [self._regrouped([name]) for name in self.columns] if len(self.columns) > 1 else []
-        return Family.joined([*alone, self])
-
-    @functools.cached_property
-    def _rates(self) -> pd.DataFrame:
-        if self.decisions is None:
-            return pd.DataFrame(np.nan, index=self._index, columns=list(deciding.RATES))
-        return pd.DataFrame(deciding.rates(self.decisions), index=self._index)
-
-    @functools.cached_property
-    def _has_enough(self) -> dict[str, NDArray[np.bool_]]:
-        """By rate, whether each group has enough rows in the rate's denominator."""
-        n_rows = deciding.n_rows_of_rates(self.report.counts)
-        return {rate: n >= self._least for rate, n in n_rows.items()}
-
-    @functools.cached_property
-    def _with_reference(self) -> pd.DataFrame:
-        """Comparisons of the groups that are not small with the reference, in their order."""
-        compared = self.compared
-        if self._reference is None:
-            return compared.compare_groups("rest", confidence_level=LEVEL)
-        table = compared.compare_groups([self._reference], confidence_level=LEVEL)
-        # The reference group is not compared with itself.
-        number = (compared.counts.groups or ()).index(self._reference)
-        rows = np.insert(np.arange(len(table)), number, -1)
-        padded = table.reset_index(drop=True).reindex(rows)
-        padded["reference_auc"] = compared._auc[number]
-        return padded
+    # Claims ------------------------------------------------------------------------------
 
     @functools.cached_property
-    def _pvalues(self) -> dict[str, NDArray[np.float64]]:
-        """P values of the claims that findings can make, by question."""
-        compared, none = self.compared, np.full(1, np.nan)
-        pvalues = {"difference": none, "equal_aucs": none, "group_auc": none}
-        pvalues["cross_ranking"] = self._cross_gaps.pvalue
-        if compared.n_groups == 2:
-            pvalues["difference"] = np.array([self._largest_difference.pvalue])
-            pvalues["cross_ranking"] = pvalues["cross_ranking"][:1]
-        elif compared.n_groups > 2:
-            pvalues["difference"] = np.array([self._largest_difference.pvalue])
-            pvalues["equal_aucs"] = np.array([compared.test_equal_groups().pvalue])
-            pvalues["group_auc"] = self._with_reference["pvalue"].to_numpy()
-        for rate in deciding.RATES:
-            pvalues[rate] = np.array([self._rate_gaps[rate].get("pvalue", np.nan)])
-        return pvalues
+    def _claims(self) -> Claims:
+        """P values, adjusted for all claims of the audits by each column and by all columns."""
+        return self._claims_of_parts[-1]
 
     @functools.cached_property
-    def _cross_gaps(self) -> CrossGaps:
-        """XAUC disparities between the groups that are not small."""
-        disparity = self.compared.bias_by_group["xauc_disparity"].to_numpy()
-        # Bitwise the same numbers as in the table
-        return cross_gaps(self.compared.counts)._replace(disparity=disparity)
+    def _claims_of_parts(self) -> list[Claims]:
+        return _claims_of([*self._parts, self._comparison])
 
-    def _extremes(
-        self, of_group: NDArray[np.float64], is_compared: NDArray[np.bool_]
-    ) -> dict[str, Any]:
-        """Lowest and highest of the compared groups; empty if all are equal."""
-        values = np.where(is_compared, of_group, np.nan)
-        if np.isnan(values).all() or np.nanmin(values) == np.nanmax(values):
-            return {}
-        groups = self.report.counts.groups or ()
+    @functools.cached_property
+    def _parts(self) -> list[GroupComparison]:
+        """Comparisons by each column alone, if there are several."""
+        if len(self.columns) == 1:
+            return []
+        return [self._comparison.regrouped([name]) for name in self.columns]
+
+    @functools.cached_property
+    def _by_column(self) -> dict[str, FairnessAudit]:
+        """Audits by each column alone, if there are several."""
         return {
-            "lowest": groups[int(np.nanargmin(values))],
-            "highest": groups[int(np.nanargmax(values))],
+            part.columns[0]: self._about(part, claims)
+            for part, claims in zip(self._parts, self._claims_of_parts, strict=False)
         }
-
-    @functools.cached_property
-    def _largest_difference(self) -> DifferenceTest:
-        """Test of the largest difference of AUCs, from the comparison of all pairs of groups."""
-        return self.compared.test_difference(confidence_level=LEVEL)
-
-    def _auc_gaps(self) -> dict[str, dict[str, Any]]:
-        compared = self.compared
-        if compared.n_groups < 2:
-            return {"difference": {}, "ratio": {}, "tau": {}}
-        test, adjusted = self._largest_difference, self._family.adjusted(self)
-        spread = compared.heterogeneity(LEVEL).loc["reml"]
-        tested = {"pvalue": test.pvalue, "pvalue_adjusted": adjusted["difference"][0]}
-        extremes = self._extremes(self.report._auc, ~self._is_small)
-        return {
-            "difference": {
-                "value": compared.difference,
-                "expected": compared.null_difference,
-                "ci_low": test.ci_low,
-                "ci_high": test.ci_high,
-                **tested,
-                **extremes,
-            },
-            "ratio": {"value": compared.ratio, **tested, **extremes},
-            "tau": {
-                "value": spread["tau"],
-                "ci_low": spread["ci_low"],
-                "ci_high": spread["ci_high"],
-            },
-        }
-
-    def _ranking_gaps(self) -> dict[str, dict[str, Any]]:
-        compared = self.compared
-        if compared.n_groups < 2:
-            return {"xauc_disparity": {}, "cross_difference": {}, "abroca": {}}
-        groups, found = compared.counts.groups or (), self._cross_gaps
-        # Without any standard error, take the largest disparity.
-        errors = 1.0 if np.isnan(found.error).all() else found.error
-        clearness = np.abs(found.disparity) / errors
-        # The disparities of two groups differ in sign only: take the group that is scored higher.
-        clearness *= np.where(found.disparity > 0, 1 + 1e-9, 1.0)
-        clearest = int(np.nanargmax(clearness))
-        low, high = found.limits(LEVEL)
-        of_claims = self._family.adjusted(self)["cross_ranking"]
-        rows: dict[str, dict[str, Any]] = {
-            "xauc_disparity": {
-                "value": found.disparity[clearest],
-                "ci_low": low[clearest],
-                "ci_high": high[clearest],
-                "pvalue": found.pvalue_adjusted[clearest],
-                # Two groups make one claim.
-                "pvalue_adjusted": of_claims[min(clearest, of_claims.size - 1)],
-            }
-        }
-        if found.disparity[clearest]:
-            side = "highest" if found.disparity[clearest] > 0 else "lowest"
-            rows["xauc_disparity"][side] = groups[clearest]
-        if len(groups) <= MATRIX_GROUPS:
-            matrix = compared._cross_auc
-            high_group, low_group = np.unravel_index(np.argmax(matrix - matrix.T), matrix.shape)
-            rows["cross_difference"] = {"value": compared.cross_difference}
-            if compared.cross_difference > 0:
-                extremes = {"lowest": groups[int(low_group)], "highest": groups[int(high_group)]}
-                rows["cross_difference"] |= extremes
-        if len(groups) * compared.counts.cells.scores.size <= _MOST_PASSED:
-            table = compared.abroca()
-            largest = int(np.nanargmax(table["abroca"]))
-            is_better = table["auc"].iloc[largest] >= table["reference_auc"].iloc[largest]
-            rows["abroca"] = {"value": table["abroca"].iloc[largest]}
-            if rows["abroca"]["value"] > 0:
-                rows["abroca"]["highest" if is_better else "lowest"] = groups[largest]
-        return rows
-
-    @functools.cached_property
-    def _rate_gaps(self) -> dict[str, dict[str, Any]]:
-        """Gap of each rate between the groups with enough rows; empty with fewer than two."""
-        gaps: dict[str, dict[str, Any]] = {rate: {} for rate in deciding.RATES}
-        if self.decisions is None:
-            return gaps
-        n_rows = deciding.effective_rows(self.decisions)
-        for rate, has_enough in self._has_enough.items():
-            if has_enough.sum() < 2:
-                continue
-            values = self._rates[rate].to_numpy()
-            shares, n_of_rate = values[has_enough], n_rows[rate][has_enough]
-            low, high = float(shares.min()), float(shares.max())
-            gaps[rate] = {
-                "value": high - low,
-                "ratio": low / high if high > 0 else np.nan,
-                "expected": deciding.null_difference(shares, n_of_rate),
-                "pvalue": deciding.test_equal_shares(shares, n_of_rate),
-                **self._extremes(values, has_enough),
-            }
-        return gaps
-
-    def _decision_gaps(self) -> dict[str, dict[str, Any]]:
-        adjusted = self._family.adjusted(self)
-        found = {
-            rate: gap | {"pvalue_adjusted": adjusted[rate][0], "rate": rate}
-            for rate, gap in self._rate_gaps.items()
-            if gap
-        }
-        rows: dict[str, dict[str, Any]] = {}
-        for name, rates in (("demographic_parity", [_SELECTION]), ("equalized_odds", _ODDS)):
-            of_rates = [found[rate] for rate in rates if rate in found]
-            if rates == _ODDS:
-                for rate in rates:
-                    own = found.get(rate, {})
-                    rows[f"{rate}_difference"] = {k: v for k, v in own.items() if k != "rate"}
-                # Adjust for the choice of one of two rates; the family adjusts for all claims.
-                raw = np.array([gap["pvalue"] for gap in of_rates])
-                of_two = weighted_holm(raw, np.ones(raw.size)).tolist()
-                of_rates = [
-                    gap | {"pvalue": min(pvalue, gap["pvalue_adjusted"])}  # unless rounding differs
-                    for gap, pvalue in zip(of_rates, of_two, strict=True)
-                ]
-            else:
-                of_rates = [{k: v for k, v in g.items() if k != "rate"} for g in of_rates]
-            widest = max(of_rates, key=lambda gap: gap["value"], default={})
-            # The ratio is undefined if no row is selected.
-            defined = [gap for gap in of_rates if gap["ratio"] == gap["ratio"]] or of_rates
-            smallest = min(defined, key=lambda gap: gap["ratio"], default={})
-            rows[f"{name}_difference"] = widest
-            rows[f"{name}_ratio"] = smallest | (
-                {"value": smallest["ratio"], "expected": np.nan} if smallest else {}
-            )
-        return rows
-
-    def _check_reference(self, reference: Any) -> Any:
-        """Return the label of the reference group; None for the rest."""
-        if isinstance(reference, str) and reference == "rest":
-            return None
-        label = reference[0] if isinstance(reference, list) and len(reference) == 1 else reference
-        groups, label = self.report.counts.groups or (), _input.as_label(label)
-        if label not in groups:
-            raise ValueError(
-                "reference must be 'rest' or a group's label; got "
-                f"{_words.shortened(reference)}, and the groups "
-                f"are {', '.join(map(named, groups[:5]))}{', ...' * (len(groups) > 5)}."
-            )
-        place = groups.index(label)
-        if self._is_small[place]:
-            counts = self.report.counts
-            raise ValueError(
-                f"the reference group {named(label)} is too small to be compared with: it has "
-                f"{_words.counted(int(counts.n_positives[place]), 'positive')} and "
-                f"{_words.counted(int(counts.n_negatives[place]), 'negative')}, and "
-                f"min_per_class is {self.min_per_class}. Pass another one, or a smaller "
-                "min_per_class."
-            )
-        return groups[place]
 
     def __repr__(self) -> str:
         return "\n".join([self._headline(), *(f"- {finding}" for finding in self.findings)])
@@ -935,10 +707,9 @@ class FairnessAudit:
     def _headline(self) -> str:
         return (
             f"FairnessAudit of {_words.counted(self.report.n_groups, 'group')} by "
-            f"{', '.join(self.columns)}, {self._decided}{left_out(self.report.n_missing)}"
+            f"{', '.join(self.columns)}, {self._decided()}{left_out(self.report.n_missing)}"
         )
 
-    @property
     def _decided(self) -> str:
         """Description of the decisions."""
         if self.decisions is None:
@@ -946,6 +717,36 @@ class FairnessAudit:
         if self.threshold is None:
             return "decisions of the model"
         return f"decisions at the threshold {self.threshold:g}"
+
+
+def _claims_of(comparisons: Sequence[GroupComparison]) -> list[Claims]:
+    """Return the claims of each comparison, adjusted together."""
+    names = [" \N{MULTIPLICATION SIGN} ".join(comparison.columns) for comparison in comparisons]
+    return adjusted_together(names, [comparison.pvalues for comparison in comparisons])
+
+
+def _check_reference(reference: Any, counts: ScoreCounts, min_per_class: int) -> Any:
+    """Return the label of the reference group; None for the rest."""
+    if isinstance(reference, str) and reference == "rest":
+        return None
+    label = reference[0] if isinstance(reference, list) and len(reference) == 1 else reference
+    groups, label = counts.groups or (), _input.as_label(label)
+    if label not in groups:
+        raise ValueError(
+            "reference must be 'rest' or a group's label; got "
+            f"{_words.shortened(reference)}, and the groups "
+            f"are {', '.join(map(named, groups[:5]))}{', ...' * (len(groups) > 5)}."
+        )
+    place = groups.index(label)
+    if is_small(counts, min_per_class)[place]:
+        raise ValueError(
+            f"the reference group {named(label)} is too small to be compared with: it has "
+            f"{_words.counted(int(counts.n_positives[place]), 'positive')} and "
+            f"{_words.counted(int(counts.n_negatives[place]), 'negative')}, and "
+            f"min_per_class is {min_per_class}. Pass another one, or a smaller "
+            "min_per_class."
+        )
+    return groups[place]
 
 
 def _are_probabilities(counts: ScoreCounts) -> bool:

@@ -14,14 +14,13 @@ import numpy as np
 
 from skfedauc import _words
 from skfedauc.audit.findings import named
+from skfedauc.audit.tables import AuditTables
 from skfedauc.plotting.drawing import LINE, MARGINS, WIDTH
 from skfedauc.report import GroupAUC
 from skfedauc.report.group_auc import MATRIX_GROUPS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from skfedauc.audit.fairness_audit import FairnessAudit
 
 # Most groups in the forest plot and in the plot of scores, and inches per group in the latter.
 _MOST_AUCS, _MOST_SCORES, _SCORES = 30, 12, 0.5
@@ -47,19 +46,19 @@ class _Plot(NamedTuple):
     caption: str
 
 
-def pictures(audit: FairnessAudit, prefix: str) -> Iterator[Picture]:
+def pictures(tables: AuditTables, prefix: str) -> Iterator[Picture]:
     """Yield the plots of an audit; SVG ids begin with `prefix`.
 
     Small groups are not drawn if there are other groups. A plot that cannot be drawn has no SVG,
     and its caption says why.
     """
-    report = audit.compared
+    report = tables.compared
     without = ""
-    if 0 < report.n_groups < audit.report.n_groups:
+    if 0 < report.n_groups < tables.report.n_groups:
         without = " Small groups are left out, of averages and of the pooled AUC as well."
     if not report.n_groups:
-        report = GroupAUC(audit.report.counts, undefined="ignore")
-    columns = " and ".join(map(_words.shortened_label, audit.columns))
+        report = GroupAUC(tables.report.counts, undefined="ignore")
+    columns = " and ".join(map(_words.shortened_label, tables.columns))
     groups = f"{_words.counted(report.n_groups, 'group')} by {columns}"
     for number, plot in enumerate(_plots(report)):
         try:
@@ -113,7 +112,7 @@ def _plots(report: GroupAUC) -> Iterator[_Plot]:
 
 def _span(report: GroupAUC) -> str:
     """Return the lowest and the highest group AUC as text."""
-    auc, groups = report._auc, report.counts.groups or ()
+    auc, groups = report.by_group["auc"].to_numpy(), report.counts.groups or ()
     if np.isnan(auc).all():
         return ""
     ends = int(np.nanargmin(auc)), int(np.nanargmax(auc))

@@ -9,7 +9,7 @@ import importlib.metadata
 import importlib.resources
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,10 +17,8 @@ import skfedauc
 from skfedauc import _input, _words
 from skfedauc.audit import figures
 from skfedauc.audit.findings import SIGNIFICANT, answers, closing
+from skfedauc.audit.tables import AuditTables
 from skfedauc.report import GroupAUC
-
-if TYPE_CHECKING:
-    from skfedauc.audit.fairness_audit import FairnessAudit
 
 # Most groups in a table, and most characters of a long label in its tooltip.
 MOST_ROWS = 1000
@@ -98,16 +96,10 @@ _NUMBERS = ("value", "ci_low", "ci_high", "expected", "pvalue", "pvalue_adjusted
 
 
 class Section(NamedTuple):
-    """An audit, and the number of rows left out for lack of a group label."""
+    """Tables of an audit, and the number of rows left out for lack of a group label."""
 
-    audit: FairnessAudit
+    tables: AuditTables
     n_dropped: int = 0
-
-
-def page(audit: FairnessAudit) -> str:
-    """Return a page of the audit by each column alone, if there are several, and by all columns."""
-    columns = audit.columns if len(audit.columns) > 1 else ()
-    return page_of([*(Section(audit.of(column)) for column in columns), Section(audit)])
 
 
 def page_of(sections: Sequence[Section], subject: str = "") -> str:
@@ -139,7 +131,7 @@ def page_of(sections: Sequence[Section], subject: str = "") -> str:
     environment.filters["hash_for_policy"] = _hash_for_policy
     source = importlib.resources.files(__package__).joinpath("page.html.jinja").read_text("utf-8")
     facts = [_facts(section) for section in sections]
-    found = [sentence for section in sections for sentence in answers(section.audit)]
+    found = [sentence for section in sections for sentence in answers(section.tables)]
     shared = {
         name: text
         for name, text in facts[0].items()
@@ -147,18 +139,18 @@ def page_of(sections: Sequence[Section], subject: str = "") -> str:
     }
     return environment.from_string(source).render(
         subject=_words.shortened_label(subject) if subject else "",
-        facts={"Groups by": _by(sections[-1].audit), **shared},
+        facts={"Groups by": _by(sections[-1].tables), **shared},
         sections=[
-            _content(number, section.audit)
+            _content(number, section.tables)
             | {"facts": {name: text for name, text in own.items() if name not in shared}}
             for number, (section, own) in enumerate(zip(sections, facts, strict=True), start=1)
         ],
-        favorable=sections[0].audit.favorable,
-        has_decisions=any(section.audit.decisions is not None for section in sections),
-        is_weighted=any(_is_weighted(section.audit) for section in sections),
+        favorable=sections[0].tables.favorable,
+        has_decisions=any(section.tables.has_decisions for section in sections),
+        is_weighted=any(section.tables.is_weighted for section in sections),
         significant=SIGNIFICANT,
-        closing=list(closing(sections[-1].audit, found)),
-        n_claims=sum({id(s.audit._family): s.audit.n_claims for s in sections}.values()),
+        closing=list(closing(sections[-1].tables, found)),
+        n_claims=sum(family.n_claims for family in {s.tables.claims.family for s in sections}),
         versions={"skfedauc": skfedauc.__version__}
         | {name: importlib.metadata.version(name) for name in ("fairlearn", "scikit-learn")},
     )
@@ -181,26 +173,26 @@ def _hash_for_policy(script: str) -> str:
     return f"sha256-{base64.b64encode(digest).decode()}"
 
 
-def _content(number: int, audit: FairnessAudit) -> dict[str, Any]:
+def _content(number: int, tables: AuditTables) -> dict[str, Any]:
     """Return the template's variables for an audit; ids hold numbers, not labels."""
-    columns = _columns_of(audit)
+    columns = _columns_of(tables)
     return {
         "id": f"by-{number}",
-        "by": _by(audit),
-        "columns": list(map(_words.shortened_label, audit.columns)),
+        "by": _by(tables),
+        "columns": list(map(_words.shortened_label, tables.columns)),
         "group_columns": columns,
-        "n_columns": len(audit.columns) + sum(map(len, columns.values())),
-        "fewest": max(audit.min_per_class, 1),
-        "findings": answers(audit),
-        "gaps": _gap_rows(audit),
-        "groups": _group_rows(audit),
-        "pictures": list(figures.pictures(audit, f"plot-{number}")),
+        "n_columns": len(tables.columns) + sum(map(len, columns.values())),
+        "fewest": max(tables.min_per_class, 1),
+        "findings": answers(tables),
+        "gaps": _gap_rows(tables),
+        "groups": _group_rows(tables),
+        "pictures": list(figures.pictures(tables, f"plot-{number}")),
     }
 
 
-def _columns_of(audit: FairnessAudit) -> dict[str, dict[str, str]]:
+def _columns_of(tables: AuditTables) -> dict[str, dict[str, str]]:
     """Return the columns of the table of groups; without decisions it has no rates."""
-    if audit.decisions is not None:
+    if tables.has_decisions:
         return _GROUP_COLUMNS
     return {about: columns for about, columns in _GROUP_COLUMNS.items() if about != "Decisions"}
 
@@ -209,11 +201,11 @@ def _columns_of(audit: FairnessAudit) -> dict[str, dict[str, str]]:
 
 
 def _facts(section: Section) -> dict[str, str]:
-    audit, n_dropped = section
-    n_dropped = n_dropped or audit.report.n_missing
-    counts = audit.report.counts
+    tables, n_dropped = section
+    n_dropped = n_dropped or tables.report.n_missing
+    counts = tables.report.counts
     n_positives, n_negatives = int(counts.n_positives.sum()), int(counts.n_negatives.sum())
-    n_small = len(counts) - audit.compared.n_groups
+    n_small = len(counts) - tables.compared.n_groups
     facts = {
         "Rows": f"{n_positives + n_negatives:,}",
         "Positives": f"{n_positives:,}",
@@ -221,27 +213,28 @@ def _facts(section: Section) -> dict[str, str]:
     }
     if n_dropped:
         facts["Left out"] = f"{_words.counted(n_dropped, 'row')} without a group"
-    if _is_weighted(audit):
+    if tables.is_weighted:
         facts["Weights"] = "yes"
     facts["Groups"] = f"{len(counts):,}" + (f", {n_small:,} of them small" if n_small else "")
     facts["Pooled AUC"] = _number(GroupAUC(counts, undefined="ignore").pooled)
-    facts["Decisions"] = _DECIDED.get(audit._decided, f"at the threshold {audit.threshold or 0:g}")
-    if audit.favorable is not None:
-        facts["Favorable outcome"] = f"the {audit.favorable} class"
-    if audit._reference is not None:
-        facts["Reference"] = _words.shortened_label(audit._reference)
+    facts["Decisions"] = _decided(tables)
+    if tables.favorable is not None:
+        facts["Favorable outcome"] = f"the {tables.favorable} class"
+    if tables.reference is not None:
+        facts["Reference"] = _words.shortened_label(tables.reference)
     return facts
 
 
-_DECIDED = {"ranking only": "none", "decisions of the model": "of the model"}
+def _decided(tables: AuditTables) -> str:
+    if not tables.has_decisions:
+        return "none"
+    if tables.threshold is None:
+        return "of the model"
+    return f"at the threshold {tables.threshold:g}"
 
 
-def _is_weighted(audit: FairnessAudit) -> bool:
-    return audit.report.counts.cells.weights is not None
-
-
-def _by(audit: FairnessAudit) -> str:
-    return " \N{MULTIPLICATION SIGN} ".join(map(_words.shortened_label, audit.columns))
+def _by(tables: AuditTables) -> str:
+    return " \N{MULTIPLICATION SIGN} ".join(map(_words.shortened_label, tables.columns))
 
 
 # Tables ----------------------------------------------------------------------------------------
@@ -264,9 +257,9 @@ class _GroupRows(NamedTuple):
     left_out: str
 
 
-def _group_rows(audit: FairnessAudit) -> _GroupRows:
+def _group_rows(tables: AuditTables) -> _GroupRows:
     """Return the groups by AUC, small groups last; if there are too many, the two ends."""
-    table = audit.by_group
+    table = tables.by_group
     auc, is_small = table["auc"].to_numpy(), table["is_small"].to_numpy(np.bool_)
     order = np.argsort(auc, kind="stable")
     lowest, beyond, highest = _words.ends(order[~is_small[order]], MOST_ROWS)
@@ -279,9 +272,9 @@ def _group_rows(audit: FairnessAudit) -> _GroupRows:
         left_out.append(f"{_words.counted(beyond.size, 'group')} {of_aucs}")
     if small_beyond.size:
         left_out.append(_words.counted(small_beyond.size, "small group"))
-    names = [name for about in _columns_of(audit).values() for name in about]
+    names = [name for about in _columns_of(tables).values() for name in about]
     cells = [
-        *_label_cells(audit.report.counts.groups or ()),
+        *_label_cells(tables.groups),
         *([_cell(name, value) for value in table[name].tolist()] for name in names),
     ]
     rows = list(zip(*cells, strict=True))
@@ -297,11 +290,11 @@ def _label_cells(labels: Sequence[Any]) -> Iterator[list[_Cell]]:
         yield [_label_cell(*cell) for cell in zip(parts, places.tolist(), strict=True)]
 
 
-def _gap_rows(audit: FairnessAudit) -> list[tuple[tuple[str, str], list[_Cell]]]:
+def _gap_rows(tables: AuditTables) -> list[tuple[tuple[str, str], list[_Cell]]]:
     """Return the name, the definition and the cells of each gap."""
     rows = []
-    for name, gap in zip(audit.gaps.index, audit.gaps.to_dict("records"), strict=True):
-        if audit.decisions is None and str(name).startswith(_DECISIONS):
+    for name, gap in zip(tables.gaps.index, tables.gaps.to_dict("records"), strict=True):
+        if not tables.has_decisions and str(name).startswith(_DECISIONS):
             continue
         # The gap determines the format of the value and its limits; the column that of the rest.
         cells = [_cell(name, gap[column]) for column in _NUMBERS[:3]]

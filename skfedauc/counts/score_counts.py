@@ -691,6 +691,23 @@ default=None
         cells = self.cells._replace(weights=np.ldexp(weights, -powers))
         return ScoreCounts._of(cells, self.labels, self.origin)
 
+    def with_scores(self, scores: NDArray[np.float64]) -> ScoreCounts:
+        """Replace the scores; cells of a group that then have the same score are added up.
+
+        Parameters
+        ----------
+        scores : ndarray of float64, shape (n_cells,)
+            New score of each cell.
+
+        Returns
+        -------
+        ScoreCounts
+            The resulting counts.
+        """
+        codes = None if self.labels is None else self.cells.groups
+        cells = self.cells._replace(scores=scores)
+        return ScoreCounts._added(cells, codes, self.labels, self.origin)
+
     def without_groups(self) -> ScoreCounts:
         """Combine all groups into one without a label.
 

@@ -1,0 +1,319 @@
+"""Gaps between groups in ranking and in decisions, and the p values of their tests."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from skfedauc.audit import decisions as deciding
+from skfedauc.audit.claims import Floats, Questions, weighted_holm
+from skfedauc.counts import ScoreCounts
+from skfedauc.inference.cross_gap import CrossGaps, cross_gaps
+from skfedauc.inference.pairwise import DifferenceTest
+from skfedauc.report import GroupAUC
+from skfedauc.report.group_auc import MATRIX_GROUPS
+
+LEVEL = 0.95
+# ABROCA is left out if it needs more than this number of visits of cells.
+_MOST_VISITS = 10_000_000
+_SELECTION, *_ODDS = deciding.RATES
+
+# A row of the table of gaps, by column
+Gap = dict[str, Any]
+
+
+def is_small(counts: ScoreCounts, min_per_class: int) -> NDArray[np.bool_]:
+    """Return whether each group has fewer rows of a class than required; one is always required."""
+    n_smaller_class = np.minimum(counts.n_positives, counts.n_negatives)
+    return np.asarray(n_smaller_class < max(min_per_class, 1))
+
+
+class GroupComparison:
+    """Comparison of the groups of one grouping: gaps, and p values of the claims about them.
+
+    Parameters
+    ----------
+    report : GroupAUC
+        Report on all groups.
+    decisions : ScoreCounts or None
+        Counts of decisions on the same rows; None compares the ranking only.
+    min_per_class : int
+        Least number of rows in the denominator of a number that is compared.
+    reference : object
+        Label of the group that each group is compared with; None for the other groups together.
+    """
+
+    def __init__(
+        self, report: GroupAUC, decisions: ScoreCounts | None, min_per_class: int, reference: Any
+    ) -> None:
+        self.report = report
+        self.decisions = decisions
+        self.min_per_class = min_per_class
+        self.reference = reference
+
+    def regrouped(self, columns: Sequence[str]) -> GroupComparison:
+        """Return the comparison of the groups by some of several columns."""
+        places = [self.columns.index(name) for name in columns]
+
+        def parts(label: tuple[Any, ...]) -> Any:
+            return label[places[0]] if len(places) == 1 else tuple(label[i] for i in places)
+
+        counts, decisions = self.report.counts, self.decisions
+        return GroupComparison(
+            GroupAUC(counts.regroup(parts), undefined="ignore", group_names=list(columns)),
+            None if decisions is None else decisions.regroup(parts),
+            self.min_per_class,
+            None if self.reference is None else parts(self.reference),
+        )
+
+    # Groups ------------------------------------------------------------------------------
+
+    @property
+    def groups(self) -> tuple[Any, ...]:
+        """Labels of all groups."""
+        return self.report.counts.groups or ()
+
+    @functools.cached_property
+    def index(self) -> pd.Index:
+        """Index of tables with one row per group."""
+        return self.report.by_group.index
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the sensitive columns; "column 1" and so on if they have no names."""
+        return tuple(
+            f"column {i}" if name is None else str(name)
+            for i, name in enumerate(self.index.names, start=1)
+        )
+
+    @functools.cached_property
+    def is_small(self) -> NDArray[np.bool_]:
+        """Whether each group has too few rows of a class for its AUC to be compared."""
+        return is_small(self.report.counts, self.min_per_class)
+
+    @functools.cached_property
+    def has_enough(self) -> dict[str, NDArray[np.bool_]]:
+        """By rate, whether each group has enough rows in the rate's denominator."""
+        n_rows = deciding.n_rows_of_rates(self.report.counts)
+        return {rate: n >= max(self.min_per_class, 1) for rate, n in n_rows.items()}
+
+    @functools.cached_property
+    def everyone(self) -> GroupAUC:
+        """Report on all groups, without warnings and without substitutes for undefined AUCs."""
+        if self.report.undefined == "ignore":
+            return self.report
+        names = None if None in self.index.names else self.columns
+        return GroupAUC(self.report.counts, undefined="ignore", group_names=names)
+
+    @functools.cached_property
+    def compared(self) -> GroupAUC:
+        """Report on the groups that are not small."""
+        if not self.is_small.any():
+            return self.everyone
+        return self.everyone.without_small_groups(max(self.min_per_class, 1))
+
+    # Tests -------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def with_reference(self) -> pd.DataFrame:
+        """Comparisons of the groups that are not small with the reference, in their order."""
+        compared = self.compared
+        if self.reference is None:
+            return compared.compare_groups("rest", confidence_level=LEVEL)
+        table = compared.compare_groups([self.reference], confidence_level=LEVEL)
+        # The reference group is not compared with itself.
+        number = (compared.counts.groups or ()).index(self.reference)
+        rows = np.insert(np.arange(len(table)), number, -1)
+        padded = table.reset_index(drop=True).reindex(rows)
+        padded["reference_auc"] = compared.by_group["auc"].to_numpy()[number]
+        return padded
+
+    @functools.cached_property
+    def largest_difference(self) -> DifferenceTest:
+        """Test of the largest difference of AUCs, from the comparison of all pairs of groups."""
+        return self.compared.test_difference(confidence_level=LEVEL)
+
+    @functools.cached_property
+    def cross_gaps(self) -> CrossGaps:
+        """XAUC disparities between the groups that are not small."""
+        disparity = self.compared.bias_by_group["xauc_disparity"].to_numpy()
+        # Bitwise the same numbers as in the table
+        return cross_gaps(self.compared.counts)._replace(disparity=disparity)
+
+    @functools.cached_property
+    def rates(self) -> dict[str, Floats]:
+        """Rates of the decisions by group; NaN without decisions."""
+        if self.decisions is None:
+            return {rate: np.full(len(self.groups), np.nan) for rate in deciding.RATES}
+        return deciding.rates(self.decisions)
+
+    @functools.cached_property
+    def rate_gaps(self) -> dict[str, Gap]:
+        """Gap of each rate between the groups with enough rows; empty with fewer than two."""
+        gaps: dict[str, Gap] = {rate: {} for rate in deciding.RATES}
+        if self.decisions is None:
+            return gaps
+        n_rows = deciding.effective_rows(self.decisions)
+        for rate, has_enough in self.has_enough.items():
+            if has_enough.sum() < 2:
+                continue
+            values = self.rates[rate]
+            shares, n_of_rate = values[has_enough], n_rows[rate][has_enough]
+            low, high = float(shares.min()), float(shares.max())
+            gaps[rate] = {
+                "value": high - low,
+                "ratio": low / high if high > 0 else np.nan,
+                "expected": deciding.null_difference(shares, n_of_rate),
+                "pvalue": deciding.test_equal_shares(shares, n_of_rate),
+                **self._extremes(values, has_enough),
+            }
+        return gaps
+
+    @functools.cached_property
+    def pvalues(self) -> Questions:
+        """P values of the claims that findings can make, by question."""
+        compared, none = self.compared, np.full(1, np.nan)
+        pvalues = {"difference": none, "equal_aucs": none, "group_auc": none}
+        pvalues["cross_ranking"] = self.cross_gaps.pvalue
+        if compared.n_groups == 2:
+            pvalues["difference"] = np.array([self.largest_difference.pvalue])
+            pvalues["cross_ranking"] = pvalues["cross_ranking"][:1]
+        elif compared.n_groups > 2:
+            pvalues["difference"] = np.array([self.largest_difference.pvalue])
+            pvalues["equal_aucs"] = np.array([compared.test_equal_groups().pvalue])
+            pvalues["group_auc"] = self.with_reference["pvalue"].to_numpy()
+        for rate in deciding.RATES:
+            pvalues[rate] = np.array([self.rate_gaps[rate].get("pvalue", np.nan)])
+        return pvalues
+
+    # Gaps --------------------------------------------------------------------------------
+
+    def gaps(self, adjusted: Questions) -> dict[str, Gap]:
+        """Return the gaps by name; an undefined gap is empty.
+
+        Parameters
+        ----------
+        adjusted : mapping of str to ndarray
+            Adjusted p values by question.
+        """
+        return {
+            **self._auc_gaps(adjusted),
+            **self._ranking_gaps(adjusted),
+            **self._decision_gaps(adjusted),
+        }
+
+    def _auc_gaps(self, adjusted: Questions) -> dict[str, Gap]:
+        compared = self.compared
+        if compared.n_groups < 2:
+            return {"difference": {}, "ratio": {}, "tau": {}}
+        test = self.largest_difference
+        spread = compared.heterogeneity(LEVEL).loc["reml"]
+        tested = {"pvalue": test.pvalue, "pvalue_adjusted": adjusted["difference"][0]}
+        extremes = self._extremes(self.report.by_group["auc"].to_numpy(), ~self.is_small)
+        return {
+            "difference": {
+                "value": compared.difference,
+                "expected": compared.null_difference,
+                "ci_low": test.ci_low,
+                "ci_high": test.ci_high,
+                **tested,
+                **extremes,
+            },
+            "ratio": {"value": compared.ratio, **tested, **extremes},
+            "tau": {
+                "value": spread["tau"],
+                "ci_low": spread["ci_low"],
+                "ci_high": spread["ci_high"],
+            },
+        }
+
+    def _ranking_gaps(self, adjusted: Questions) -> dict[str, Gap]:
+        compared = self.compared
+        if compared.n_groups < 2:
+            return {"xauc_disparity": {}, "cross_difference": {}, "abroca": {}}
+        groups = compared.counts.groups or ()
+        rows = {"xauc_disparity": self._clearest_disparity(groups, adjusted["cross_ranking"])}
+        if len(groups) <= MATRIX_GROUPS:
+            matrix = compared.cross_matrix.to_numpy()
+            high_group, low_group = np.unravel_index(np.argmax(matrix - matrix.T), matrix.shape)
+            rows["cross_difference"] = {"value": compared.cross_difference}
+            if compared.cross_difference > 0:
+                extremes = {"lowest": groups[int(low_group)], "highest": groups[int(high_group)]}
+                rows["cross_difference"] |= extremes
+        if len(groups) * compared.counts.cells.scores.size <= _MOST_VISITS:
+            table = compared.abroca()
+            largest = int(np.nanargmax(table["abroca"]))
+            is_better = table["auc"].iloc[largest] >= table["reference_auc"].iloc[largest]
+            rows["abroca"] = {"value": table["abroca"].iloc[largest]}
+            if rows["abroca"]["value"] > 0:
+                rows["abroca"]["highest" if is_better else "lowest"] = groups[largest]
+        return rows
+
+    def _clearest_disparity(self, groups: Sequence[Any], adjusted: Floats) -> Gap:
+        """Return the xAUC disparity that is largest in standard errors."""
+        found = self.cross_gaps
+        # Without any standard error, take the largest disparity.
+        errors = 1.0 if np.isnan(found.error).all() else found.error
+        clearness = np.abs(found.disparity) / errors
+        # The disparities of two groups differ in sign only: take the group that is scored higher.
+        clearness *= np.where(found.disparity > 0, 1 + 1e-9, 1.0)
+        clearest = int(np.nanargmax(clearness))
+        low, high = found.limits(LEVEL)
+        gap: Gap = {
+            "value": found.disparity[clearest],
+            "ci_low": low[clearest],
+            "ci_high": high[clearest],
+            "pvalue": found.pvalue_adjusted[clearest],
+            # Two groups make one claim.
+            "pvalue_adjusted": adjusted[min(clearest, adjusted.size - 1)],
+        }
+        if gap["value"]:
+            gap["highest" if gap["value"] > 0 else "lowest"] = groups[clearest]
+        return gap
+
+    def _decision_gaps(self, adjusted: Questions) -> dict[str, Gap]:
+        found = {
+            rate: gap | {"pvalue_adjusted": adjusted[rate][0], "rate": rate}
+            for rate, gap in self.rate_gaps.items()
+            if gap
+        }
+        rows: dict[str, Gap] = {}
+        for name, rates in (("demographic_parity", [_SELECTION]), ("equalized_odds", _ODDS)):
+            of_rates = [found[rate] for rate in rates if rate in found]
+            if rates == _ODDS:
+                for rate in rates:
+                    own = found.get(rate, {})
+                    rows[f"{rate}_difference"] = {k: v for k, v in own.items() if k != "rate"}
+                # Adjust for the choice of one of two rates; the family adjusts for all claims.
+                raw = np.array([gap["pvalue"] for gap in of_rates])
+                of_two = weighted_holm(raw, np.ones(raw.size)).tolist()
+                of_rates = [
+                    gap | {"pvalue": min(pvalue, gap["pvalue_adjusted"])}  # unless rounding differs
+                    for gap, pvalue in zip(of_rates, of_two, strict=True)
+                ]
+            else:
+                of_rates = [{k: v for k, v in g.items() if k != "rate"} for g in of_rates]
+            widest = max(of_rates, key=lambda gap: gap["value"], default={})
+            # The ratio is undefined if no row is selected.
+            defined = [gap for gap in of_rates if gap["ratio"] == gap["ratio"]] or of_rates
+            smallest = min(defined, key=lambda gap: gap["ratio"], default={})
+            rows[f"{name}_difference"] = widest
+            rows[f"{name}_ratio"] = smallest | (
+                {"value": smallest["ratio"], "expected": np.nan} if smallest else {}
+            )
+        return rows
+
+    def _extremes(self, of_group: Floats, is_compared: NDArray[np.bool_]) -> Gap:
+        """Return the lowest and highest of the compared groups; empty if all are equal."""
+        values = np.where(is_compared, of_group, np.nan)
+        if np.isnan(values).all() or np.nanmin(values) == np.nanmax(values):
+            return {}
+        return {
+            "lowest": self.groups[int(np.nanargmin(values))],
+            "highest": self.groups[int(np.nanargmax(values))],
+        }

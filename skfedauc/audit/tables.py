@@ -1,0 +1,177 @@
+"""Tables of an audit, and `AuditTables`: all that its findings and its page read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from skfedauc.audit import decisions as deciding
+from skfedauc.audit.claims import Claims, Questions
+from skfedauc.audit.gaps import LEVEL, GroupComparison
+from skfedauc.inference.pairwise import DifferenceTest
+from skfedauc.report import GroupAUC
+
+Favorable = Literal["positive", "negative"]
+
+
+@dataclass(frozen=True, eq=False)
+class AuditTables:
+    """Tables, reports and facts of an audit.
+
+    Attributes
+    ----------
+    report, compared : GroupAUC
+        Report on all groups, and on the groups whose AUCs are compared.
+    columns : tuple of str
+        Names of the sensitive columns.
+    by_group, gaps, quality : DataFrame
+        Tables of the attributes of `FairnessAudit` with the same names.
+    left_out : mapping of str to tuple
+        Groups with too few rows for the comparison of AUCs and of each rate.
+    has_enough : mapping of str to ndarray of bool
+        By rate, whether each group has enough rows for the comparison of the rate.
+    reversed_groups : tuple
+        Groups whose AUC is significantly below 0.5.
+    largest_difference : DifferenceTest or None
+        Test of the largest difference of AUCs; None with fewer than two compared groups.
+    claims : Claims
+        P values of all claims.
+    min_per_class : int
+        Least number of rows, positives or negatives for a comparison.
+    reference : object
+        Label of the group that each group is compared with; None for the other groups together.
+    favorable : {"positive", "negative"} or None
+        The class that is the favorable outcome.
+    has_decisions : bool
+        Whether decisions are audited.
+    threshold : float or None
+        Threshold of the decisions, if they have one.
+    is_ranking_chosen : bool
+        Whether the user asked for the ranking alone.
+    """
+
+    report: GroupAUC
+    compared: GroupAUC
+    columns: tuple[str, ...]
+    by_group: pd.DataFrame
+    gaps: pd.DataFrame
+    quality: pd.DataFrame
+    left_out: Mapping[str, tuple[Any, ...]]
+    has_enough: Mapping[str, NDArray[np.bool_]]
+    reversed_groups: tuple[Any, ...]
+    largest_difference: DifferenceTest | None
+    claims: Claims
+    min_per_class: int
+    reference: Any
+    favorable: Favorable | None
+    has_decisions: bool
+    threshold: float | None
+    is_ranking_chosen: bool
+
+    @property
+    def groups(self) -> tuple[Any, ...]:
+        """Labels of all groups."""
+        return self.report.counts.groups or ()
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows have weights."""
+        return self.report.counts.cells.weights is not None
+
+
+def by_group(comparison: GroupComparison, claims: Claims) -> pd.DataFrame:
+    """Return the table of the groups; see `FairnessAudit.by_group`."""
+    report, compared = comparison.report, comparison.compared
+    is_compared = ~comparison.is_small
+    intervals = report.confidence_intervals(LEVEL)
+    table = pd.DataFrame(
+        {
+            "n_positives": report.counts.n_positives,
+            "n_negatives": report.counts.n_negatives,
+            "is_small": comparison.is_small,
+            "auc": intervals["auc"].to_numpy(),
+            "ci_low": intervals["ci_low"].to_numpy(),
+            "ci_high": intervals["ci_high"].to_numpy(),
+        },
+        index=comparison.index,
+    )
+    with_reference = comparison.with_reference
+    of_groups = claims.adjusted["difference" if compared.n_groups == 2 else "group_auc"]
+    own_pvalue = with_reference["pvalue"].to_numpy()
+    if compared.n_groups == 2:
+        # Both rows have the p value of the one comparison.
+        own_pvalue = np.repeat(claims.pvalues["difference"], 2)
+        if comparison.reference is not None:
+            own_pvalue[with_reference["pvalue"].isna()] = np.nan
+    bias = report.bias_by_group.drop(columns="auc")
+    bias.loc[is_compared] = compared.bias_by_group.drop(columns="auc").to_numpy()
+    for name, values in (
+        ("reference_auc", with_reference["reference_auc"].to_numpy()),
+        ("pvalue", own_pvalue),
+        ("pvalue_adjusted", np.where(np.isnan(own_pvalue), np.nan, of_groups)),
+        *((column, bias[column].to_numpy()) for column in bias.columns[:3]),
+        ("xauc_pvalue", comparison.cross_gaps.pvalue),
+        ("xauc_pvalue_adjusted", claims.adjusted["cross_ranking"]),
+        *((column, bias[column].to_numpy()) for column in bias.columns[3:]),
+        *((rate, comparison.rates[rate]) for rate in deciding.RATES),
+    ):
+        if len(values) == len(table):
+            table[name] = values
+        else:
+            table[name] = np.nan
+            table.loc[is_compared, name] = np.broadcast_to(values, int(is_compared.sum()))
+    return table
+
+
+def gaps(comparison: GroupComparison, adjusted: Questions) -> pd.DataFrame:
+    """Return the table of the gaps; see `FairnessAudit.gaps`."""
+    rows = comparison.gaps(adjusted)
+    numbers = ["value", "ci_low", "ci_high", "expected", "pvalue", "pvalue_adjusted"]
+    columns = [*numbers, "lowest", "highest", "rate"]
+    # Objects, because integers beside missing values would become floats
+    cells = [[row.get(column, np.nan) for column in columns] for row in rows.values()]
+    table = pd.DataFrame(cells, index=list(rows), columns=columns, dtype=object)
+    return table.astype(dict.fromkeys(numbers, np.float64)).rename_axis("gap")
+
+
+def left_out(comparison: GroupComparison) -> dict[str, tuple[Any, ...]]:
+    """Return the groups with too few rows to be compared; see `FairnessAudit.left_out`."""
+    has_too_few = {"auc": comparison.is_small} | {
+        rate: ~has_enough for rate, has_enough in comparison.has_enough.items()
+    }
+    return {
+        name: tuple(comparison.groups[g] for g in np.flatnonzero(groups))
+        for name, groups in has_too_few.items()
+    }
+
+
+def quality(comparison: GroupComparison) -> pd.DataFrame:
+    """Return the AUCs of the model; see `FairnessAudit.quality`."""
+    everyone, compared = comparison.everyone, comparison.compared
+    columns = ["value", "ci_low", "ci_high"]
+    table = everyone.confidence_intervals(LEVEL, of="statistics", over="rows")
+    found = table.loc[["pooled", "within"], columns]
+    if compared is not everyone:
+        table = compared.confidence_intervals(LEVEL, of="statistics", over="rows")
+    found.loc["worst"] = table.loc["worst", columns]
+    found = found.astype(np.float64).set_axis(["auc", "ci_low", "ci_high"], axis=1)
+    lowest: Any = np.nan
+    if compared.n_groups:
+        place = int(np.nanargmin(compared.by_group["auc"].to_numpy()))
+        lowest = (compared.counts.groups or ())[place]
+    return found.assign(group=pd.Series({"worst": lowest}, dtype=object)).rename_axis(None)
+
+
+def reversed_groups(comparison: GroupComparison) -> tuple[Any, ...]:
+    """Return the groups with an AUC below 0.5; see `FairnessAudit.reversed_groups`."""
+    compared = comparison.compared
+    n_groups = max(compared.n_groups, 1)
+    limits = compared.confidence_intervals(1.0 - (1.0 - LEVEL) / n_groups)
+    is_reversed = np.flatnonzero(limits["ci_high"].to_numpy() < 0.5)
+    order = is_reversed[np.argsort(limits["auc"].to_numpy()[is_reversed], kind="stable")]
+    return tuple((compared.counts.groups or ())[g] for g in order)
