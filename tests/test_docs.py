@@ -16,7 +16,7 @@ import pytest
 from numpydoc.validate import validate
 
 import skfedauc
-from skfedauc.__main__ import main
+from skfedauc.cli.main import main
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -6,6 +6,7 @@ import io
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 import warnings
@@ -20,11 +21,12 @@ from sklearn.metrics import roc_auc_score
 
 import skfedauc
 from skfedauc import FairnessAudit, GroupAUC
-from skfedauc import __main__ as command_line
+from skfedauc import __main__ as program
 from skfedauc import _kernel as kernel
-from skfedauc import _predictions_file as predictions_file
-from skfedauc.__main__ import main
 from skfedauc.audit import page
+from skfedauc.cli import audit as command
+from skfedauc.cli import predictions_file
+from skfedauc.cli.main import main
 from skfedauc.report import STATISTICS
 from skfedauc.report.group_auc import MATRIX_GROUPS
 
@@ -181,7 +183,10 @@ def test_gaps_are_told_without_small_groups_too(tmp_path, audit, capsys):
 def test_a_group_for_every_row_is_asked_about(tmp_path, capsys):
     path = save(tmp_path / "p.csv", "y,s,g\n0,.1,1\n1,.2,2\n1,.3,3\n")
     assert main(["audit", str(path), *COLUMNS]) == 0
-    assert "is there a group for every row? --group 'g' should repeat" in capsys.readouterr().out
+    assert (
+        "does each row have a group of its own? --group 'g' should repeat"
+        in capsys.readouterr().out
+    )
 
 
 def test_several_groups_one_by_one_then_combined(frame, written, audit):
@@ -463,9 +468,9 @@ def test_missing_groups_that_are_dropped_are_told(with_gaps, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith(f"{with_gaps}: 392 rows, ")
     assert [line for line in lines if line.startswith("By ")] == [
-        "By g: 360 rows, 6 groups; 40 rows without 'g' left out",
-        "By sex: 384 rows, 2 groups; 16 rows without 'sex' left out",
-        "By g x sex: 352 rows, 12 groups; 48 rows without 'g' or 'sex' left out",
+        "By g: 360 rows, 6 groups; 40 rows without 'g' dropped",
+        "By sex: 384 rows, 2 groups; 16 rows without 'sex' dropped",
+        "By g x sex: 352 rows, 12 groups; 48 rows without 'g' or 'sex' dropped",
     ]
 
 
@@ -528,7 +533,7 @@ def test_scores_that_would_tie_as_floats(tmp_path, error_of, kind, ending):
         pq.write_table(table, path)
     message = error_of(["audit", path, *COLUMNS])
     assert "column 's' has 3 different numbers, of which 1 are equal to another one" in message
-    assert "give their ranks" in message
+    assert "use their ranks" in message
 
 
 def test_scores_of_many_digits_that_differ(tmp_path, capsys):
@@ -639,7 +644,7 @@ def test_many_groups_are_cut_to_the_lowest_and_highest(tmp_path, capsys):
     assert len(table) == 20
     shown = [float(auc) for _, auc, *_ in table]
     assert shown == pytest.approx([*expected[:10], *expected[-10:]], abs=1e-4)
-    assert "left out: 40 more groups (" in lines.splitlines()[-1]
+    assert "; 40 more groups with --json." in lines.splitlines()[-1]
 
 
 @pytest.mark.parametrize("n_groups", [MATRIX_GROUPS, MATRIX_GROUPS + 1])
@@ -649,7 +654,7 @@ def test_what_needs_a_matrix_is_left_out_above_many_groups(tmp_path, audit, caps
     frame.to_csv(tmp_path / "p.csv", index=False)
     (grouping,) = audit(tmp_path / "p.csv", *COLUMNS)["groupings"]
     assert main(["audit", str(tmp_path / "p.csv"), *COLUMNS]) == 0
-    line = f"cross_difference is left out above {MATRIX_GROUPS} groups."
+    line = f"cross_difference is omitted above {MATRIX_GROUPS} groups."
     is_left_out = n_groups > MATRIX_GROUPS
     assert (line in capsys.readouterr().out.splitlines()) == is_left_out
     assert ("cross_difference" not in grouping["statistics"]) == is_left_out
@@ -660,7 +665,7 @@ def test_one_of_a_kind_is_told_in_the_singular(tmp_path, capsys):
     assert main(["audit", path, *COLUMNS, "--missing", "drop"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"{path}: 2 rows, 1 positive and 1 negative"
-    assert lines[2] == "By g: 2 rows, 1 group; 1 row without 'g' left out"
+    assert lines[2] == "By g: 2 rows, 1 group; 1 row without 'g' dropped"
 
 
 def test_labels_that_would_break_the_table_are_quoted(tmp_path, capsys):
@@ -759,12 +764,12 @@ def test_the_reference_is_that_of_page_and_json(frame, written, tmp_path, withou
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--decisions", "sex"], "--decisions is for --html or --json"),
-        (["--reference", "7"], "--reference is for --html or --json"),
+        (["--decisions", "sex"], "--decisions needs --html or --json"),
+        (["--reference", "7"], "--reference needs --html or --json"),
         (["--json", "--decisions", "sex"], "column 'sex' has the decisions 'f', 'm'; they must be"),
         (
             ["--json", "--decisions", "y", "--threshold", "0.5"],
-            "pass them or --threshold, not both",
+            "--threshold both define the decisions; pass one",
         ),
         (["--json", "--decisions", "note"], "column 'note' is empty in "),
         (
@@ -859,8 +864,8 @@ def test_a_document_on_a_full_disk_leaves_report_and_page(
         (["--html", "{folder}"], "{folder}: cannot be written: Is a directory"),
         (["--html", "{folder}/absent/report.html"], "cannot be written: No such file"),
         (["--html", "{file}"], "--html {file} would overwrite the predictions"),
-        (["--threshold", "0.5"], "--threshold is for --html or --json"),
-        (["--favorable", "negative"], "--favorable is for --html or --json"),
+        (["--threshold", "0.5"], "--threshold needs --html or --json"),
+        (["--favorable", "negative"], "--favorable needs --html or --json"),
         (["--html", "{folder}/r.html", "--favorable", "good"], "invalid choice: 'good'"),
         (["--html", "{folder}/r.html", "--threshold", "half"], "number or none; got 'half'"),
         (["--html", "{folder}/r.html", "--threshold", "nan"], "number or none; got 'nan'"),
@@ -932,8 +937,8 @@ def test_a_page_without_what_it_needs(probabilities, tmp_path, error_of, monkeyp
         ("y,s,g\n0,1,a,b\n1,2,a,c\n", COLUMNS, "data row 1 has more cells than the header"),
         ("y,s,g\n0,1,a\n1,2,a,c\n", COLUMNS, "Expected 3 fields in line 3, saw 4"),
         ("y,s,g\n0,1,a\n1,2,a\n2,1,a\n", COLUMNS, "labels '0', '1', '2'; an AUC needs two"),
-        ("y,s,g\n2,1,a\n3,2,a\n", COLUMNS, "labels '2', '3'; pass --pos-label"),
-        ("y,s,g\nno,1,a\nyes,2,a\n", COLUMNS, "labels 'no', 'yes'; pass --pos-label"),
+        ("y,s,g\n2,1,a\n3,2,a\n", COLUMNS, "labels '2', '3'; pass the positive one"),
+        ("y,s,g\nno,1,a\nyes,2,a\n", COLUMNS, "labels 'no', 'yes'; pass the positive one"),
         (
             "y,s,g\nno,1,a\nyes,2,a\n",
             [*COLUMNS, "--pos-label", "Yes"],
@@ -990,7 +995,10 @@ LONG = "x" * 1_000_000
         (f"{LONG},s,g\n0,1,a\n", f"among its columns '{LONG[:60]}'... (1,000,000 characters), 's'"),
         (LONG, f"among its columns '{LONG[:60]}'... (1,000,000 characters)"),
         (f"y,s,g\n0,{LONG},a\n", f"data row 1 ('{LONG[:60]}'... (1,000,000 characters))"),
-        (f"y,s,g\n{LONG},1,a\n", f"labels '{LONG[:60]}'... (1,000,000 characters); pass --pos"),
+        (
+            f"y,s,g\n{LONG},1,a\n",
+            f"labels '{LONG[:60]}'... (1,000,000 characters); pass the",
+        ),
         (",".join(f"{i}{LONG[:50_000]}" for i in range(40)), "(40 in all)"),
     ],
     ids=["name", "no line", "score", "label", "many names"],
@@ -1009,7 +1017,7 @@ def test_long_labels_are_shown_by_their_ends(tmp_path, capsys, audit):
     printed = capsys.readouterr().out
     assert len(printed) < 5000
     for end in "ab":
-        assert f"{LONG[:40]}…{LONG[:38]}{end} " in printed
+        assert f"{LONG[:40]}\N{HORIZONTAL ELLIPSIS}{LONG[:38]}{end} " in printed
     (grouping,) = audit(path, *COLUMNS)["groupings"]
     assert list(aucs_of(grouping)) == labels
 
@@ -1072,11 +1080,13 @@ def test_help_and_version(capsys, arguments, shown):
 
 
 def test_interrupt(monkeypatch, capsys):
-    def interrupted():
+    def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(command_line, "demo", interrupted)
-    assert main([]) == 130
+    monkeypatch.setattr(command, "read_columns", interrupted)
+    monkeypatch.setattr(sys, "argv", ["skfedauc", "audit", "p.csv", *COLUMNS])
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    assert program.main() == 130
     assert capsys.readouterr() == ("", "")
 
 
@@ -1123,7 +1133,7 @@ def test_weights_are_refused_as_in_python(tmp_path, error_of, weights, message):
 def test_labels_with_decimal_commas_are_told_of_the_option(tmp_path, error_of):
     path = save(tmp_path / "p.csv", "y;s;g\n0,0;1;a\n1,0;2;a\n")
     message = error_of(["audit", path, *COLUMNS])
-    assert "the labels '0,0', '1,0'; pass --pos-label" in message
+    assert "the labels '0,0', '1,0'; pass the positive one" in message
     assert message.endswith(", and --decimal , for decimal commas\n")
     assert main(["audit", path, *COLUMNS, "--decimal", ","]) == 0
 
@@ -1184,7 +1194,7 @@ def test_files_that_expand_beyond_measure(tmp_path, error_of, monkeypatch, make,
     path = tmp_path / ("p.csv.gz" if "CSV" not in advice else "p.parquet")
     make(path, b"y,s,g\n0,0,a\n" + b"1,1,a\n" * 300_000)
     message = error_of(["audit", path, *COLUMNS])
-    assert message.endswith(f"if that is right, {advice}\n")
+    assert message.endswith(f"if this is intended, {advice}\n")
     assert "expands to more than 100 times its size and 0 MiB" in message
 
 
@@ -1211,7 +1221,7 @@ def test_the_report_is_printed_even_if_the_page_cannot_be_written(
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(command_line, "write_whole", full)
+    monkeypatch.setattr(command, "write_whole", full)
     assert main([*arguments, "--html", str(page)]) == 3
     printed = capsys.readouterr()
     assert printed.out == expected
@@ -1222,23 +1232,25 @@ def test_the_report_is_printed_even_if_the_page_cannot_be_written(
 
 @pytest.mark.parametrize("option", ["--html", "--json"])
 def test_a_target_is_checked_before_the_rows_are_read(tmp_path, error_of, monkeypatch, option):
-    monkeypatch.setattr(command_line, "read_columns", lambda *_: pytest.fail("rows were read"))
+    monkeypatch.setattr(command, "read_columns", lambda *_: pytest.fail("rows were read"))
     target = tmp_path / "absent" / "r"
     assert "No such file" in error_of(["audit", tmp_path / "p.csv", *COLUMNS, option, target])
 
 
 def test_json_does_not_take_the_predictions_for_its_file(written, error_of):
     before = os.stat(written)
-    assert "what follows --json" in error_of(["audit", "--json", written, *COLUMNS])
+    assert "the name after --json is the file to be written" in error_of(
+        ["audit", "--json", written, *COLUMNS]
+    )
     assert os.stat(written).st_mtime_ns == before.st_mtime_ns
 
 
-@pytest.mark.parametrize("where", ["read_columns", "_report_lines"])
+@pytest.mark.parametrize("where", ["read_columns", "report_lines"])
 def test_not_enough_memory(written, capsys, monkeypatch, where):
     def failing(*_):
         raise MemoryError("Unable to allocate 5 GiB")
 
-    monkeypatch.setattr(command_line, where, failing)
+    monkeypatch.setattr(command, where, failing)
     assert main(["audit", written, *COLUMNS]) == 4
     message = capsys.readouterr().err
     assert message.startswith(
@@ -1261,7 +1273,7 @@ def test_warnings_are_one_line(written, capsys, monkeypatch):
         warnings.warn("overflow\nin \x1b", RuntimeWarning, stacklevel=2)
         return []
 
-    monkeypatch.setattr(command_line, "_report_lines", warning)
+    monkeypatch.setattr(command, "report_lines", warning)
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         assert main(["audit", written, *COLUMNS]) == 0

@@ -20,7 +20,7 @@ from skfedauc import (
     WithinGroupStratifiedKFold,
     group_auc_scoring,
 )
-from skfedauc.__main__ import main
+from skfedauc.cli.main import main
 
 LONG = "x" * 1_000_000
 MOST = 2_000  # characters of a message

@@ -25,9 +25,10 @@ LAYERS = [
     {"report"},
     {"metrics"},
     {"scoring"},
-    {"model_selection", "_predictions_file"},
+    {"model_selection"},
     {"plotting"},
     {"audit"},
+    {"cli"},
     {"__main__"},
 ]
 LAYER_OF = {module: level for level, layer in enumerate(LAYERS) for module in layer}

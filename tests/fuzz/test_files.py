@@ -21,10 +21,12 @@ import pytest
 from cases import counted
 
 from skfedauc import GroupAUC
-from skfedauc import __main__ as command_line
-from skfedauc import _predictions_file as predictions_file
-from skfedauc.__main__ import main
-from skfedauc._predictions_file import CommandError
+from skfedauc.cli.arguments import parse
+from skfedauc.cli.errors import CommandError
+from skfedauc.cli.groupings import count
+from skfedauc.cli.main import main
+from skfedauc.cli.predictions_file import read_columns
+from skfedauc.cli.rows import rows_of
 
 FILES_OF_SUITE = 75
 # One of this many files goes through the whole program.
@@ -157,13 +159,12 @@ def counts_of(positive, scores):
 def check(path, encoding, expected):
     """The reader's counts are those expected, or it raises the error that becomes one line."""
     options = [] if encoding is None else ["--encoding", encoding]
-    arguments = command_line._parser().parse_args(["audit", str(path), *ARGUMENTS, *options])
+    arguments = parse(["audit", str(path), *ARGUMENTS, *options])
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # scores that look like labels
-            table = predictions_file.read_columns(str(path), ["y", "s", "g"], encoding)
-            rows = predictions_file.rows_of(table, ["g"], arguments)
-            (counts,) = command_line._counts(rows, arguments).values()
+            rows = rows_of(read_columns(arguments), arguments)
+            (counts,) = count(rows, arguments).values()
     except CommandError as caught:
         refusal = caught
     else:

@@ -1,0 +1,202 @@
+"""Columns of a table of predictions as arrays: groups, labels, decisions, scores and weights."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import is_bool_dtype, is_float_dtype, is_numeric_dtype
+
+from skfedauc import _input
+from skfedauc._words import counted, listed, shortened
+from skfedauc.cli.errors import CommandError
+from skfedauc.cli.numerals import has_decimal_comma, number, numbers
+
+_WHOLE_FLOAT = re.compile(r"-?\d+\.0")
+# Different numbers with at most this many digits are different as float64.
+_MOST_DIGITS = 15
+
+
+def refuse(column: pd.Series[Any], bad: Any, what: str, mend: str = "") -> None:
+    """Raise an error that names the first of the bad rows.
+
+    Parameters
+    ----------
+    column : pd.Series
+    bad : array-like of bool
+    what : str
+        What is wrong with the bad rows, such as "empty".
+    mend : str, default=""
+        How to repair it.
+    """
+    if bad.any():
+        first = int(bad.argmax())
+        value = "" if what == "empty" else f" ({shortened(str(column.iloc[first]))})"
+        raise CommandError(
+            f"column {shortened(column.name)} is {what} in {int(bad.sum()):,} of "
+            f"{counted(len(column), 'row')}, the first being data row "
+            f"{column.index[first] + 1}{value}{mend}"
+        )
+
+
+# Groups --------------------------------------------------------------------------------
+
+
+def groups_of(table: pd.DataFrame, columns: list[str], missing: str) -> pd.DataFrame:
+    """Return the group labels as text.
+
+    With `missing` "drop", rows without any label are absent, and the other rows keep their missing
+    labels.
+    """
+    groups = pd.DataFrame({name: _as_text(table[name]) for name in columns})
+    empty = groups.isna()
+    n_empty = {name: int(empty[name].sum()) for name in columns if empty[name].any()}
+    if not n_empty:
+        return groups
+    if missing == "drop":
+        return groups[~empty.all(axis=1)]
+    if missing == "error":
+        counts = (
+            f"{n:,} of {len(table):,} in column {shortened(name)}" for name, n in n_empty.items()
+        )
+        raise CommandError(
+            f"the group is empty in some rows: {', '.join(counts)}; pass --missing drop to drop "
+            "these rows, or --missing group to make them a group of their own"
+        )
+    for name in n_empty:
+        about = f"column {shortened(name)}"
+        try:
+            codes, labels = _input.encode_groups(groups[name], about, missing="group")
+        except ValueError as error:
+            text = str(error).replace("missing='drop'", "--missing drop")
+            raise CommandError(text.removesuffix(".")) from None
+        groups[name] = labels[codes]
+    return groups
+
+
+def _as_text(column: pd.Series[Any]) -> pd.Series[Any]:
+    codes, distinct = pd.factorize(column)
+    values = np.asarray(distinct)
+    is_float = values.dtype.kind == "f"
+    if is_float and (values % 1 == 0).all() and (np.abs(values) <= 2**53).all():
+        values = values.astype(np.int64)  # integers that are stored as floats
+    texts = [str(value) for value in values]
+    # Programs write a column of integers with ".0" if one of its values was missing.
+    if texts and all(_WHOLE_FLOAT.fullmatch(value) for value in texts):
+        texts = [value.removesuffix(".0") for value in texts]
+    text = np.array([*texts, None], object)
+    return pd.Series(text[codes], index=column.index, dtype=object)
+
+
+# Labels and decisions ------------------------------------------------------------------
+
+
+def labels_of(column: pd.Series[Any], pos_label: str | None) -> tuple[NDArray[Any], Any]:
+    """Return the labels, as numbers if all are numbers, and the positive label."""
+    refuse(column, column.isna(), "empty")
+    codes, values = pd.factorize(column)
+    labels = [_label(value) for value in values]
+    if pos_label is not None:
+        _check_text(pos_label, "--pos-label")
+    classes = dict(zip(labels, map(str, values), strict=True))
+    found = f"column {shortened(column.name)} has the labels {listed(sorted(classes.values()))}"
+    if len(classes) > 2:
+        raise CommandError(
+            f"{found}; an AUC needs two classes. Is --label the column of the true classes?"
+        )
+    positive = 1.0 if pos_label is None else _label(pos_label)
+    if pos_label is None and not (set(classes) <= {0, 1} or set(classes) <= {-1, 1}):
+        has_commas = any(map(has_decimal_comma, classes.values()))
+        hint = ", and --decimal , for decimal commas" if has_commas else ""
+        raise CommandError(f"{found}; pass the positive one of them as --pos-label{hint}")
+    if pos_label is not None and positive not in classes:
+        raise CommandError(f"{found}; --pos-label {shortened(pos_label)} is not among them")
+    if any(isinstance(label, str) for label in classes):
+        return np.array([label == positive for label in labels])[codes], True
+    return np.array(labels)[codes], positive
+
+
+def decisions_of(
+    column: pd.Series[Any], classes: Iterable[Any], pos_label: str | None
+) -> NDArray[np.float64]:
+    """Return 1 where the positive class is predicted, and 0 elsewhere.
+
+    Decisions are labels of the classes; or 0 and 1, if these are not labels of the classes.
+    """
+    refuse(column, column.isna(), "empty")
+    codes, values = pd.factorize(column)
+    found, known = [_label(value) for value in values], {_label(value) for value in classes}
+    positive = 1.0 if pos_label is None else _label(pos_label)
+    if not set(found) <= known:
+        if not set(found) <= {0, 1}:
+            raise CommandError(
+                f"column {shortened(column.name)} has the decisions "
+                f"{listed(sorted(map(str, values)))}; "
+                f"they must be labels of the classes, {listed(sorted(map(str, known)))}, or 0 and 1"
+            )
+        positive = 1.0
+    return np.array([float(value == positive) for value in found])[codes]
+
+
+def _label(value: Any) -> float | str:
+    """Return the number that a label is, with true as 1 and false as 0; otherwise its text."""
+    text = str(value).strip()
+    if text.lower() in ("true", "false"):
+        return float(text.lower() == "true")
+    found = number(text)
+    return found if math.isfinite(found) else text
+
+
+def _check_text(text: str, name: str) -> None:
+    try:
+        _input.check_text([text], name)
+    except ValueError as error:
+        raise CommandError(str(error).removesuffix(".")) from None
+
+
+# Scores and weights --------------------------------------------------------------------
+
+
+def scores_of(column: pd.Series[Any]) -> NDArray[np.float64]:
+    """Return the scores; different numbers that are equal as float64 are refused."""
+    scores = _numbers_of(column)
+    if is_float_dtype(column):
+        return scores
+    cells = [str(cell) for cell in column.to_numpy(object)]
+    if any(len(cell) > _MOST_DIGITS for cell in cells):
+        try:
+            exact = [Decimal(cell) for cell in cells]
+            _input.refuse_ties(exact, scores, f"column {shortened(column.name)}")
+        except ValueError as error:
+            text = str(error).partition("; round them")[0]
+            raise CommandError(f"{text}; round them, or use their ranks as scores") from None
+    return scores
+
+
+def weights_of(column: pd.Series[Any]) -> NDArray[np.float64]:
+    """Return the weights, within the limits of the library."""
+    weights = _numbers_of(column)
+    refuse(column, weights < 0, "below 0")
+    try:
+        return _input.check_weights(weights, f"column {shortened(column.name)}")
+    except ValueError as error:
+        raise CommandError(str(error).removesuffix(".")) from None
+
+
+def _numbers_of(column: pd.Series[Any]) -> NDArray[np.float64]:
+    refuse(column, column.isna(), "empty")
+    if is_numeric_dtype(column) and not is_bool_dtype(column):
+        found = column.to_numpy(np.float64)
+    else:
+        found = numbers(np.array([str(value) for value in column], object))
+    bad = ~np.isfinite(found)
+    if bad.any() and has_decimal_comma(str(column.iloc[int(bad.argmax())])):
+        refuse(column, bad, "not a finite number", "; pass --decimal , for decimal commas")
+    refuse(column, bad, "not a finite number")
+    return found

@@ -1,0 +1,98 @@
+"""The example that runs without a command: search, selection and report on scikit-learn's data."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import pandas as pd
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.datasets import load_diabetes
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skfedauc import GroupAUC, group_auc_scoring
+from skfedauc._words import shortened
+from skfedauc.cli.groupings import Grouping
+from skfedauc.cli.text import aligned, report_lines
+
+
+def demo() -> list[str]:
+    """Search, select and report on scikit-learn's diabetes data; return the lines to print."""
+    X, y = _diabetes()
+    # Every part has both classes of every group, so that no AUC is undefined.
+    strata = X["group"] + y.astype(str)
+    X_train, X_test, y_train, y_test, strata_train, _ = train_test_split(
+        X, y, strata, test_size=0.5, stratify=strata, random_state=0
+    )
+    search = _search(strata_train).fit(X_train, y_train)
+    report = GroupAUC.from_estimator(search, X_test, y_test, groups="group")
+    return [
+        f"Data: scikit-learn's diabetes data, {len(X)} patients, of whom {int(y.sum())} are "
+        "labeled positive:",
+        "their disease progression after one year is above the median of all patients.",
+        "Groups: sex (the data do not document which sex is 1 and which is 2) by age.",
+        "",
+        f"Search: logistic regression on {len(X_train)} patients, 3 folds. Mean test scores;",
+        f"* marks the best candidate. Selected on {search.refit!r}.",
+        *aligned(_candidates(search)),
+        f"Selected: C = {search.best_params_['model__C']:g}",
+        "",
+        f"The selected model on {len(X_test)} held-out patients:",
+        *report_lines(Grouping(("group",), report)),
+        "",
+        *_meaning(report),
+    ]
+
+
+def _diabetes() -> tuple[pd.DataFrame, pd.Series[int]]:
+    data = load_diabetes(as_frame=True, scaled=False)
+    age = pd.cut(data.data["age"], [0, 50, 120], right=False, labels=["under 50", "50 and over"])
+    group = "sex " + data.data["sex"].astype(int).astype(str) + ", " + age.astype(str)
+    label = (data.target > data.target.median()).astype(int)
+    return data.data.assign(group=group), label
+
+
+def _search(strata: pd.Series[str]) -> Any:
+    # The model does not see the column of groups; the scorers read it from X.
+    numbers = make_column_selector(dtype_include="number")
+    measurements = make_column_transformer((StandardScaler(), numbers), remainder="drop")
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    return GridSearchCV(
+        Pipeline([("measurements", measurements), ("model", LogisticRegression())]),
+        {"model__C": [0.001, 0.01, 0.1, 1.0, 10.0]},
+        cv=list(folds.split(strata, strata)),
+        scoring=group_auc_scoring(["pooled", "macro", "worst", "neg_difference"], groups="group"),
+        refit="worst",
+        error_score="raise",
+    )
+
+
+def _candidates(search: Any) -> list[list[str]]:
+    results = search.cv_results_
+    rows = [["C", *search.scorer_]]
+    for i, parameters in enumerate(results["params"]):
+        cells = [f"{parameters['model__C']:g}"]
+        for name in search.scorer_:
+            star = "*" if results[f"rank_test_{name}"][i] == 1 else " "
+            cells.append(f"{results[f'mean_test_{name}'][i]:.3f}{star}")
+        rows.append(cells)
+    return rows
+
+
+def _meaning(report: GroupAUC) -> list[str]:
+    by_group, parts = report.by_group, report.decomposition()
+    pvalue = report.test_difference().pvalue
+    rows = by_group["n_positives"] + by_group["n_negatives"]
+    return textwrap.wrap(
+        f"What it means: {1 - parts.share_within:.0%} of the pairs of the pooled AUC compare "
+        "patients of two groups; the averages, macro to within, measure how well the model ranks "
+        f"within a group. The lowest AUC is that of {shortened(str(by_group['auc'].idxmin()))} "
+        f"({report.worst:.2f}). The largest and the smallest group AUC differ by "
+        f"{report.difference:.2f} (p = {pvalue:.2f}). With {rows.min()} to {rows.max()} patients "
+        "in a group, sampling error makes the largest and the smallest AUC of equal groups "
+        f"differ by {report.null_difference:.2f} on average.",
+        width=92,
+    )

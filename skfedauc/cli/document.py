@@ -1,0 +1,103 @@
+"""The JSON document."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from skfedauc import GroupAUC
+from skfedauc.audit import FairnessAudit
+from skfedauc.cli.arguments import Arguments
+from skfedauc.cli.groupings import Grouping
+from skfedauc.cli.rows import Rows
+
+
+def document_of(
+    rows: Rows,
+    groupings: Sequence[Grouping],
+    audits: Sequence[FairnessAudit],
+    arguments: Arguments,
+) -> str:
+    """Return the results of all groupings as JSON; undefined numbers are null."""
+    n_positives, n_negatives = rows.n_by_class()
+    document = {
+        "file": arguments.file,
+        "label": arguments.label,
+        "score": arguments.score,
+        "weight": arguments.weight,
+        "n_positives": n_positives,
+        "n_negatives": n_negatives,
+        "favorable": arguments.favorable,
+        "groupings": [
+            _grouping(grouping) | {"findings": list(audit.findings), "n_claims": audit.n_claims}
+            for grouping, audit in zip(groupings, audits, strict=True)
+        ],
+    }
+    return json.dumps(document, indent=2, allow_nan=False)
+
+
+def _grouping(grouping: Grouping) -> dict[str, Any]:
+    report = grouping.report
+    of_equality, of_difference = report.test_equal_groups(), report.test_difference()
+    return {
+        "by": list(grouping.columns),
+        "n_positives": int(report.counts.n_positives.sum()),
+        "n_negatives": int(report.counts.n_negatives.sum()),
+        "n_dropped": grouping.n_dropped,
+        "n_groups": report.n_groups,
+        "n_undefined": report.n_undefined,
+        "statistics": {str(k): _or_null(v) for k, v in report.statistics().items()},
+        "decomposition": {k: _or_null(v) for k, v in report.decomposition()._asdict().items()},
+        "null_difference": _or_null(report.null_difference),
+        "test_difference": {
+            "ci_low": _or_null(of_difference.ci_low),
+            "ci_high": _or_null(of_difference.ci_high),
+            "pvalue": _or_null(of_difference.pvalue),
+        },
+        "without_small_groups": _without_small_groups(grouping),
+        "test_equal_groups": {
+            "statistic": _or_null(of_equality.statistic),
+            "pvalue": _or_null(of_equality.pvalue),
+            "method": of_equality.method,
+            "n_groups": of_equality.n_groups,
+        },
+        "groups": _groups(report),
+    }
+
+
+def _without_small_groups(grouping: Grouping) -> dict[str, Any] | None:
+    others = grouping.without_small_groups
+    if others is None:
+        return None
+    test = others.test_difference()
+    return {
+        "n_left_out": grouping.report.n_groups - others.n_groups,
+        "difference": _or_null(test.difference),
+        "ci_low": _or_null(test.ci_low),
+        "ci_high": _or_null(test.ci_high),
+        "null_difference": _or_null(others.null_difference),
+        "pvalue": _or_null(test.pvalue),
+    }
+
+
+def _groups(report: GroupAUC) -> list[dict[str, Any]]:
+    limits = report.confidence_intervals()[["ci_low", "ci_high"]]
+    columns = ["auc", "ci_low", "ci_high", "n_positives", "n_negatives"]
+    table = report.by_group.join(limits)[columns]
+    return [
+        {
+            "label": list(label) if isinstance(label, tuple) else label,
+            "auc": _or_null(auc),
+            "ci_low": _or_null(ci_low),
+            "ci_high": _or_null(ci_high),
+            "n_positives": int(n_positives),
+            "n_negatives": int(n_negatives),
+        }
+        for label, auc, ci_low, ci_high, n_positives, n_negatives in table.itertuples(name=None)
+    ]
+
+
+def _or_null(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)

@@ -1,0 +1,71 @@
+"""Run a command and turn its errors into messages and exit codes.
+
+Each command is imported when it runs, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from skfedauc.cli.arguments import Arguments, parse
+from skfedauc.cli.errors import CommandError
+from skfedauc.cli.terminal import print_error, print_lines, print_warning
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    argv : sequence of str, default=None
+        Arguments after the name of the program. None uses the arguments of the process.
+
+    Returns
+    -------
+    int
+        Exit code, as listed by ``--help``.
+    """
+    # A terminal may lack a character of a group's name.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        return _exit_code(argv)
+
+
+def _exit_code(argv: Sequence[str] | None) -> int:
+    try:
+        for lines in _output(parse(argv)):
+            print_lines(lines)
+    except CommandError as error:
+        print_error(str(error))
+        return error.exit_code
+    except MemoryError:
+        print_error(
+            "there is not enough memory; count the rows in parts, with ScoreCounts.from_batches "
+            "in Python"
+        )
+        return 4
+    except BrokenPipeError:
+        return 141
+    return 0
+
+
+def _output(arguments: Arguments) -> Iterable[Sequence[str]]:
+    """Return the lines that the command prints, in parts."""
+    if arguments.command is None:
+        from skfedauc.cli.demo import demo
+
+        return [demo()]
+    from skfedauc.cli.audit import audit
+
+    return audit(arguments)
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Print a warning in one line, without the line of code that issued it."""
+    print_warning(str(message))

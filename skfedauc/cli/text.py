@@ -1,0 +1,166 @@
+"""The printed report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from skfedauc import GroupAUC
+from skfedauc._words import counted, ends, listed, shortened, shortened_label
+from skfedauc.cli.arguments import Arguments
+from skfedauc.cli.groupings import SMALL, Grouping
+from skfedauc.cli.rows import Rows
+from skfedauc.inference.pairwise import DifferenceTest
+from skfedauc.report import STATISTICS
+from skfedauc.report.group_auc import MATRIX_GROUPS
+
+# If there are more groups than twice this number, only the lowest and the highest are printed.
+N_ENDS = 10
+_SIGNIFICANT = 0.05
+
+
+def headline(rows: Rows, arguments: Arguments) -> str:
+    """Return the file with its number of rows by class."""
+    positives, negatives = rows.n_by_class()
+    weighted = "" if arguments.weight is None else f", weighted by {shortened(arguments.weight)}"
+    return (
+        f"{arguments.file_name}: {counted(positives + negatives, 'row')}, "
+        f"{counted(positives, 'positive')} and {counted(negatives, 'negative')}"
+        f"{weighted}"
+    )
+
+
+def report_lines(grouping: Grouping) -> list[str]:
+    """Return the lines of a report: statistics, tests, and the table of groups."""
+    statistics = grouping.report.statistics()
+    omitted = [name for name in STATISTICS if name not in statistics.index]
+    return [
+        _grouping_line(grouping),
+        *aligned([[str(name), _number(value)] for name, value in statistics.items()]),
+        *(f"{name} is omitted above {MATRIX_GROUPS} groups." for name in omitted),
+        _decomposition_line(grouping.report),
+        *_test_lines(grouping),
+        *_group_lines(grouping),
+    ]
+
+
+def _grouping_line(grouping: Grouping) -> str:
+    report, columns = grouping.report, grouping.columns
+    rows = int(report.counts.n_positives.sum() + report.counts.n_negatives.sum())
+    line = f"By {' x '.join(map(shortened_label, columns))}: {counted(rows, 'row')}"
+    line += f", {counted(report.n_groups, 'group')}"
+    if report.n_undefined:
+        line += f", {report.n_undefined:,} of them undefined (one class only)"
+        if report.n_undefined == report.n_groups:
+            line += (
+                f"; does each row have a group of its own? --group {shortened(columns[0])} should "
+            )
+            line += "repeat its labels"
+    if grouping.n_dropped:
+        line += f"; {counted(grouping.n_dropped, 'row')} without {listed(columns, ' or ')} "
+        line += "dropped"
+    return line
+
+
+def _decomposition_line(report: GroupAUC) -> str:
+    parts = report.decomposition()
+    return (
+        f"Pairs of the pooled AUC: {parts.share_within:.1%} within groups (AUC "
+        f"{_number(parts.within)}), {1 - parts.share_within:.1%} across groups (AUC "
+        f"{_number(parts.cross)})."
+    )
+
+
+# Tests ---------------------------------------------------------------------------------
+
+
+def _test_lines(grouping: Grouping) -> list[str]:
+    """Return the tests of equal group AUCs; none if they are not defined."""
+    report = grouping.report
+    test = report.test_equal_groups()
+    if math.isnan(test.pvalue):
+        return []
+    left_out = f" ({test.n_left_out:,} too small to be tested)" if test.n_left_out else ""
+    difference = report.test_difference()
+    lines = [
+        f"Test that all groups{left_out} have the same AUC: p = {test.pvalue:.2g}.",
+        f"Largest difference of two groups: {_interval(difference)}.{_clearest(difference)}",
+        "Expected from sampling error if all groups had the same true AUC: "
+        f"{report.null_difference:.4f}.",
+    ]
+    others = grouping.without_small_groups
+    if others is not None:
+        n_small = report.n_groups - others.n_groups
+        difference = others.test_difference()
+        lines.append(
+            f"Without {counted(n_small, 'group')} of fewer than {SMALL} positives or "
+            f"negatives: largest difference {_interval(difference)}; expected from sampling error "
+            f"{others.null_difference:.4f}.{_clearest(difference)}"
+        )
+    return lines
+
+
+def _interval(test: DifferenceTest) -> str:
+    return (
+        f"{test.difference:.4f}, 95% interval {test.ci_low:.4f}..{test.ci_high:.4f}, "
+        f"p = {test.pvalue:.2g}"
+    )
+
+
+def _clearest(test: DifferenceTest) -> str:
+    """Return a sentence on the groups of the p value if they are not those furthest apart."""
+    is_furthest = test.clearest in (None, (test.highest, test.lowest))
+    if test.clearest is None or is_furthest or test.pvalue >= _SIGNIFICANT:
+        return ""
+    larger, smaller = map(shortened_label, test.clearest)
+    return f" The p value is that of {larger!r} and {smaller!r}, which differ most clearly."
+
+
+# Tables --------------------------------------------------------------------------------
+
+
+def _group_lines(grouping: Grouping) -> list[str]:
+    """Return the groups by AUC; of many, the lowest and the highest."""
+    report = grouping.report
+    table = report.confidence_intervals()[["auc", "ci_low", "ci_high"]]
+    table = table.join(report.by_group[["n_positives", "n_negatives"]])
+    table = table.sort_values("auc", kind="stable")
+    n_left_out = 0
+    if len(table) > 2 * N_ENDS:
+        # Undefined groups are sorted last.
+        lowest, _, highest = ends(np.arange(len(table) - report.n_undefined), 2 * N_ENDS)
+        n_left_out = len(table) - lowest.size - highest.size
+        table = table.iloc[[*lowest, *highest]]
+    names = list(map(shortened_label, grouping.columns))
+    rows = [[*names, "auc", "95% interval", "positives", "negatives"]]
+    for label, auc, low, high, *counts in table.itertuples(name=None):
+        parts = label if isinstance(label, tuple) else (label,)
+        interval = "" if math.isnan(low) else f"{low:.4f}..{high:.4f}"
+        numbers = [_number(auc), interval, *(f"{int(n):,}" for n in counts)]
+        rows.append([*map(shortened_label, parts), *numbers])
+    lines = aligned(rows, n_text=len(names))
+    if n_left_out:
+        lines.append(
+            f"Only the lowest and highest {N_ENDS} are shown; "
+            f"{counted(n_left_out, 'more group')} with --json."
+        )
+    return lines
+
+
+def aligned(rows: Sequence[Sequence[str]], n_text: int = 1) -> list[str]:
+    """Return rows as lines, with the first `n_text` columns flush left and the others right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  "
+        + "  ".join(
+            cell.ljust(width) if i < n_text else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _number(value: float) -> str:
+    return "undefined" if math.isnan(value) else f"{value:.4f}"
