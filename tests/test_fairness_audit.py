@@ -957,6 +957,13 @@ def test_groups_of_several_columns_may_all_be_small():
     assert "no two groups that are large enough" in repr(audit)
 
 
+def test_groups_of_weighted_rows_may_all_be_small():
+    y, score, weight = [0, 1, 1, 0], [0.1, 0.4, 0.3, 0.2], [0.5, 2.0, 1.5, 3.0]
+    audit = audit_of(y, score, list("abab"), weight)
+    assert audit.compared.n_groups == 0
+    assert "no two groups that are large enough" in repr(audit)
+
+
 def test_perfect_and_reversed_groups():
     """No group AUC is beyond 0 and 1, so that tau is at most one half."""
     group = np.repeat(["a", "b"], 60)

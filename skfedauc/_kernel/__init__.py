@@ -156,6 +156,7 @@ def count_rows(
     classes = _array(positive, np.bool_).view(np.uint8)  # a Boolean array may hold bytes above 1
     rows = _array(scores), classes, _array(groups, np.int64)
     weights = _array(weights, np.float64)
+    n_groups = n_groups if scores.size else 0  # every group has rows
     return Cells(*_implementation.count_rows(*rows, n_groups, weights, n_threads))
 
 
@@ -175,6 +176,7 @@ def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: in
     -------
     Cells
     """
+    n_groups = n_groups if cells.scores.size else 0  # every group has rows
     return _compact(
         _implementation.add_cells(
             _columns(cells, _dtype([cells])), _array(groups, np.int64), n_groups

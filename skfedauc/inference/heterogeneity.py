@@ -267,7 +267,8 @@ def reml(values: ArrayLike, variances: ArrayLike) -> MetaAnalysis:
         mean = np.dot(weight, y) / weight.sum()
         squares = weight**2
         found = np.dot(squares, (y - mean) ** 2 - v) / squares.sum() + 1.0 / weight.sum()
-        change, tau2 = abs(found - tau2), max(float(found), 0.0)
+        found = max(float(found), 0.0)
+        change, tau2 = abs(found - tau2), found
         if change <= 1e-15 + 1e-12 * tau2:
             break
     return _with_spread(y, v, tau2)
