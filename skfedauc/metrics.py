@@ -333,14 +333,14 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
     null: StudentT | OverGroups
     null = StudentT(found.pooled_freedom if weighted else np.inf)
     if new_groups:
-        null = StudentT(report._variances.cluster_freedom)
+        null = StudentT(report.variances.cluster_freedom)
     variance = found.pooled_clustered if new_groups else found.pooled_fixed
     lines = {"pooled": _paired(found.pooled, variance, confidence_level, null)}
     if groups is None:
         return _comparison(lines, new_groups, None, rows.n_missing)
     difference = found.auc[0] - found.auc[1]
     # With a single row of a class, bound the variance by the variances of the two AUCs.
-    bound = 2.0 * (report._variances.safe + other_report._variances.safe)
+    bound = 2.0 * (report.variances.safe + other_report.variances.safe)
     of_group = np.where(np.isnan(found.variance), bound, found.variance)
     for name in AVERAGES:
         share = report._shares(name)
@@ -363,7 +363,7 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
         )
         for g in range(n_groups)
     }
-    groups_table = _paired_table(by_group).set_index(report._index())
+    groups_table = _paired_table(by_group).set_index(report.index)
     pvalue_adjusted, adjustment = adjusted(groups_table["pvalue"].to_numpy())
     groups_table = groups_table.assign(pvalue_adjusted=pvalue_adjusted, adjustment=adjustment)
     return _comparison(lines, new_groups, groups_table, rows.n_missing)

@@ -479,7 +479,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
 
     def _group_auc(self, report: GroupAUC) -> float:
         known = report.counts.groups or ()
-        auc = float(report._auc[known.index(self._label)]) if self._label in known else np.nan
+        auc = float(report.pairs.auc[known.index(self._label)]) if self._label in known else np.nan
         if not np.isnan(auc):
             return auc
         is_absent = self._label not in known

@@ -1143,9 +1143,9 @@ def test_intervals_of_means_over_folds_add_up_the_folds_variances(devices):
     table = result.confidence_intervals(method="delong")
     for name in ("pooled", "macro"):
         variances = [
-            fold._variances.pooled_fixed
+            fold.variances.pooled_fixed
             if name == "pooled"
-            else fold._variances.delong.sum() / fold.n_groups**2
+            else fold.variances.delong.sum() / fold.n_groups**2
             for fold in result.folds
         ]
         row = table.loc[name]
@@ -1162,7 +1162,7 @@ def test_one_group_has_ledells_interval(devices):
     X, y, _ = devices
     result = cross_validate_group_auc(MODEL, X, y, groups=np.zeros(len(y), int))
     row = result.confidence_intervals(method="delong").loc["pooled"]
-    folds = [fold._variances.delong[0] for fold in result.folds]
+    folds = [fold.variances.delong[0] for fold in result.folds]
     reach = 1.959963984540054 * np.sqrt(np.sum(folds)) / 5
     assert row["ci_high"] - row["ci_low"] == pytest.approx(2 * reach, rel=1e-9)
 
@@ -1307,7 +1307,7 @@ def test_the_mean_of_pooled_aucs_has_newcombes_limits_where_they_are_further(n_w
     lower = [brentq(excess, 0.5, mean)]
     upper = [brentq(excess, mean, 1 - 1e-12)]
     for of_fold in ("pooled_fixed", "pooled.safe"):
-        own = [fold._variances for fold in result.folds]
+        own = [fold.variances for fold in result.folds]
         variances = [v.pooled_fixed if of_fold == "pooled_fixed" else v.pooled.safe for v in own]
         reach = z * np.sqrt(np.sum(variances)) / 5 / (mean * (1 - mean))
         lower.append(expit(logit(mean) - reach))

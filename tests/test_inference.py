@@ -27,8 +27,8 @@ from skfedauc.inference import (
 )
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.over_groups import OverGroups, StudentT, variance_over_groups
-from skfedauc.inference.ranks import ranks_among_all
-from skfedauc.model_selection.cross_validation import _WithinFolds
+from skfedauc.pairs import GroupPairs
+from skfedauc.ranks import ranks_among_all
 
 # Reference values of pROC 1.18.0, metafor 3.8.1 and Obuchowski's (1997) formula, on 20 rows.
 Y = np.repeat([0, 1], [11, 9])
@@ -48,7 +48,7 @@ def report_of(y, scores, groups=None, weights=None, **options):
 
 
 def variances_of(*arguments, **named):
-    return report_of(*arguments, **named)._variances
+    return report_of(*arguments, **named).variances
 
 
 def simulated(seed, n_groups=6, decimals=1, weighted=False, n=200):
@@ -89,7 +89,7 @@ def test_delong_of_ten_rows():
     s = [0.1, 0.4, 0.35, 0.8, 0.2, 0.7, 0.6, 0.9, 0.55, 0.3]
     found = report_of(y, s)
     assert found.pooled == pytest.approx(0.88, rel=1e-12)
-    assert_allclose(found._variances.delong, [0.0128], rtol=1e-12)
+    assert_allclose(found.variances.delong, [0.0128], rtol=1e-12)
     row = found.confidence_intervals(method="delong").iloc[0]
     assert_allclose([row.ci_low, row.ci_high], [0.658255388104052, 1.0], rtol=1e-12)
 
@@ -191,8 +191,8 @@ def test_variance_of_pooled_less_average_equals_sums_over_rows(seed, weighted):
                     total += amount
                 else:
                     plain += amount
-    assert report._variances.of_difference(share) == pytest.approx(total, rel=1e-10)
-    assert report._variances.pooled_fixed == pytest.approx(plain, rel=1e-10)
+    assert report.variances.of_difference(share) == pytest.approx(total, rel=1e-10)
+    assert report.variances.pooled_fixed == pytest.approx(plain, rel=1e-10)
 
 
 def test_merged_parts_give_the_same_digits():
@@ -311,7 +311,7 @@ def test_the_number_of_groups_chooses_what_averages_estimate():
 def test_averages_of_fixed_groups_add_up_the_variances_of_the_groups():
     report = report_of(*simulated(2, n=2000))
     table = report.confidence_intervals(method="delong", of="statistics", over="rows")
-    expected = np.sqrt(report._variances.delong.sum()) / 6
+    expected = np.sqrt(report.variances.delong.sum()) / 6
     row = table.loc["macro"]
     assert (row.ci_high - row.ci_low) / 2 == pytest.approx(1.959963984540054 * expected, rel=1e-9)
 
@@ -440,7 +440,7 @@ def test_limits_are_the_hull_of_logit_and_newcombe(confidence_level):
         report.confidence_intervals(confidence_level),
         stats.norm.isf((1 - confidence_level) / 2),
     )
-    v = report._variances
+    v = report.variances
     widened = 0
     for row, delong, m, n in zip(
         table.itertuples(), v.delong, v.positives.n, v.negatives.n, strict=True
@@ -525,7 +525,7 @@ def pair_deviate(v, first, second):
 @pytest.mark.parametrize("n_groups", [2, 3, 6])
 def test_interval_and_p_value_of_the_difference_compare_all_pairs(n_groups):
     report = report_of(*simulated(3, n_groups=n_groups, n=100 * n_groups))
-    test, v = report.test_difference(), report._variances
+    test, v = report.test_difference(), report.variances
     quantile = stats.studentized_range.isf(0.05, n_groups, np.inf) / np.sqrt(2)
     single, several = (
         np.array(
@@ -683,7 +683,7 @@ def test_bad_arguments_of_intervals(arguments, message):
 
 def test_the_anova_type_statistic_equals_its_formula():
     report = report_of(*simulated(4, n=600))
-    counts, v = report.by_group, report._variances.unbiased
+    counts, v = report.by_group, report.variances.unbiased
     m, n = counts["n_positives"].to_numpy(), counts["n_negatives"].to_numpy()
     w, auc = m * n / (m + n), counts["auc"].to_numpy()
     total = w.sum()
@@ -696,7 +696,7 @@ def test_the_anova_type_statistic_equals_its_formula():
     assert found.degrees_of_freedom == pytest.approx(f, rel=1e-10)
     # The freedom of the denominator by Satterthwaite's formula
     terms = w * v * (1 - w / total)
-    denominator = e**2 / (terms**2 / report._variances.degrees_of_freedom).sum()
+    denominator = e**2 / (terms**2 / report.variances.degrees_of_freedom).sum()
     assert found.pvalue == pytest.approx(stats.f.sf(t / e, f, denominator), rel=1e-9)
     assert "ANOVA-type" in found.method
     assert repr(found).startswith("EqualGroupsTest(statistic=")
@@ -741,8 +741,8 @@ def test_few_rows_of_very_unequal_weights_are_not_tested():
 
 def test_many_tiny_groups_have_a_form_of_their_own():
     report = report_of(*simulated(5, n_groups=200, n=4000), undefined="ignore")
-    kept = report._variances.estimable
-    auc, v = report._variances.auc[kept], report._variances.unbiased[kept]
+    kept = report.variances.estimable
+    auc, v = report.variances.auc[kept], report.variances.unbiased[kept]
     m, n = (report.by_group[c].to_numpy()[kept] for c in ("n_positives", "n_negatives"))
     w = m * n / (m + n)
     w = w / w.sum()
@@ -788,7 +788,7 @@ def test_degrees_of_freedom_equal_those_of_brunner_and_munzel(seed):
 
 def test_pairs_are_compared_by_the_limits_of_both_groups():
     report = report_of(*simulated(6, n=600))
-    table, v = report.compare_groups(), report._variances
+    table, v = report.compare_groups(), report.variances
     assert len(table) == 15
     quantile = stats.studentized_range.isf(0.05, 6, np.inf) / np.sqrt(2)
     for (one, other), row in table.iterrows():
@@ -863,7 +863,7 @@ def test_the_rest_is_weighted_by_what_other_groups_say():
     table, auc = report.compare_groups("rest"), report.by_group["auc"].to_numpy()
     m, n = (report.by_group[name].to_numpy() for name in ("n_positives", "n_negatives"))
     weight = m * n / (m + n)
-    variance = np.maximum(report._variances.delong, shared_variances(*rows[:3]))
+    variance = np.maximum(report.variances.delong, shared_variances(*rows[:3]))
     for g, row in enumerate(table.itertuples()):
         share = np.where(np.arange(6) != g, weight, 0.0)
         share /= share.sum()
@@ -1057,7 +1057,7 @@ def test_scorers_give_the_variance_beyond_sampling_error():
     signs = set()
     for seed in range(30):
         report = report_of(*simulated(seed, n=400))
-        v = report._variances
+        v = report.variances
         square = v.auc.var(ddof=1) - v.unbiased.mean()
         assert report._score("tau") == pytest.approx(square, abs=1e-14)
         row = report.heterogeneity().loc["moments"]
@@ -1081,7 +1081,7 @@ def test_tau_is_of_largest_restricted_likelihood_and_within_its_interval():
         row = report.heterogeneity().loc["reml"]
         assert report.tau == report.statistic("tau") == report.statistics()["tau"] == row.tau
         assert row.ci_low <= row.tau <= row.ci_high
-        auc, v = report._variances.auc, report._variances.shared
+        auc, v = report.variances.auc, report.variances.shared
         grid = np.linspace(0, 0.5, 200)
         least = restricted_deviance(row.tau, auc, v)
         assert least <= min(restricted_deviance(tau, auc, v) for tau in grid) + 1e-9
@@ -1347,7 +1347,7 @@ def test_the_scale_of_weights_changes_nothing(scale):
             )
             for half in (np.arange(240) < 120, np.arange(240) >= 120)
         ]
-        within = _WithinFolds(halves, halves[0] + halves[1], "ignore")
+        within = GroupAUC(GroupPairs(halves[0] + halves[1], halves), undefined="ignore")
         agreement = report.agreement()
         compared = [
             compare_roc_auc(y, scores, -scores, groups=groups, sample_weight=weights, over=over)
@@ -1375,10 +1375,10 @@ def test_folds_whose_weights_differ_in_scale_are_put_on_one():
             )
             for half in (first, ~first)
         ]
-        return _WithinFolds(halves, halves[0] + halves[1], "ignore")
+        return GroupAUC(GroupPairs(halves[0] + halves[1], halves), undefined="ignore")
 
     border = within(2.0**37)
-    assert [f._variances.exponent > 0 for f in border._folds] == [False, True]
+    assert [part.weight_exponent > 0 for part in border.pairs.parts] == [False, True]
     assert_allclose(inference_of(border), inference_of(within(1.0)), rtol=1e-12, atol=1e-14)
 
 
@@ -1413,7 +1413,7 @@ def test_drawing_numbers_gives_the_distribution_of_drawing_rows(monkeypatch):
             both.append(report.abroca(0, n_resamples=400, random_state=most))
         assert_allclose(both[0]["expected"], both[1]["expected"], rtol=0.1)
         assert_allclose(both[0]["abroca"], both[1]["abroca"], rtol=1e-12)
-        v = report._variances
+        v = report.variances
         placements, shares = heterogeneity._placement_distribution(v)
         rng, m, n = np.random.default_rng(0), 40, 70
         drawn = heterogeneity._aucs_by_numbers(rng, placements, shares, m, n, 4000)

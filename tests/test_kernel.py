@@ -30,7 +30,7 @@ from skfedauc._kernel import (
     number_cells,
     ranks_in_groups,
 )
-from skfedauc.inference.ranks import u2_over_all, u2_over_others
+from skfedauc.ranks import u2_over_all, u2_over_others
 
 COMPILED = kernel._implementation
 needs_compiled = pytest.mark.skipif(COMPILED is _numpy, reason="the kernel is not compiled")

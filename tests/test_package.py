@@ -18,9 +18,10 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 # A module imports from layers above it in this list; within a layer nothing is imported.
 LAYERS = [
     {"_words"},
-    {"_input", "_kernel", "_output_file"},
+    {"_input", "_kernel", "_memory", "_output_file"},
     {"_sklearn"},
-    {"counts", "_versions"},
+    {"counts", "ranks", "_versions"},
+    {"pairs"},
     {"inference", "datasets", "mitigation"},
     {"report"},
     {"metrics"},

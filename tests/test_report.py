@@ -246,7 +246,7 @@ def test_cross_matrix_says_whose_rows_are_whose():
 
 
 def test_cross_matrix_refuses_what_does_not_fit(monkeypatch):
-    monkeypatch.setattr("skfedauc.report.group_auc.usable_memory", lambda: 2**20)
+    monkeypatch.setattr("skfedauc.pairs.usable_memory", lambda: 2**20)
     n_groups = 200
     got = GroupAUC.from_predictions(
         [0, 1] * n_groups, np.linspace(0, 2, 2 * n_groups), groups=np.arange(2 * n_groups) // 2

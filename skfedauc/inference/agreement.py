@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._kernel import Cells
-from skfedauc.inference.ranks import Ranks, ranks_among_all
 from skfedauc.inference.variances import Variances
+from skfedauc.ranks import Ranks, ranks_among_all
 
 Floats = NDArray[np.float64]
 NEGATIVES, POSITIVES = 0, 1

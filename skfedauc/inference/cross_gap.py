@@ -23,8 +23,8 @@ from skfedauc._kernel import Cells, ranks_in_groups
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference.group_comparisons import holm
 from skfedauc.inference.intervals import normal_quantile
-from skfedauc.inference.ranks import ranks_among_all
 from skfedauc.inference.variances import ClassRows, Variances, ratio
+from skfedauc.ranks import ranks_among_all
 
 Floats = NDArray[np.float64]
 

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from skfedauc.inference.intervals import AUCSpread, spread_of
 from skfedauc.inference.pairwise import Comparisons, all_pairs, compare, sidak
-from skfedauc.inference.variances import Variances, ratio, sum_of_others
+from skfedauc.inference.variances import Variances, ratio
+from skfedauc.ranks import sum_of_others
 
 Floats = NDArray[np.float64]
 

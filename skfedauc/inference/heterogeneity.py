@@ -27,7 +27,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from skfedauc._kernel import concordance, count_rows
 from skfedauc._words import counted
-from skfedauc.inference.variances import LEAST_EFFECTIVE, Variances, sum_of_others
+from skfedauc.inference.variances import LEAST_EFFECTIVE, Variances
+from skfedauc.ranks import sum_of_others
 
 Floats = NDArray[np.float64]
 

@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 
 from skfedauc._kernel import ranks_in_groups
 from skfedauc.counts import ScoreCounts
-from skfedauc.inference.ranks import ranks_among_all, u2_over_all
+from skfedauc.pairs import GroupPairs
+from skfedauc.ranks import ranks_among_all, u2_over_all
 
 Floats = NDArray[np.float64]
 
@@ -34,6 +35,12 @@ _CELLS_AT_ONCE = 1 << 16
 
 # No variance is estimated below this effective sample size: one row has nearly all weight.
 LEAST_EFFECTIVE = 1.5
+
+REPEATED_ROWS = (
+    "rows are in several test sets (repeated folds, or random splits), so that how much their AUC "
+    "varies is not known from their number; use folds that test each row once, or ask the report "
+    "of one fold (folds[0])."
+)
 
 
 class ClassRows(NamedTuple):
@@ -561,6 +568,23 @@ class FoldVariances(Variances):
         return float("nan")
 
 
+def variances_of(pairs: GroupPairs) -> Variances:
+    """Return the variances of the AUCs of these pairs.
+
+    Raises
+    ------
+    ValueError
+        If rows may be counted several times.
+    """
+    if pairs.rows_repeat:
+        raise ValueError(REPEATED_ROWS)
+    if not pairs.is_within_folds:
+        return Variances(pairs.counts)
+    exponent = pairs.counts.weight_exponent
+    folds = [Variances(part, exponent) for part in pairs.parts]
+    return FoldVariances(folds, list(pairs.positions), pairs.n_groups)
+
+
 def clustered_variance(residuals: list[Floats], counts: list[NDArray[np.int64]]) -> float:
     """Variance of a mean placement for random groups [2]_; NaN with fewer than two groups.
 
@@ -585,14 +609,6 @@ def clustered_variance(residuals: list[Floats], counts: list[NDArray[np.int64]])
 
 def _class_rows(n: NDArray[Any], weight: NDArray[Any], squares: NDArray[Any]) -> ClassRows:
     return ClassRows(n, weight.astype(np.float64), squares.astype(np.float64))
-
-
-def sum_of_others(values: Floats) -> Floats:
-    """Sum over all other groups (last axis), computed without subtraction from the total."""
-    before, after = np.zeros_like(values), np.zeros_like(values)
-    np.cumsum(values[..., :-1], axis=-1, out=before[..., 1:])
-    np.cumsum(values[..., :0:-1], axis=-1, out=after[..., -2::-1])
-    return before + after
 
 
 def satterthwaite(variances: Floats, degrees_of_freedom: Floats, otherwise: float = 1.0) -> Floats:

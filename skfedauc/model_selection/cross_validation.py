@@ -13,10 +13,11 @@ from sklearn.model_selection import check_cv, cross_validate
 from skfedauc import _input, _sklearn, _words
 from skfedauc.counts import ScoreCounts, left_out
 from skfedauc.inference import intervals
-from skfedauc.inference.variances import FoldVariances, Variances
+from skfedauc.inference.variances import REPEATED_ROWS
 from skfedauc.model_selection.fold_counts import FittedOnRows, FoldCounts, Rows, count_rows
 from skfedauc.model_selection.splitter import SplitsByGroups, WithinGroupStratifiedKFold
-from skfedauc.report import AVERAGES, Agreement, GroupAUC, Undefined, check_undefined
+from skfedauc.pairs import GroupPairs
+from skfedauc.report import AVERAGES, GroupAUC, Undefined, check_undefined
 from skfedauc.scoring import FOLDS_REMEDY, check_response_method
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ class GroupAUCCrossValidation:
         if way == "exact":
             raise ValueError("method must be 'logit' or 'delong' for a mean over folds.")
         if self._rows_repeat:
-            raise ValueError(_REPEATED)
+            raise ValueError(REPEATED_ROWS)
         rows = {}
         for name in ("pooled", *AVERAGES):
             value = float(self.by_fold[name].to_numpy().mean())
@@ -200,8 +201,8 @@ class GroupAUCCrossValidation:
     @functools.cached_property
     def within_folds(self) -> GroupAUC:
         """Report over the pairs within folds, which the same model has scored."""
-        report = _WithinRepeatedFolds if self._rows_repeat else _WithinFolds
-        return report(self._fold_counts, self.over_folds.counts, self.undefined)
+        pairs = GroupPairs(self.over_folds.counts, self._fold_counts, rows_repeat=self._rows_repeat)
+        return GroupAUC(pairs, undefined=self.undefined)
 
     @functools.cached_property
     def over_folds(self) -> GroupAUC:
@@ -211,8 +212,8 @@ class GroupAUCCrossValidation:
         models, so its intervals are not intervals of the AUC of a model: see `confidence_intervals`
         and `within_folds` instead.
         """
-        report = _RepeatedRows if self._rows_repeat else GroupAUC
-        return report(self.counts.regroup(_label), undefined=self.undefined)
+        pairs = GroupPairs(self.counts.regroup(_label), rows_repeat=self._rows_repeat)
+        return GroupAUC(pairs, undefined=self.undefined)
 
     @functools.cached_property
     def fold_effect(self) -> FoldEffect:
@@ -248,11 +249,11 @@ def _interval_of_mean(
     """Interval of the mean over folds of the pooled AUC or of an average, over new rows."""
     if name == "pooled":
         return intervals.mean_pooled_interval(
-            [fold._variances for fold in folds], confidence_level, way
+            [fold.variances for fold in folds], confidence_level, way
         )
     shares = [fold._shares(name) for fold in folds]
     parts = [
-        (fold._variances, fold._usable[0], share)
+        (fold.variances, fold._usable[0], share)
         for fold, share in zip(folds, shares, strict=True)
         if share is not None
     ]
@@ -265,134 +266,6 @@ def _fold(key: tuple[int, Any]) -> int:
 
 def _label(key: tuple[int, Any]) -> Any:
     return key[1]
-
-
-_NOT_WITHIN_FOLDS = (
-    "is not known within folds; ask the report of one fold (folds[0]), or that of all out-of-fold "
-    "scores (over_folds)."
-)
-
-
-class _WithinFolds(GroupAUC):
-    """Report over the pairs within folds.
-
-    Concordant pairs, pairs and rows are summed over the folds.
-    """
-
-    def __init__(
-        self, folds: list[ScoreCounts], together: ScoreCounts, undefined: Undefined
-    ) -> None:
-        super().__init__(together, undefined=undefined)
-        self._folds = [GroupAUC(fold, undefined="ignore") for fold in folds]
-        places = {label: place for place, label in enumerate(together.groups or ())}
-        # places[i][j]: number of group j of fold i among all groups
-        self._places = [np.array([places[label] for label in f.groups or ()]) for f in folds]
-
-    @property
-    def null_difference(self) -> float:
-        """Raise a ValueError: not available within folds."""
-        raise ValueError(f"null_difference {_NOT_WITHIN_FOLDS}")
-
-    def agreement(self, delta: float = 0.005) -> Agreement:
-        """Raise a ValueError: not available within folds."""
-        raise ValueError(f"agreement {_NOT_WITHIN_FOLDS}")
-
-    @property
-    def _states(self) -> list[ScoreCounts]:
-        return [fold.counts for fold in self._folds]
-
-    @functools.cached_property
-    def _variances(self) -> FoldVariances:
-        exponent = self.counts.weight_exponent
-        of_folds = [
-            fold._variances
-            if fold._variances.exponent == exponent
-            else Variances(fold.counts, exponent)
-            for fold in self._folds
-        ]
-        return FoldVariances(of_folds, self._places, self.n_groups)
-
-    def _added(self, by_group: list[NDArray[Any]]) -> NDArray[Any]:
-        total = np.zeros(self.n_groups, by_group[0].dtype)
-        for places, values in zip(self._places, by_group, strict=True):
-            total[places] += values
-        return total
-
-    @functools.cached_property
-    def _twice(self) -> NDArray[Any]:
-        return self._added([fold._twice for fold in self._folds])
-
-    @functools.cached_property
-    def _pairs(self) -> NDArray[Any]:
-        return self._added([fold._pairs for fold in self._folds])
-
-    @functools.cached_property
-    def _pooled_pairs(self) -> tuple[Any, Any]:
-        twice, pairs = zip(*(fold._pooled_pairs for fold in self._folds), strict=True)
-        return sum(twice), sum(pairs)
-
-    @functools.cached_property
-    def _within_pairs(self) -> tuple[Any, Any]:
-        twice, pairs = zip(*(fold._within_pairs for fold in self._folds), strict=True)
-        return sum(twice), sum(pairs)
-
-    @functools.cached_property
-    def _has_cross_pairs(self) -> bool:
-        return any(fold._has_cross_pairs for fold in self._folds)
-
-    @functools.cached_property
-    def _defined(self) -> NDArray[np.bool_]:
-        return self._added([fold._defined for fold in self._folds])
-
-    def _cross_pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        twice = np.zeros((self.n_groups, self.n_groups))
-        pairs = np.zeros_like(twice)
-        for places, fold in zip(self._places, self._folds, strict=True):
-            of_fold = fold._cross_pairs()
-            twice[np.ix_(places, places)] += of_fold[0]
-            pairs[np.ix_(places, places)] += of_fold[1]
-        return twice, pairs
-
-    @functools.cached_property
-    def _u2_over_others(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        sums = np.zeros((2, 2, 2, self.n_groups))
-        for places, fold in zip(self._places, self._folds, strict=True):
-            sums[..., places] += fold._u2_over_others
-        return sums[0], sums[1]
-
-    def abroca(
-        self, reference: Any = "rest", *, n_resamples: int = 0, random_state: Any = None
-    ) -> pd.DataFrame:
-        """Raise a ValueError: not available within folds."""
-        raise ValueError(f"abroca {_NOT_WITHIN_FOLDS}")
-
-
-_REPEATED = (
-    "rows are in several test sets (repeated folds, or random splits), so that how much their AUC "
-    "varies is not known from their number; use folds that test each row once, or ask the report "
-    "of one fold (folds[0])."
-)
-
-
-class _RepeatedRows(GroupAUC):
-    """Report on rows that may be counted several times, so their sampling error is unknown."""
-
-    @property
-    def _variances(self) -> Any:
-        raise ValueError(_REPEATED)
-
-    @property
-    def _squared_tau(self) -> float:
-        return self._not_defined("the spread of AUCs needs rows that are tested once")
-
-    @property
-    def tau(self) -> float:
-        """Undefined for rows that are tested several times: NaN."""
-        return self._squared_tau
-
-
-class _WithinRepeatedFolds(_RepeatedRows, _WithinFolds):
-    pass
 
 
 def cross_validate_group_auc(

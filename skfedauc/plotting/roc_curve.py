@@ -162,8 +162,8 @@ class GroupRocCurveDisplay(ReportDisplay):
         """
         cls._check_report(report)
         groups = labels_of(report)
-        curves = roc_curves(report._states, groups)
-        pooled = roc_curves([state.without_groups() for state in report._states], ["all"])
+        curves = roc_curves(report.pairs.parts, groups)
+        pooled = roc_curves([state.without_groups() for state in report.pairs.parts], ["all"])
         ((pooled_fpr, pooled_tpr),) = pooled
         display = cls(
             groups=groups,

@@ -170,7 +170,7 @@ class GroupScoreDisplay(ReportDisplay):
             If an argument is not as described, or the report is within folds.
         """
         cls._check_report(report)
-        if len(report._states) > 1:
+        if len(report.pairs.parts) > 1:
             raise ValueError(
                 f"{cls.__name__} draws scores that are compared with each other; the report "
                 "compares scores within folds only. Draw the report of one fold (folds[0]), or "

@@ -11,14 +11,13 @@ from sklearn.utils import check_random_state
 
 from skfedauc import _input, _words
 from skfedauc.inference.group_comparisons import adjusted
-from skfedauc.inference.ranks import u2_over_others
 from skfedauc.inference.roc_curves import RocCurves, area_between, null_areas
-from skfedauc.inference.variances import sum_of_others
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from skfedauc.counts import ScoreCounts
+    from skfedauc.pairs import GroupPairs
     from skfedauc.report.statistics import Undefined
 
 Floats = NDArray[np.float64]
@@ -45,7 +44,7 @@ class Bias:
         @property
         def undefined(self) -> Undefined: ...  # noqa: D102
         @property
-        def _auc(self) -> Floats: ...
+        def pairs(self) -> GroupPairs: ...  # noqa: D102
         @property
         def _usable(self) -> tuple[Floats, NDArray[np.bool_]]: ...
         def _index(self, name: str | None = None) -> Any: ...
@@ -53,22 +52,10 @@ class Bias:
         def _number_of(self, label: Any) -> int: ...
 
     @functools.cached_property
-    def _u2_over_others(self) -> tuple[Floats, Floats]:
-        """Twice the weight of the pairs that a group's rows win against other groups, and of all.
-
-        Both arrays have shape (2, 2, n_groups). The first axis is the class of the group's rows (0
-        for negatives), the second axis the class of the other groups' rows.
-        """
-        found = self.counts.concordance
-        own = np.stack([found.negatives, found.positives]).astype(np.float64)
-        pairs = 2.0 * own[:, None] * sum_of_others(own)
-        return u2_over_others(self.counts.cells).astype(np.float64), pairs
-
-    @functools.cached_property
     def _bias(self) -> BiasAUCs:
-        wins, pairs = self._u2_over_others
-        share = np.full(wins.shape, np.nan)
-        np.divide(wins, pairs, out=share, where=pairs > 0)
+        u2, pairs = self.pairs.over_others
+        share = np.full(u2.shape, np.nan)
+        np.divide(u2, pairs, out=share, where=pairs > 0)
         # Rounding of weights may give slightly more than 1.
         np.clip(share, 0.0, 1.0, out=share)
         return BiasAUCs(1.0 - share[0, 1], share[1, 0], share[1, 1] - 0.5, share[0, 0] - 0.5)
@@ -125,7 +112,7 @@ class Bias:
         bias = self._bias
         return pd.DataFrame(
             {
-                "auc": self._auc,
+                "auc": self.pairs.auc,
                 "bpsn_auc": bias.bpsn,
                 "bnsp_auc": bias.bnsp,
                 "xauc_disparity": bias.bnsp - bias.bpsn,
@@ -289,6 +276,7 @@ class Bias:
         """
         import pandas as pd
 
+        self.pairs.counts_for("abroca")
         n_resamples = _input.check_whole_number(n_resamples, "n_resamples", 0)
         if n_resamples and self.counts.cells.weights is not None:
             raise ValueError(
@@ -323,12 +311,12 @@ class Bias:
         if other is None:
             reference_auc = np.nan
         else:
-            reference_auc = other.area if reference is None else self._auc[reference]
+            reference_auc = other.area if reference is None else self.pairs.auc[reference]
         if curve is None or other is None:
-            return self._auc[g], reference_auc, np.nan, np.nan, np.nan
+            return self.pairs.auc[g], reference_auc, np.nan, np.nan, np.nan
         area = area_between(curve, other)
         if not n_resamples:
-            return self._auc[g], reference_auc, area, np.nan, np.nan
+            return self.pairs.auc[g], reference_auc, area, np.nan, np.nan
         negatives, positives = (
             (int(n[g]), int(n.sum() - n[g] if reference is None else n[reference]))
             for n in (self.counts.n_negatives, self.counts.n_positives)
@@ -336,7 +324,7 @@ class Bias:
         by_chance = null_areas((curve, other), negatives, positives, n_resamples, random)
         # Treat areas that differ by rounding only as equal.
         pvalue = (1 + (by_chance >= area - 1e-12).sum()) / (1 + n_resamples)
-        return self._auc[g], reference_auc, area, by_chance.mean(), pvalue
+        return self.pairs.auc[g], reference_auc, area, by_chance.mean(), pvalue
 
 
 def _generalised_mean(values: Floats, power: float) -> float:

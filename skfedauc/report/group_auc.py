@@ -13,10 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfedauc import _input, _sklearn, _words
-from skfedauc._kernel import cross_concordance
 from skfedauc.counts import ScoreCounts, left_out
+from skfedauc.pairs import GroupPairs, share_of
 from skfedauc.report.bias import Bias
-from skfedauc.report.memory import usable_memory
 from skfedauc.report.statistics import (
     AVERAGES,
     STATISTICS,
@@ -61,8 +60,9 @@ class GroupAUC(Uncertainty, Bias):
 
     Parameters
     ----------
-    counts : ScoreCounts
-        Score counts by group, such as the sum of the counts of many devices.
+    counts : ScoreCounts or GroupPairs
+        Score counts by group, such as the sum of the counts of many devices. A `GroupPairs` also
+        determines which rows are compared, as in the reports of a cross-validation.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
         How averages and gaps treat groups that lack a class, whose AUC is undefined. "skip" leaves
         them out with one `UndefinedMetricWarning` that counts them. "ignore" leaves them out
@@ -131,17 +131,18 @@ class GroupAUC(Uncertainty, Bias):
 
     def __init__(
         self,
-        counts: ScoreCounts,
+        counts: ScoreCounts | GroupPairs,
         *,
         undefined: Undefined = "skip",
         group_names: str | Sequence[str] | None = None,
     ) -> None:
-        if not isinstance(counts, ScoreCounts):
+        pairs = GroupPairs(counts) if isinstance(counts, ScoreCounts) else counts
+        if not isinstance(pairs, GroupPairs):
             raise TypeError(
                 f"GroupAUC reads a ScoreCounts; got {type(counts).__name__}. Use "
                 "GroupAUC.from_predictions(y_true, y_score, groups=...) for rows."
             )
-        self._counts = counts
+        self._pairs, counts = pairs, pairs.counts
         self._undefined = check_undefined(undefined)
         names = counts.group_names if group_names is None else group_names
         self._group_names = _input.check_group_names(names, counts.labels)
@@ -152,7 +153,12 @@ class GroupAUC(Uncertainty, Bias):
     @property
     def counts(self) -> ScoreCounts:
         """The counts that the report is computed from."""
-        return self._counts
+        return self._pairs.counts
+
+    @property
+    def pairs(self) -> GroupPairs:
+        """Pairs of a positive and a negative, from which AUCs are computed."""
+        return self._pairs
 
     @property
     def undefined(self) -> Undefined:
@@ -309,10 +315,10 @@ class GroupAUC(Uncertainty, Bias):
     @functools.cached_property
     def pooled(self) -> float:
         """AUC of all rows together."""
-        twice, pairs = self._pooled_pairs
-        if pairs == 0:
+        auc = self.pairs.pooled_auc
+        if np.isnan(auc):
             return self._not_defined("the pooled AUC needs rows of both classes")
-        return min(float(twice / (2 * pairs)), 1.0)
+        return auc
 
     def average(self, weights: str | Mapping[Any, float] | ArrayLike) -> float:
         """Return a weighted average of the group AUCs.
@@ -386,11 +392,11 @@ class GroupAUC(Uncertainty, Bias):
 
         Raises a ValueError if the cross matrix would not fit in memory.
         """
-        both = self._defined
+        both = self.pairs.defined
         self._report_undefined()
         if both.sum() < 2:
             return self._not_defined("a gap needs two groups with rows of both classes")
-        matrix = self._cross_auc[np.ix_(both, both)]
+        matrix = self.pairs.cross_auc[np.ix_(both, both)]
         gaps = np.abs(matrix - matrix.T)[~np.eye(len(matrix), dtype=np.bool_)]
         if np.isnan(gaps).all():
             return self._not_defined("no two groups have pairs in both directions")
@@ -409,7 +415,7 @@ class GroupAUC(Uncertainty, Bias):
     @property
     def n_undefined(self) -> int:
         """Number of groups whose AUC is undefined because they lack a class."""
-        return int((~self._defined).sum())
+        return int((~self.pairs.defined).sum())
 
     def statistic(self, name: StatisticName) -> float:
         """Return a statistic by name.
@@ -495,7 +501,7 @@ class GroupAUC(Uncertainty, Bias):
 
         return pd.DataFrame(
             {
-                "auc": self._auc,
+                "auc": self.pairs.auc,
                 "n_positives": self.counts.n_positives,
                 "n_negatives": self.counts.n_negatives,
             },
@@ -539,18 +545,17 @@ class GroupAUC(Uncertainty, Bias):
         0
         """
         least = _input.check_whole_number(min_per_class, "min_per_class", 0)
-        if type(self) is not GroupAUC:
+        if self.pairs.is_within_folds or self.pairs.rows_repeat:
             raise ValueError("without_small_groups is not known over folds.")
         return GroupAUC(
-            self.counts.select_groups(np.flatnonzero(self._has_per_class(least))),
+            self.counts.select_groups(np.flatnonzero(self.pairs.has_per_class(least))),
             undefined=self.undefined,
             group_names=self._group_names,
         )
 
     def _has_per_class(self, least: int) -> NDArray[np.bool_]:
         """Whether each group has at least this many rows of each class."""
-        fewest = np.minimum(self.counts.n_positives, self.counts.n_negatives)
-        return np.asarray(fewest >= least)
+        return self.pairs.has_per_class(least)
 
     def decomposition(self) -> Decomposition:
         """Split the pooled AUC into pairs within groups and pairs across groups.
@@ -571,18 +576,18 @@ class GroupAUC(Uncertainty, Bias):
         >>> report.decomposition()
         Decomposition(within=0.5, cross=1.0, share_within=0.5)
         """
-        twice, pairs = self._pooled_pairs
-        twice_within, pairs_within = self._within_pairs
-        if not self._has_cross_pairs:
+        found = self.pairs
+        (u2, pairs), (u2_within, pairs_within) = found.pooled, found.within
+        if not found.has_cross_pairs:
             cross = float("nan")
-        elif self._twice.dtype.kind == "f" and pairs - pairs_within < _FEW_CROSS * pairs:
+        elif found.u2.dtype.kind == "f" and pairs - pairs_within < _FEW_CROSS * pairs:
             # The difference of two sums would lose so few pairs to rounding.
-            wins, pairs_across = self._u2_over_others
-            cross = _ratio(wins[1, 0].sum(), pairs_across[1, 0].sum())
+            u2_across, pairs_across = found.over_others
+            cross = share_of(u2_across[1, 0].sum(), pairs_across[1, 0].sum())
         else:
-            cross = _ratio(twice - twice_within, 2 * (pairs - pairs_within))
-        within = _ratio(twice_within, 2 * pairs_within)
-        return Decomposition(within, cross, _ratio(pairs_within, pairs))
+            cross = share_of(u2 - u2_within, 2 * (pairs - pairs_within))
+        within = share_of(u2_within, 2 * pairs_within)
+        return Decomposition(within, cross, share_of(pairs_within, pairs))
 
     @property
     def cross_matrix(self) -> pd.DataFrame:
@@ -595,7 +600,7 @@ class GroupAUC(Uncertainty, Bias):
         import pandas as pd
 
         return pd.DataFrame(
-            self._cross_auc.copy(),
+            self.pairs.cross_auc.copy(),
             index=self._index("positives"),
             columns=self._index("negatives"),
         )
@@ -603,107 +608,28 @@ class GroupAUC(Uncertainty, Bias):
     # Quantities behind the results above ---------------------------------------------------
 
     @property
-    def _states(self) -> list[ScoreCounts]:
-        """The score counts within which rows are compared: one, or one for each fold."""
-        return [self.counts]
-
-    @property
-    def _positives(self) -> NDArray[Any]:
-        """Weight of the positives of each group; their number if rows have no weights."""
-        return self.counts.concordance.positives
-
-    @property
-    def _negatives(self) -> NDArray[Any]:
-        return self.counts.concordance.negatives
-
-    @functools.cached_property
-    def _defined(self) -> NDArray[np.bool_]:
-        return (self.counts.n_positives > 0) & (self.counts.n_negatives > 0)
-
-    @property
-    def _twice(self) -> NDArray[Any]:
-        """Twice the weight of the concordant pairs of each group."""
-        return self.counts.concordance.u2
-
-    @functools.cached_property
-    def _pairs(self) -> NDArray[np.float64]:
-        """Weight of the pairs of each group."""
-        return self._positives.astype(np.float64) * self._negatives.astype(np.float64)
-
-    @functools.cached_property
     def _auc(self) -> NDArray[np.float64]:
-        auc = np.full(self.n_groups, np.nan)
-        used = self._defined
-        # Divide by 2 last, since halving is exact.
-        auc[used] = (self._twice[used] / self._pairs[used]).astype(np.float64) / 2.0
-        # Rounding of weights may give slightly more than 1.
-        np.minimum(auc, 1.0, out=auc)
-        return auc
+        return self.pairs.auc
 
-    @functools.cached_property
-    def _pooled_pairs(self) -> tuple[Any, Any]:
-        """Twice the weight of the concordant pairs, and the weight of all, of the pooled rows.
-
-        Counts are exact, because Python integers neither round nor overflow.
-        """
-        if self.n_groups == 0:
-            return 0, 0
-        of_all = self.counts.without_groups().concordance
-        # Python integers of any size, or floats
-        negatives, positives, twice = (
-            array.tolist()[0] for array in (of_all.negatives, of_all.positives, of_all.u2)
-        )
-        return twice, negatives * positives
-
-    @functools.cached_property
-    def _within_pairs(self) -> tuple[Any, Any]:
-        """Twice the weight of the concordant pairs, and the weight of all pairs, within groups."""
-        return _exact_sum(self._twice), _exact_dot(self._positives, self._negatives)
-
-    @functools.cached_property
-    def _has_cross_pairs(self) -> bool:
-        """Whether a positive and a negative are in different groups."""
-        positives, negatives = self.counts.n_positives > 0, self.counts.n_negatives > 0
-        return bool((positives * (negatives.sum() - negatives)).any())
-
-    def _cross_pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Twice the weight of the concordant pairs, and of all pairs, by pair of groups."""
-        pairs = np.outer(self._positives, self._negatives.astype(np.float64))
-        return cross_concordance(self.counts.cells), pairs
-
-    @functools.cached_property
+    @property
     def _cross_auc(self) -> NDArray[np.float64]:
-        needed = 32 * self.n_groups**2
-        usable = usable_memory()
-        if needed > usable // 2:
-            raise ValueError(
-                f"the cross matrix of {self.n_groups:,} groups needs {needed / 2**30:,.3g} "
-                f"GiB, more than half of the {usable / 2**30:,.3g} GiB of memory of this machine "
-                "or container. Combine groups with counts.regroup(...), or use "
-                "decomposition(), which needs no matrix."
-            )
-        twice, pairs = self._cross_pairs()
-        matrix = np.full_like(pairs, np.nan)
-        np.divide(twice, 2.0 * pairs, out=matrix, where=pairs > 0)
-        np.minimum(matrix, 1.0, out=matrix)
-        np.fill_diagonal(matrix, self._auc)
-        return matrix
+        return self.pairs.cross_auc
 
     @functools.cached_property
     def _usable(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Group AUCs for averages and gaps, and a mask of the groups that are used."""
         self._report_undefined()
         if isinstance(self.undefined, float):
-            stood_in = np.where(self._defined, self._auc, self.undefined)
+            stood_in = np.where(self.pairs.defined, self.pairs.auc, self.undefined)
             return stood_in, np.ones(self.n_groups, np.bool_)
-        return self._auc, self._defined
+        return self.pairs.auc, self.pairs.defined
 
     @functools.cached_property
     def _undefined_reported(self) -> bool:
         """Warn or raise once if groups lack a class."""
         if self.n_undefined and self.undefined in ("skip", "raise"):
             rows = self.counts.n_positives + self.counts.n_negatives
-            share = rows[~self._defined].sum() / rows.sum()
+            share = rows[~self.pairs.defined].sum() / rows.sum()
             message = (
                 f"{self.n_undefined} of {_words.counted(self.n_groups, 'group')}, with "
                 f"{share:.2%} of the rows, have no positives or no negatives, so their AUC is "
@@ -812,11 +738,22 @@ class GroupAUC(Uncertainty, Bias):
 
     # Display ----------------------------------------------------------------------
 
-    def _index(self, name: str | None = None) -> Any:
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        """Names of the group columns in tables."""
+        return self._group_names
+
+    @property
+    def index(self) -> pd.Index:
+        """Index of the groups in tables: their labels, in the order of ``counts.groups``."""
+        return self._index()
+
+    def _index(self, name: str | None = None) -> pd.Index:
         """Index of group labels, named `name` or by the columns that the labels come from."""
         import pandas as pd
 
         groups, labels = self.counts.groups, self.counts.labels
+        index: pd.Index
         if groups is None or labels is None:
             return pd.Index(["all"] * self.n_groups, name=name or "group")
         if groups and isinstance(groups[0], tuple):
@@ -824,7 +761,8 @@ class GroupAUC(Uncertainty, Bias):
             named = {len(group) for group in groups} == {len(names)}
             return pd.MultiIndex.from_tuples(groups, names=names if named else None)
         own_name = self._group_names[0] if self._group_names else "group"
-        return pd.Index(labels, name=name or own_name)
+        index = pd.Index(labels, name=name or own_name)
+        return index
 
     def _headline(self) -> str:
         counts = self.counts
@@ -838,10 +776,10 @@ class GroupAUC(Uncertainty, Bias):
 
     def _extremes(self) -> list[tuple[str, Any, float]]:
         """The groups with the smallest and the largest AUC."""
-        if not self._defined.any():
+        if not self.pairs.defined.any():
             return []
         groups = self.counts.groups or ("all",)
-        auc = self._auc
+        auc = self.pairs.auc
         worst, best = int(np.nanargmin(auc)), int(np.nanargmax(auc))
         return [
             ("lowest", groups[worst], float(auc[worst])),
@@ -871,27 +809,3 @@ class GroupAUC(Uncertainty, Bias):
             f"<table><caption>{html.escape(self._headline())}</caption>"
             f"{statistics}{extremes}</table>"
         )
-
-
-def _ratio(part: Any, whole: Any) -> float:
-    return min(float(part / whole), 1.0) if whole else float("nan")
-
-
-def _exact_sum(values: NDArray[Any]) -> Any:
-    """Sum of 64-bit integers as a Python integer; sum of floats as a float."""
-    if values.dtype.kind == "f":
-        return float(values.sum())
-    if values.dtype.kind == "O":
-        return int(sum(values.tolist()))
-    halves = (values >> np.uint64(32), values & np.uint64(0xFFFFFFFF))
-    high, low = (int(half.sum(dtype=np.uint64)) for half in halves)
-    return (high << 32) + low
-
-
-def _exact_dot(left: NDArray[Any], right: NDArray[Any]) -> Any:
-    """Sum of products of integers as a Python integer; of floats as a float."""
-    if left.dtype.kind == "f":
-        return float((left * right).sum())
-    if float(np.dot(left.astype(np.float64), right)) < 2.0**62:
-        return int(np.dot(left, right))
-    return sum(a * b for a, b in zip(left.tolist(), right.tolist(), strict=True))

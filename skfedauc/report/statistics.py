@@ -46,10 +46,10 @@ class Statistic(NamedTuple):
 # Weights of the group AUCs in each average.
 AVERAGES: dict[str, Callable[[GroupAUC], NDArray[Any]]] = {
     "macro": lambda report: np.ones(report.n_groups),
-    "samples": lambda report: report._positives + report._negatives,
-    "positives": lambda report: report._positives,
-    "negatives": lambda report: report._negatives,
-    "within": lambda report: report._pairs,
+    "samples": lambda report: report.pairs.positives + report.pairs.negatives,
+    "positives": lambda report: report.pairs.positives,
+    "negatives": lambda report: report.pairs.negatives,
+    "within": lambda report: report.pairs.of_group,
 }
 
 

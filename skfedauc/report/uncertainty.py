@@ -20,13 +20,14 @@ from skfedauc.inference import (
     intervals,
     pairwise,
 )
-from skfedauc.inference.variances import Variances
+from skfedauc.inference.variances import Variances, variances_of
 from skfedauc.report.statistics import AVERAGES
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from skfedauc.counts import ScoreCounts
+    from skfedauc.pairs import GroupPairs
 
 # Distributions of scores count as different below this p value.
 _DIFFERENT = 0.01
@@ -80,15 +81,16 @@ class Uncertainty:
         @property
         def pooled(self) -> float: ...  # noqa: D102
         @property
-        def _auc(self) -> NDArray[np.float64]: ...
+        def pairs(self) -> GroupPairs: ...  # noqa: D102
         @property
         def _usable(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]: ...
         def _index(self, name: str | None = None) -> Any: ...
         def _not_defined(self, reason: str) -> float: ...
 
     @functools.cached_property
-    def _variances(self) -> Variances:
-        return Variances(self.counts)
+    def variances(self) -> Variances:
+        """Variances of the group AUCs and of the pooled AUC."""
+        return variances_of(self.pairs)
 
     # Intervals -------------------------------------------------------------------------
 
@@ -180,10 +182,10 @@ class Uncertainty:
         import pandas as pd
 
         low, high, note = intervals.group_limits(
-            self._variances, (1.0 - confidence_level) / 2.0, way
+            self.variances, (1.0 - confidence_level) / 2.0, way
         )
         return pd.DataFrame(
-            {"auc": self._auc, "ci_low": low, "ci_high": high, "method": way, "note": note},
+            {"auc": self.pairs.auc, "ci_low": low, "ci_high": high, "method": way, "note": note},
             index=self._index(),
         )
 
@@ -194,7 +196,7 @@ class Uncertainty:
 
         auc, used = self._usable
         new_groups = is_over_groups(over, int(used.sum()))
-        variances = self._variances
+        variances = self.variances
         lacking = intervals.Interval(np.nan, np.nan, np.nan, "needs a group with both classes")
         found = dict.fromkeys(("pooled", *AVERAGES), (lacking, new_groups))
         found |= dict.fromkeys(("worst", "difference"), (lacking, False))
@@ -283,7 +285,7 @@ class Uncertainty:
         >>> report.test_equal_groups().pvalue > 0.05
         True
         """
-        return heterogeneity.equal_groups_test(self._variances)
+        return heterogeneity.equal_groups_test(self.variances)
 
     def test_difference(self, *, confidence_level: float = 0.95) -> pairwise.DifferenceTest:
         """Test that all group AUCs are equal, by the interval of their largest difference.
@@ -345,8 +347,8 @@ class Uncertainty:
             nan = float("nan")
             nothing = (None, None, None, n_groups, reason)
             return pairwise.DifferenceTest(nan, nan, nan, nan, confidence_level, *nothing)
-        found = pairwise.difference_interval(self._variances, auc, used, confidence_level, "logit")
-        pvalue, pair = pairwise.clearest_difference(self._variances, auc, used)
+        found = pairwise.difference_interval(self.variances, auc, used, confidence_level, "logit")
+        pvalue, pair = pairwise.clearest_difference(self.variances, auc, used)
         labels = self._index().tolist()
         highest = labels[int(np.where(used, auc, -np.inf).argmax())]
         lowest = labels[int(np.where(used, auc, np.inf).argmin())]
@@ -447,7 +449,7 @@ class Uncertainty:
         labels = self._index()
         n_groups = len(labels)
         if isinstance(reference, str) and reference == "rest":
-            found = group_comparisons.with_rest(self._variances, confidence_level)
+            found = group_comparisons.with_rest(self.variances, confidence_level)
             return _comparison_table(found, labels)
         if reference is None:
             if n_groups > _MOST_IN_PAIRS:
@@ -466,7 +468,7 @@ class Uncertainty:
             second = np.full_like(first, number)
             index = labels[first]
         compare = pairwise.all_pairs if reference is None else pairwise.with_reference
-        return _comparison_table(compare(self._variances, first, second, confidence_level), index)
+        return _comparison_table(compare(self.variances, first, second, confidence_level), index)
 
     def _number_of(self, label: Any) -> int:
         """Number of the group with this label."""
@@ -496,14 +498,18 @@ class Uncertainty:
         Scorers (`neg_tau`) average the unbiased estimate of ``tau**2`` instead: the variance of the
         group AUCs minus the mean of their estimated variances. This estimate may be negative.
         """
-        found = heterogeneity.tau(self._variances)
+        if self.pairs.rows_repeat:
+            return self._not_defined(_REPEATED)
+        found = heterogeneity.tau(self.variances)
         return self._not_defined(_NO_SPREAD) if np.isnan(found) else found
 
     @property
     def _squared_tau(self) -> float:
         """Unbiased estimate of the square of `tau`, which may be negative."""
-        kept = self._variances.estimable
-        found = heterogeneity.squared_tau(self._variances.auc[kept], self._variances.unbiased[kept])
+        if self.pairs.rows_repeat:
+            return self._not_defined(_REPEATED)
+        kept = self.variances.estimable
+        found = heterogeneity.squared_tau(self.variances.auc[kept], self.variances.unbiased[kept])
         return self._not_defined(_NO_SPREAD) if np.isnan(found) else found
 
     @functools.cached_property
@@ -512,7 +518,8 @@ class Uncertainty:
 
         If a group has fewer than 30 rows of a class, groups are simulated with a fixed seed.
         """
-        return heterogeneity.null_difference(self._variances)
+        self.pairs.counts_for("null_difference")
+        return heterogeneity.null_difference(self.variances)
 
     def heterogeneity(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """Estimate the standard deviation of the groups' true AUCs by four estimators.
@@ -587,7 +594,7 @@ class Uncertainty:
         import pandas as pd
 
         confidence_level = intervals.check_confidence_level(confidence_level)
-        found = heterogeneity.spreads(self._variances, confidence_level)
+        found = heterogeneity.spreads(self.variances, confidence_level)
         if np.isnan(found["reml"].tau):
             self._not_defined(_NO_SPREAD)
         return pd.DataFrame.from_dict(
@@ -650,8 +657,9 @@ class Uncertainty:
         """
         import pandas as pd
 
+        self.pairs.counts_for("agreement")
         delta = _input.check_share(delta, "delta")
-        variances, auc = self._variances, self._usable[0]
+        variances, auc = self.variances, self._usable[0]
         if not variances.pooled.defined.any():
             raise ValueError("agreement needs rows of both classes.")
         if not self._usable[1].any():
@@ -699,6 +707,7 @@ class Uncertainty:
 
 
 _NO_SPREAD = "the spread of AUCs needs two groups with two rows of each class"
+_REPEATED = "the spread of AUCs needs rows that are tested once"
 
 
 def is_over_groups(over: Any, n_groups: int) -> bool:

@@ -110,3 +110,11 @@ def _u2_of(cells: Cells, g: int) -> Floats:
         for i, of_own in enumerate(cells.amounts):
             u2[i, j] = (of_own[mine] * below).sum()
     return u2
+
+
+def sum_of_others(values: Floats) -> Floats:
+    """Sum over all other groups (last axis), computed without subtraction from the total."""
+    before, after = np.zeros_like(values), np.zeros_like(values)
+    np.cumsum(values[..., :-1], axis=-1, out=before[..., 1:])
+    np.cumsum(values[..., :0:-1], axis=-1, out=after[..., -2::-1])
+    return before + after

@@ -1,0 +1,295 @@
+"""Pairs of a positive and a negative: their weights and how many are concordant, by group."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc._kernel import cross_concordance
+from skfedauc._memory import usable_memory
+from skfedauc.counts import ScoreCounts
+from skfedauc.ranks import sum_of_others, u2_over_others
+
+Floats = NDArray[np.float64]
+
+
+class GroupPairs:
+    """Pairs of a positive and a negative of a `ScoreCounts`, computed lazily.
+
+    A pair is concordant if the positive has the higher score; a tie counts one half. The weight of
+    a pair is the product of the weights of its rows. `u2` is twice the weight of the concordant
+    pairs, i.e. twice Mann-Whitney's U.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Counts of all rows.
+    folds : sequence of ScoreCounts, default=None
+        Counts of each fold, with the labels of `counts`. Only rows of the same fold are then
+        compared: pairs are summed over the folds. None compares all rows.
+    rows_repeat : bool, default=False
+        Whether a row may be counted several times, so that its sampling error is unknown.
+
+    Attributes
+    ----------
+    counts : ScoreCounts
+    parts : tuple of ScoreCounts
+        Counts within which rows are compared: `counts`, or one for each fold.
+    is_within_folds : bool
+        Whether only rows of the same fold are compared.
+    rows_repeat : bool
+    positions : tuple of ndarray of intp
+        For each part, the index of each of its groups among the groups of `counts`.
+    """
+
+    def __init__(
+        self,
+        counts: ScoreCounts,
+        folds: Sequence[ScoreCounts] | None = None,
+        *,
+        rows_repeat: bool = False,
+    ) -> None:
+        self.counts = counts
+        self.is_within_folds = folds is not None
+        self.parts = (counts,) if folds is None else tuple(folds)
+        self.rows_repeat = rows_repeat
+
+    @functools.cached_property
+    def positions(self) -> tuple[NDArray[np.intp], ...]:
+        """For each part, the index of each of its groups among all groups."""
+        if not self.is_within_folds:
+            return (np.arange(self.n_groups),)
+        position = {label: g for g, label in enumerate(self.counts.groups or ())}
+        return tuple(
+            np.array([position[label] for label in part.groups or ()], np.intp)
+            for part in self.parts
+        )
+
+    def counts_for(self, result: str) -> ScoreCounts:
+        """Return the counts within which all rows are compared.
+
+        Parameters
+        ----------
+        result : str
+            Name of the result that is computed from them, for the message.
+
+        Raises
+        ------
+        ValueError
+            If only rows of the same fold are compared.
+        """
+        if self.is_within_folds:
+            raise ValueError(
+                f"{result} is not known within folds; ask the report of one fold (folds[0]), or "
+                "that of all out-of-fold scores (over_folds)."
+            )
+        return self.counts
+
+    # Rows -----------------------------------------------------------------------------------
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups; 1 for rows without groups."""
+        return len(self.counts)
+
+    @property
+    def positives(self) -> NDArray[Any]:
+        """Weight of the positives of each group; their number if rows have no weights."""
+        return self.counts.concordance.positives
+
+    @property
+    def negatives(self) -> NDArray[Any]:
+        """Weight of the negatives of each group; their number if rows have no weights."""
+        return self.counts.concordance.negatives
+
+    def has_per_class(self, least: int) -> NDArray[np.bool_]:
+        """Whether each group has at least this number of rows of each class."""
+        n_smaller_class = np.minimum(self.counts.n_positives, self.counts.n_negatives)
+        return np.asarray(n_smaller_class >= least)
+
+    # Pairs within groups ----------------------------------------------------------------------
+
+    @functools.cached_property
+    def defined(self) -> NDArray[np.bool_]:
+        """Whether each group has pairs, and therefore an AUC."""
+        return self._added([(part.n_positives > 0) & (part.n_negatives > 0) for part in self.parts])
+
+    @functools.cached_property
+    def u2(self) -> NDArray[Any]:
+        """Twice the weight of the concordant pairs of each group."""
+        return self._added([part.concordance.u2 for part in self.parts])
+
+    @functools.cached_property
+    def of_group(self) -> Floats:
+        """Weight of the pairs of each group."""
+        return self._added(
+            [
+                part.concordance.positives.astype(np.float64)
+                * part.concordance.negatives.astype(np.float64)
+                for part in self.parts
+            ]
+        )
+
+    @functools.cached_property
+    def auc(self) -> Floats:
+        """AUC of each group; NaN if the group lacks a class."""
+        auc = np.full(self.n_groups, np.nan)
+        used = self.defined
+        # Divide by 2 last, since halving is exact.
+        auc[used] = (self.u2[used] / self.of_group[used]).astype(np.float64) / 2.0
+        # Rounding of weights may give slightly more than 1.
+        np.minimum(auc, 1.0, out=auc)
+        return auc
+
+    @functools.cached_property
+    def within(self) -> tuple[Any, Any]:
+        """Twice the weight of the concordant pairs, and the weight of all pairs, within groups.
+
+        Counts are exact, because Python integers neither round nor overflow.
+        """
+        u2, pairs = 0, 0
+        for part in self.parts:
+            u2 += _exact_sum(part.concordance.u2)
+            pairs += _exact_dot(part.concordance.positives, part.concordance.negatives)
+        return u2, pairs
+
+    # All pairs --------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def pooled(self) -> tuple[Any, Any]:
+        """Twice the weight of the concordant pairs, and the weight of all pairs, of all rows.
+
+        Counts are exact, because Python integers neither round nor overflow.
+        """
+        u2, pairs = 0, 0
+        for part in self.parts:
+            if len(part) == 0:
+                continue
+            of_all = part.without_groups().concordance
+            # Python integers of any size, or floats
+            negatives, positives, of_part = (
+                array.tolist()[0] for array in (of_all.negatives, of_all.positives, of_all.u2)
+            )
+            u2 += of_part
+            pairs += negatives * positives
+        return u2, pairs
+
+    @property
+    def pooled_auc(self) -> float:
+        """AUC of all rows together; NaN without pairs."""
+        u2, pairs = self.pooled
+        return share_of(u2, 2 * pairs)
+
+    # Pairs across groups ----------------------------------------------------------------------
+
+    @functools.cached_property
+    def has_cross_pairs(self) -> bool:
+        """Whether a positive and a negative of different groups are compared."""
+        for part in self.parts:
+            positives, negatives = part.n_positives > 0, part.n_negatives > 0
+            if (positives * (negatives.sum() - negatives)).any():
+                return True
+        return False
+
+    @functools.cached_property
+    def over_others(self) -> tuple[Floats, Floats]:
+        """Twice Mann-Whitney's U of each group's rows against all other groups, and the pairs.
+
+        Both arrays have shape (2, 2, n_groups). The first axis is the class of the group's rows (0
+        for negatives), the second axis the class of the other groups' rows. The second array is
+        twice the weight of all pairs.
+        """
+        sums = np.zeros((2, 2, 2, self.n_groups))
+        for part, positions in zip(self.parts, self.positions, strict=True):
+            found = part.concordance
+            own = np.stack([found.negatives, found.positives]).astype(np.float64)
+            sums[0][..., positions] += u2_over_others(part.cells).astype(np.float64)
+            sums[1][..., positions] += 2.0 * own[:, None] * sum_of_others(own)
+        return sums[0], sums[1]
+
+    def cross_sums(self) -> tuple[Floats, Floats]:
+        """Return twice the weight of the concordant pairs, and of all pairs, by pair of groups.
+
+        Returns
+        -------
+        u2, pairs : ndarray of float64, shape (n_groups, n_groups)
+            Rows are the group of the positives, columns the group of the negatives.
+        """
+        if not self.is_within_folds:
+            return _cross_sums(self.counts)
+        u2, pairs = np.zeros((2, self.n_groups, self.n_groups))
+        for part, positions in zip(self.parts, self.positions, strict=True):
+            both = np.ix_(positions, positions)
+            for total, of_part in zip((u2, pairs), _cross_sums(part), strict=True):
+                total[both] += of_part
+        return u2, pairs
+
+    @functools.cached_property
+    def cross_auc(self) -> Floats:
+        """AUC of each group's positives (rows) against each group's negatives (columns).
+
+        Raises
+        ------
+        ValueError
+            If the matrix would not fit in memory.
+        """
+        needed = 32 * self.n_groups**2
+        usable = usable_memory()
+        if needed > usable // 2:
+            raise ValueError(
+                f"the cross matrix of {self.n_groups:,} groups needs {needed / 2**30:,.3g} "
+                f"GiB, more than half of the {usable / 2**30:,.3g} GiB of memory of this machine "
+                "or container. Combine groups with counts.regroup(...), or use "
+                "decomposition(), which needs no matrix."
+            )
+        u2, pairs = self.cross_sums()
+        matrix = np.full_like(pairs, np.nan)
+        np.divide(u2, 2.0 * pairs, out=matrix, where=pairs > 0)
+        np.minimum(matrix, 1.0, out=matrix)
+        np.fill_diagonal(matrix, self.auc)
+        return matrix
+
+    def _added(self, of_parts: list[NDArray[Any]]) -> NDArray[Any]:
+        """Sum over the parts of an array with one value for each group of the part."""
+        if not self.is_within_folds:
+            return of_parts[0]
+        total = np.zeros(self.n_groups, np.result_type(*of_parts))
+        for positions, values in zip(self.positions, of_parts, strict=True):
+            total[positions] += values
+        return total
+
+
+def share_of(part: Any, whole: Any) -> float:
+    """Return part / whole as a float of at most 1; NaN if the whole is 0."""
+    # Rounding of weights may give slightly more than 1.
+    return min(float(part / whole), 1.0) if whole else float("nan")
+
+
+def _cross_sums(counts: ScoreCounts) -> tuple[Floats, Floats]:
+    found = counts.concordance
+    pairs = np.outer(found.positives, found.negatives.astype(np.float64))
+    return cross_concordance(counts.cells), pairs
+
+
+def _exact_sum(values: NDArray[Any]) -> Any:
+    """Sum of 64-bit integers as a Python integer; sum of floats as a float."""
+    if values.dtype.kind == "f":
+        return float(values.sum())
+    if values.dtype.kind == "O":
+        return int(sum(values.tolist()))
+    halves = (values >> np.uint64(32), values & np.uint64(0xFFFFFFFF))
+    high, low = (int(half.sum(dtype=np.uint64)) for half in halves)
+    return (high << 32) + low
+
+
+def _exact_dot(left: NDArray[Any], right: NDArray[Any]) -> Any:
+    """Sum of products of integers as a Python integer; of floats as a float."""
+    if left.dtype.kind == "f":
+        return float((left * right).sum())
+    if float(np.dot(left.astype(np.float64), right)) < 2.0**62:
+        return int(np.dot(left, right))
+    return sum(a * b for a, b in zip(left.tolist(), right.tolist(), strict=True))
