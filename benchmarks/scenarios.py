@@ -394,7 +394,7 @@ began = time.perf_counter()
 counts = ScoreCounts.from_predictions(y, score, groups=group, sample_weight=weight)
 seconds = time.perf_counter() - began
 held = sum(column.nbytes for column in counts.cells if column is not None)
-print((kilobytes("VmHWM") - before) * 1024 / y.size, held / counts.n_cells, seconds)
+print((kilobytes("VmHWM") - before) * 1024 / y.size, held / counts.cells.scores.size, seconds)
 """
 
 

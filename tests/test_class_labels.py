@@ -13,7 +13,6 @@ import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfedauc import GroupAUC, ScoreCounts, compare_roc_auc, group_roc_auc_score
-from skfedauc.counts.score_counts import _restore
 
 SCORES = [0.2, 0.7]
 
@@ -158,7 +157,7 @@ def test_labels_stay(change):
 def test_labels_that_cannot_be_are_not_loaded(classes):
     counts = device("no", "yes", pos_label="yes")
     with pytest.raises(ValueError, match="damaged: the labels of its classes"):
-        _restore(counts.cells, counts.labels, (0, (), classes))
+        counts.__reduce__()[0](counts.cells, counts.labels, (0, (), classes))
 
 
 # A warning before it is certain ----------------------------------------------------------------

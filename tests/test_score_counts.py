@@ -11,16 +11,22 @@ import numpy as np
 import pandas as pd
 import pytest
 from oracles import LABELS, all_pairs, plain_label, random_case
+from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 
 from skfedauc import GroupAUC, ScoreCounts
-from skfedauc.counts.score_counts import _restore
 
 SIX_ROWS = {"y_score": [0.8, 0.7, 0.5, 0.5, 0.3, 0.2], "y_true": [1, 1, 0, 1, 1, 0]}
 
 
 def counts_of(case, rows=slice(None)):
     return ScoreCounts.from_predictions(**case.take(rows).arguments)
+
+
+def assert_same_counts(counts, expected):
+    """The same counts; sums of weights up to rounding."""
+    pd.testing.assert_frame_equal(counts.to_counts(), expected.to_counts(), rtol=1e-12)
+    assert counts == expected or counts.cells.weights is not None
 
 
 def aucs(counts):
@@ -931,9 +937,81 @@ def test_states_that_no_rows_make_are_not_loaded(change, message):
     counts = ScoreCounts.from_predictions(
         [0, 0, 0, 0, 0, 0], [0.1, 0.2, 0.3, 0.4, 0.1, 0.2], groups=[1, 1, 2, 2, 3, 3]
     )
-    assert _restore(*damaged(counts)) == counts
+    restore = counts.__reduce__()[0]
+    assert restore(*damaged(counts)) == counts
     with pytest.raises(ValueError, match=f"the pickled ScoreCounts is damaged: .*{message}"):
-        _restore(*damaged(counts, **change))
+        restore(*damaged(counts, **change))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda score: np.round(score) + 5,
+        lambda score: np.where(score >= 1, 7, 2),
+        lambda score: (-score).tolist(),
+        lambda score: np.abs(score - 1),
+        rankdata,
+    ],
+    ids=["round", "threshold", "negate", "not monotonic", "rank"],
+)
+def test_mapped_scores_are_those_of_mapped_rows(function):
+    for seed in range(8):
+        case = random_case(seed)
+        if case.weights is not None:
+            case = case.take(case.weights > 0)
+        distinct, place = np.unique(case.scores, return_inverse=True)
+        mapped = np.asarray(function(distinct), float)[place]
+        counts = counts_of(case).map_scores(function)
+        assert_same_counts(counts, counts_of(case._replace(scores=mapped)))
+        alone = ScoreCounts.from_predictions(case.y, case.scores, sample_weight=case.weights)
+        whole = ScoreCounts.from_predictions(case.y, mapped, sample_weight=case.weights)
+        assert_same_counts(alone.map_scores(function), whole)
+
+
+def test_mapping_scores_keeps_what_is_known_of_the_rows():
+    groups = pd.Series(["a", None, "b"], name="site")
+    counts = ScoreCounts.from_predictions(
+        ["no", "yes", "yes"], [-0.2, 0.4, 0.3], groups=groups, pos_label="yes", missing="drop"
+    )
+    scores = counts.cells.scores.copy()
+
+    def clear(score):
+        score[:] = 0
+        return -score
+
+    cleared = counts.map_scores(clear)
+    assert cleared.origin == counts.origin
+    assert cleared.groups == ("a", "b")
+    assert not np.signbit(cleared.cells.scores).any()
+    assert not cleared.cells.scores.flags.writeable
+    assert np.array_equal(counts.cells.scores, scores)
+    empty = counts.select_groups([])
+    assert empty.map_scores(np.round) == empty
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "message"),
+    [
+        ("round", TypeError, "function must be callable; got str 'round'"),
+        (lambda score: score[:1], ValueError, "for each distinct score; got 1 for 2"),
+        (lambda score: 0.5, TypeError, "the result of function"),
+        (lambda score: score[:, None] * [1, 2], ValueError, "function must be one-dimensional"),
+        (lambda score: score * np.nan, ValueError, "the result of function"),
+        (lambda score: score * np.inf, ValueError, "the result of function"),
+        (lambda score: ["low", "high"], TypeError, "the result of function"),
+    ],
+)
+def test_functions_of_scores_that_do_not_give_a_number_for_each(function, error, message):
+    counts = ScoreCounts.from_predictions([0, 1], [0.2, 0.4])
+    with pytest.raises(error, match=message):
+        counts.map_scores(function)
+
+
+@pytest.mark.parametrize("numbers", [[1, 0], [0, 0], [-1, 0], [0, 3], [[0]], [0.5], [True], 0, "a"])
+def test_groups_are_selected_by_increasing_positions(numbers):
+    counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.3], groups=["a", "b", "c"])
+    with pytest.raises(ValueError, match="increasing positions of groups, from 0 to 2; got"):
+        counts.select_groups(numbers)
 
 
 def test_names_of_groups_do_not_depend_on_the_order_of_merging():

@@ -765,8 +765,13 @@ def columns_of_labels(labels: Labels) -> list[Labels]:
     return [_mixed_array(column) for column in zip(*labels.tolist(), strict=True)]
 
 
-def kind_of(labels: Labels) -> Any:
-    """Kind that these labels have in common; None where there are none."""
+def kind_of(labels: Labels | None) -> Any:
+    """Return the kind that labels have in common; None for an empty array of labels.
+
+    Rows without groups have the kind "no groups".
+    """
+    if labels is None:
+        return "no groups"
     kind = None
     for label in labels:
         own = _kind(label.item() if isinstance(label, np.generic) else label)

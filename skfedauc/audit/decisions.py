@@ -41,7 +41,7 @@ _MOST_SIZES = 300
 
 def at_threshold(counts: ScoreCounts, threshold: float) -> ScoreCounts:
     """Return the decisions that select rows whose score is at least the threshold."""
-    return counts.with_scores((counts.cells.scores >= threshold).astype(np.float64))
+    return counts.map_scores(lambda scores: (scores >= threshold).astype(np.float64))
 
 
 def check_decisions(decisions: Any, counts: ScoreCounts) -> ScoreCounts:

@@ -179,8 +179,8 @@ class _Done(NamedTuple, Generic[P]):
         return _Done(self.n_batches + len(parts), self.state, [*self.waiting, *parts])
 
     def is_to_merge(self) -> bool:
-        size = sum(part.n_cells for part in self.state)
-        return sum(part.n_cells for part in self.waiting) >= max(size, 1 << 16)
+        size = sum(part.cells.scores.size for part in self.state)
+        return sum(part.cells.scores.size for part in self.waiting) >= max(size, 1 << 16)
 
     def merged(self, merge: Callable[[Iterable[P]], P]) -> _Done[P]:
         return self._replace(state=[merge([*self.state, *self.waiting])], waiting=[])
@@ -229,7 +229,7 @@ class _Agreement:
         """Go on from batches counted before."""
         for counts in state:
             self._classes = counts.origin.classes
-            self._kind = counts.kind_of_labels
+            self._kind = _input.kind_of(counts.labels)
 
     def check(self, number: int, counts: State) -> None:
         """Refuse a batch of other classes, or of groups that do not merge with the others."""
@@ -237,7 +237,7 @@ class _Agreement:
             self._classes = _input.Classes.merged([self._classes, counts.origin.classes])
         except ValueError as error:
             raise ValueError(f"batch {number}: with the batches before, {error}") from error
-        kind = counts.kind_of_labels
+        kind = _input.kind_of(counts.labels)
         if kind is None:  # no rows
             return
         united = kind if self._kind is None else _input.unite_kinds(self._kind, kind)

@@ -17,24 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._input.arrays import object_array
-from skfedauc._input.classes import Classes
 from skfedauc._kernel import Cells
 from skfedauc._output_file import check_target, write_whole
 from skfedauc._words import shortened
+from skfedauc.counts.origin import Origin
 
 _FORMAT = "skfedauc batches 1"
 # Writing takes at most this share of the time.
 _SHARE = 0.1
-
-
-class Origin(Protocol):
-    """What is known of rows beside their counts; a tuple."""
-
-    @property
-    def classes(self) -> Classes:
-        """Labels of classes."""
-
-    def __iter__(self) -> Iterator[Any]: ...
 
 
 class State(Protocol):
@@ -46,10 +36,6 @@ class State(Protocol):
     def labels(self) -> NDArray[Any] | None: ...  # noqa: D102
     @property
     def origin(self) -> Origin: ...  # noqa: D102
-    @property
-    def n_cells(self) -> int: ...  # noqa: D102
-    @property
-    def kind_of_labels(self) -> Any: ...  # noqa: D102
 
 
 P = TypeVar("P", bound=State)

@@ -7,12 +7,12 @@ import zlib
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input
 from skfedauc._kernel import Cells
 
-# The most rows of a class that a `ScoreCounts` counts.
+# Most rows of a class, so that products and sums of counts fit in 64-bit integers
 _MOST_ROWS = 1 << 40
 
 
@@ -160,3 +160,12 @@ def check_weight_sums(
                 f"squared_weight_{name} must be the sums of squared weights: from W**2 / n to W**2 "
                 f"for n rows of total weight W = weight_{name}."
             )
+
+
+def check_n_rows(counts: ArrayLike, name: str) -> None:
+    """Refuse more rows of a class than can be counted exactly."""
+    total = float(np.sum(counts, dtype=np.float64))
+    if total > _MOST_ROWS:
+        raise ValueError(
+            f"{total:.3g} {name} are more than a ScoreCounts can count exactly (2**40)."
+        )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,51 +21,15 @@ from skfedauc._kernel import (
     count_rows,
     merge_cells,
 )
-from skfedauc.counts.integrity import check_state, check_weight_sums, checksum_of
+from skfedauc.counts.integrity import check_n_rows, check_state, checksum_of
+from skfedauc.counts.origin import Origin, left_out
+from skfedauc.counts.tables import read_columns, table_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Limit on the rows of a class, so that products and sums of counts fit in 64-bit integers.
-_MOST_ROWS = 1 << 40
 # From this many rows on, warn if the compiled kernel is not available.
 _MANY_ROWS = 10_000_000
-
-
-class Origin(NamedTuple):
-    """Metadata of the rows of a `ScoreCounts`, in addition to their counts.
-
-    Attributes
-    ----------
-    n_missing : int
-        Number of rows left out because they have no group label.
-    group_names : tuple of str
-        Names of the columns that the groups come from. Empty if the names are unknown, or differ
-        between merged score counts.
-    classes : Classes
-        Class labels of the rows. Empty if they are unknown, as for score counts made from counts.
-    """
-
-    n_missing: int = 0
-    group_names: tuple[str, ...] = ()
-    classes: _input.Classes = _input.Classes()
-
-    @classmethod
-    def merged(cls, origins: list[Origin]) -> Origin:
-        """Merge the metadata of several score counts.
-
-        Raises
-        ------
-        ValueError
-            If their class labels are incompatible.
-        """
-        # Different names merge to no names, so that the order of merging does not matter.
-        names = {origin.group_names for origin in origins}
-        return cls(
-            sum(origin.n_missing for origin in origins),
-            names.pop() if len(names) == 1 else (),
-            _input.Classes.merged(origin.classes for origin in origins),
-        )
 
 
 class ScoreCounts:
@@ -98,6 +61,10 @@ class ScoreCounts:
     group_names : tuple of str
         Names of the columns that the groups come from, such as the name of a Series. Empty if the
         columns have no names.
+    cells : Cells
+        Numbers of negatives and positives at each distinct score of each group, as arrays.
+    labels : ndarray of shape (n_groups,) or None
+        `groups` as an array.
 
     See Also
     --------
@@ -156,6 +123,26 @@ class ScoreCounts:
         object.__setattr__(counts, "_labels", labels)
         object.__setattr__(counts, "_origin", Origin() if origin is None else origin)
         return counts
+
+    @classmethod
+    def _restored(
+        cls,
+        cells: tuple[Any, ...],
+        labels: NDArray[Any] | None,
+        origin: tuple[Any, ...] = (),
+        checksum: int | None = None,
+    ) -> ScoreCounts:
+        """Make score counts from arrays that were pickled, or kept in a file.
+
+        Raises
+        ------
+        ValueError
+            If no rows have these counts, or the checksum differs from that of the pickled counts.
+        """
+        restored, known = Cells(*cells), Origin(*origin)
+        check_state(restored, labels, known, checksum)
+        known = known._replace(classes=_input.Classes(*known.classes))
+        return cls._of(restored, labels, known)
 
     # Building ----------------------------------------------------------------------
 
@@ -312,41 +299,14 @@ default=None
         >>> ScoreCounts.from_counts(**table, n_negatives=[3, 2], n_positives=[1, 7]).groups
         (('va', 1), ('va', 2))
         """
-        given = {"score": score, "n_negatives": n_negatives, "n_positives": n_positives}
+        counts = {"score": score, "n_negatives": n_negatives, "n_positives": n_positives}
         sums = {
             "weight_negatives": weight_negatives,
             "weight_positives": weight_positives,
             "squared_weight_negatives": squared_weight_negatives,
             "squared_weight_positives": squared_weight_positives,
         }
-        _refuse_whole_table(group, given, group_columns)
-        _check_columns_of_counts(group, given, sums, group_columns)
-        _input.check_row_order({"group": group, **group_columns, **given, **sums})
-        scores = _input.check_scores(score, "score") + 0.0
-        negatives = _input.check_counts(n_negatives, "n_negatives")
-        positives = _input.check_counts(n_positives, "n_positives")
-        weights = None
-        if weight_negatives is not None:
-            checked = [_input.check_sums(of_rows, name) for name, of_rows in sums.items()]
-            for name, of_rows in zip(sums, checked, strict=True):
-                _input.check_length(name, of_rows.size, "score", scores.size)
-            weights = np.stack(checked)
-        for name, size in (("n_negatives", negatives.size), ("n_positives", positives.size)):
-            _input.check_length(name, size, "score", scores.size)
-        if weights is not None:
-            check_weight_sums(weights, negatives, positives)
-        codes, labels = None, None
-        names: tuple[str, ...] = ()
-        if group is not None or group_columns:
-            codes, labels, names = _encode_group_columns(group, group_columns)
-            _input.check_length("group", codes.size, "score", scores.size)
-        kept = negatives + positives > 0
-        if not kept.all():
-            scores, negatives, positives = scores[kept], negatives[kept], positives[kept]
-            weights = None if weights is None else weights[:, kept]
-            if codes is not None and labels is not None:
-                codes, labels = _input.drop_unused(codes[kept], labels)
-        cells = Cells(np.zeros(0, np.int64), scores, negatives, positives, weights)
+        cells, codes, labels, names = read_columns(group, counts, sums, group_columns)
         return cls._added(cells, codes, labels, Origin(group_names=names))
 
     @classmethod
@@ -443,7 +403,7 @@ default=None
             kept = Checkpoint(
                 checkpoint,
                 {**columns._asdict(), "pos_label": pos_label, "missing": missing},
-                _restore,
+                cls._restored,
                 functools.partial(scores_of, columns=columns),
             )
         whole = merged_batches(
@@ -464,7 +424,7 @@ default=None
             ("negatives", cells.negatives),
             ("positives", cells.positives),
         ):
-            _check_counts(counts, name)
+            check_n_rows(counts, name)
         n_groups = 1 if labels is None else labels.size
         return cls._of(add_cells(cells, codes, n_groups), labels, origin)
 
@@ -533,8 +493,8 @@ default=None
         else:
             numbers, labels = [np.arange(len(part)) for part in parts], None
             n_groups = max(len(part) for part in parts)
-        _check_counts([int(part.n_negatives.sum()) for part in parts], "negatives")
-        _check_counts([int(part.n_positives.sum()) for part in parts], "positives")
+        check_n_rows([int(part.n_negatives.sum()) for part in parts], "negatives")
+        check_n_rows([int(part.n_positives.sum()) for part in parts], "positives")
         origin = Origin.merged([part.origin for part in parts])
         return cls._of(merge_cells(cells, numbers, n_groups), labels, origin)
 
@@ -596,26 +556,94 @@ default=None
             return ScoreCounts._of(self.cells, labels[:0], origin)
         return ScoreCounts._added(self.cells, codes, labels, origin)
 
-    def select_groups(self, groups: NDArray[np.intp]) -> ScoreCounts:
-        """Select groups by their numbers.
+    def map_scores(self, function: Callable[[NDArray[np.float64]], Any]) -> ScoreCounts:
+        """Replace the scores by a function of the scores; equal results are counted together.
+
+        Round scores before counts leave a site, or replace them by the decisions at a threshold.
+        The function does not have to be monotonic.
 
         Parameters
         ----------
-        groups : ndarray of intp
-            Numbers of the groups, in increasing order.
+        function : callable
+            Called once with the sorted distinct scores, a float64 array of shape (n_scores,).
+            Returns a finite number for each: an array-like of shape (n_scores,).
 
         Returns
         -------
         ScoreCounts
-            The resulting counts.
+            Counts of the same rows with the new scores.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `function` is not callable, or does not return one finite number for each score.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skfedauc import ScoreCounts
+        >>> counts = ScoreCounts.from_predictions([0, 1, 1], [0.21, 0.24, 0.68])
+        >>> counts.map_scores(lambda score: np.round(score, 1)).to_counts()
+           score  n_negatives  n_positives
+        0    0.2            1            1
+        1    0.7            0            1
+        """
+        if not callable(function):
+            raise TypeError(f"function must be callable; got {_words.described(function)}.")
+        name = "the result of function"
+        distinct, numbers = np.unique(self.cells.scores, return_inverse=True)
+        scores = _input.check_scores(function(distinct.copy()), name) + 0.0  # -0.0 is 0.0
+        if scores.size != distinct.size:
+            raise ValueError(
+                f"{name} must have one number for each distinct score; got {scores.size} for "
+                f"{distinct.size} scores."
+            )
+        cells = self.cells._replace(scores=scores[numbers])
+        codes = None if self.labels is None else self.cells.groups
+        return ScoreCounts._added(cells, codes, self.labels, self.origin)
+
+    def select_groups(self, numbers: ArrayLike) -> ScoreCounts:
+        """Select groups by their positions in `groups`.
+
+        Parameters
+        ----------
+        numbers : array-like of int, shape (n_selected,)
+            Positions in `groups`, in increasing order.
+
+        Returns
+        -------
+        ScoreCounts
+            Counts of the rows of these groups. `n_missing` does not change. Score counts without
+            groups are returned unchanged.
+
+        Raises
+        ------
+        ValueError
+            If `numbers` are not increasing positions.
+
+        Examples
+        --------
+        >>> from skfedauc import ScoreCounts
+        >>> counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.7], groups=list("abc"))
+        >>> counts.select_groups([0, 2]).groups
+        ('a', 'c')
         """
         if self.labels is None:
             return self
+        chosen = np.asarray(numbers)
+        is_whole = chosen.ndim == 1 and (chosen.dtype.kind in "iu" or chosen.size == 0)
+        bounds = np.r_[-1, chosen, len(self)] if is_whole else np.zeros(2)
+        if not (np.diff(bounds.astype(np.int64)) > 0).all():
+            raise ValueError(
+                f"numbers must be increasing positions of groups, from 0 to {len(self) - 1}; got "
+                f"{_words.shortened(numbers)}."
+            )
+        chosen = chosen.astype(np.intp)
         starts, scores, negatives, positives, weights = self.cells
-        sizes = np.diff(starts)[groups]
+        sizes = np.diff(starts)[chosen]
         # Offset of each group: its first cell before selection minus its first cell after selection
         new_starts = np.append(0, np.cumsum(sizes))
-        cell = np.arange(new_starts[-1]) + np.repeat(starts[groups] - new_starts[:-1], sizes)
+        cell = np.arange(new_starts[-1]) + np.repeat(starts[chosen] - new_starts[:-1], sizes)
         cells = Cells(
             new_starts,
             scores[cell],
@@ -623,27 +651,27 @@ default=None
             compact_counts(positives[cell]),
             None if weights is None else weights[:, cell],
         )
-        labels = _input.some_labels(self.labels, groups)
+        labels = _input.some_labels(self.labels, chosen)
         return ScoreCounts._of(cells, labels, self.origin)
 
-    def drop_missing(self, groups: NDArray[np.bool_]) -> ScoreCounts:
-        """Drop groups of rows that turned out to have no label, and count these rows as missing.
-
-        Parameters
-        ----------
-        groups : ndarray of bool, shape (n_groups,)
-            Whether to drop each group.
+    def without_groups(self) -> ScoreCounts:
+        """Combine all groups into one without a label.
 
         Returns
         -------
         ScoreCounts
-            The resulting counts.
+            Counts of the same rows, with `groups` None.
+
+        Examples
+        --------
+        >>> from skfedauc import ScoreCounts
+        >>> counts = ScoreCounts.from_predictions([0, 1], [0.2, 0.2], groups=["a", "b"])
+        >>> counts.without_groups()
+        ScoreCounts(no groups, 2 rows: 1 positive and 1 negative, 1 distinct score)
         """
-        if not groups.any():
+        if self.labels is None:
             return self
-        n_dropped = int((self.n_positives + self.n_negatives)[groups].sum())
-        kept = self.select_groups(np.flatnonzero(~groups))
-        return kept.with_n_missing(self.n_missing + n_dropped)
+        return ScoreCounts._added(self.cells, None, None, self.origin._replace(group_names=()))
 
     def with_n_missing(self, n_missing: int) -> ScoreCounts:
         """Return the same counts with another number of rows left out.
@@ -656,14 +684,25 @@ default=None
         Returns
         -------
         ScoreCounts
-            The resulting counts.
+            The same counts, with this `n_missing`.
+
+        Examples
+        --------
+        >>> from skfedauc import ScoreCounts
+        >>> ScoreCounts.from_counts(["a", "a"], [0.1, 0.9], [30, 2], [1, 17]).with_n_missing(5)
+        ScoreCounts(1 group, 50 rows: 18 positives and 32 negatives, 2 distinct scores, 5 rows \
+without a group label left out)
         """
         origin = self.origin._replace(n_missing=n_missing)
         return ScoreCounts._of(self.cells, self.labels, origin)
 
     @property
     def weight_exponent(self) -> int:
-        """Binary exponent of the mean weight; 0 if the mean is between 1e-12 and 1e12."""
+        """Binary exponent of the mean weight; 0 if the mean is between 1e-12 and 1e12.
+
+        Inference divides the weights by this power of two, so that products of sums of weights do
+        not overflow or underflow.
+        """
         weights = self.cells.weights
         total = 0.0 if weights is None else float(weights[:2].sum())
         if total == 0.0:
@@ -690,35 +729,6 @@ default=None
         powers = exponent * np.array([[1], [1], [2], [2]])
         cells = self.cells._replace(weights=np.ldexp(weights, -powers))
         return ScoreCounts._of(cells, self.labels, self.origin)
-
-    def with_scores(self, scores: NDArray[np.float64]) -> ScoreCounts:
-        """Replace the scores; cells of a group that then have the same score are added up.
-
-        Parameters
-        ----------
-        scores : ndarray of float64, shape (n_cells,)
-            New score of each cell.
-
-        Returns
-        -------
-        ScoreCounts
-            The resulting counts.
-        """
-        codes = None if self.labels is None else self.cells.groups
-        cells = self.cells._replace(scores=scores)
-        return ScoreCounts._added(cells, codes, self.labels, self.origin)
-
-    def without_groups(self) -> ScoreCounts:
-        """Combine all groups into one without a label.
-
-        Returns
-        -------
-        ScoreCounts
-            The resulting counts.
-        """
-        if self.labels is None:
-            return self
-        return ScoreCounts._added(self.cells, None, None, self.origin._replace(group_names=()))
 
     # Reading -----------------------------------------------------------------------
 
@@ -753,38 +763,40 @@ default=None
         >>> ScoreCounts.from_counts(**table) == counts
         True
         """
-        import pandas as pd
-
-        _, scores, negatives, positives, weights = self.cells
-        # Unsigned integers of 32 bits wrap around silently in the reader's sums and differences.
-        counts = {
-            "score": scores,
-            "n_negatives": negatives.astype(np.int64),
-            "n_positives": positives.astype(np.int64),
-        }
-        if weights is not None:
-            counts |= dict(zip(_WEIGHT_COLUMNS, weights, strict=True))
-        labels: dict[str, NDArray[Any]] = {}
-        if self.labels is not None:
-            columns = _input.columns_of_labels(self.labels)
-            names = self.group_names
-            # Empty counts have no labels to tell the number of columns.
-            if not names or (len(names) != len(columns) and len(self)) or set(names) & set(counts):
-                names = _default_names(len(columns))
-            of_cell = self.cells.groups
-            if len(self) == 0:
-                columns = [self.labels] * len(names)
-            labels = {name: column[of_cell] for name, column in zip(names, columns, strict=True)}
-        return pd.DataFrame({**labels, **counts})
+        return table_of(self.cells, self.labels, self.group_names)
 
     @property
     def cells(self) -> Cells:
-        """Counts of each group and distinct score, as read-only arrays."""
+        """Counts of each group and distinct score, as read-only arrays.
+
+        A named tuple. `starts` has shape (n_groups + 1,): group g has the cells ``starts[g]`` to
+        ``starts[g + 1] - 1``, sorted by score. `scores`, `negatives` and `positives` have shape
+        (n_cells,): the score, and the numbers of rows of each class. `weights` is None without
+        sample weights; else it has shape (4, n_cells): the sums of the weights of negatives and
+        of positives, and the sums of their squared weights.
+
+        Examples
+        --------
+        >>> from skfedauc import ScoreCounts
+        >>> counts = ScoreCounts.from_predictions(
+        ...     [0, 1, 1, 0], [0.2, 0.2, 0.7, 0.1], groups=["b", "b", "b", "a"]
+        ... )
+        >>> cells = counts.cells
+        >>> for g, label in enumerate(counts.groups):
+        ...     of_group = slice(cells.starts[g], cells.starts[g + 1])
+        ...     print(label, cells.scores[of_group], cells.positives[of_group])
+        a [0.1] [0]
+        b [0.2 0.7] [1 1]
+        """
         return self._cells
 
     @property
     def labels(self) -> NDArray[Any] | None:
-        """Sorted labels of the groups as an array; None if the rows came without groups."""
+        """Sorted labels of the groups as a read-only array; None if the rows came without groups.
+
+        The array has shape (n_groups,). Its dtype is bool, an integer type, datetime64[us], or
+        object for labels of other kinds. Group g of `cells` has the label ``labels[g]``.
+        """
         return self._labels
 
     @property
@@ -821,21 +833,15 @@ default=None
 
     @functools.cached_property
     def concordance(self) -> Concordance:
-        """Concordant pairs by group."""
+        """Rows and concordant pairs of each group, a named tuple of read-only arrays.
+
+        `u2` is twice the Mann-Whitney U statistic. The AUC of a group is ``u2 / (2 * negatives *
+        positives)``.
+        """
         found = concordance(self.cells)
         for array in found:
             array.flags.writeable = False
         return found
-
-    @property
-    def kind_of_labels(self) -> Any:
-        """Common kind of the labels, which merging requires; None if there are no labels."""
-        return "no groups" if self.labels is None else _input.kind_of(self.labels)
-
-    @property
-    def n_cells(self) -> int:
-        """Number of distinct scores, summed over groups."""
-        return self.cells.scores.size
 
     def __len__(self) -> int:
         """Number of groups; 1 for rows without groups, 0 if there are no rows."""
@@ -844,7 +850,7 @@ default=None
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ScoreCounts):
             return NotImplemented
-        kinds = {p.kind_of_labels for p in (self, other)}
+        kinds = {_input.kind_of(counts.labels) for counts in (self, other)}
         if len(kinds) > 1:
             return False  # the label True must not equal the label 1
         mine = (*self.cells, self.labels)
@@ -862,7 +868,7 @@ default=None
 
     def __reduce__(self) -> tuple[Any, ...]:
         checksum = checksum_of(self.cells, self.labels, self.origin)
-        return _restore, (self.cells, self.labels, self.origin, checksum)
+        return ScoreCounts._restored, (self.cells, self.labels, self.origin, checksum)
 
     def __repr__(self) -> str:
         positives, negatives = int(self.n_positives.sum()), int(self.n_negatives.sum())
@@ -877,82 +883,6 @@ default=None
         )
 
 
-_WEIGHT_COLUMNS = (
-    "weight_negatives",
-    "weight_positives",
-    "squared_weight_negatives",
-    "squared_weight_positives",
-)
-
-
-def _default_names(n_columns: int) -> tuple[str, ...]:
-    """Default names of unnamed group columns."""
-    if n_columns == 1:
-        return ("group",)
-    return tuple(f"group_{number}" for number in range(1, n_columns + 1))
-
-
-def _check_columns_of_counts(
-    group: Any, given: Mapping[str, Any], sums: Mapping[str, Any], group_columns: Mapping[str, Any]
-) -> None:
-    """Refuse missing, superfluous and probably misspelled columns."""
-    known = ["group", *given, *sums]
-    for name in group_columns:
-        near = difflib.get_close_matches(name, known[1:], n=1, cutoff=0.8)
-        if near:
-            raise TypeError(
-                f"from_counts has no column {_words.shortened(name)}: is it "
-                f"{_words.shortened(near[0])}? A column of group labels "
-                "needs a name that is less like it."
-            )
-    absent = [name for name, column in given.items() if column is None]
-    if absent:
-        raise TypeError(f"from_counts needs the column {', '.join(absent)}; got none.")
-    if group is not None and group_columns:
-        raise TypeError(
-            f"from_counts takes group or columns of labels by name ({', '.join(group_columns)}), "
-            "not both."
-        )
-    absent = [name for name, column in sums.items() if column is None]
-    if 0 < len(absent) < len(sums):
-        raise TypeError(
-            f"counts of weighted rows need the sums of weights and of their squares; "
-            f"{', '.join(absent)} are missing."
-        )
-
-
-def _refuse_whole_table(
-    group: Any, given: Mapping[str, Any], group_columns: Mapping[str, Any]
-) -> None:
-    """Refuse a whole table passed as `group`; its columns must be passed by name."""
-    names = getattr(group, "column_names", getattr(group, "columns", group))
-    is_table = isinstance(group, Mapping) or names is not group
-    if is_table and not group_columns and all(column is None for column in given.values()):
-        kind = type(group).__name__
-        is_mapping = isinstance(group, Mapping) or hasattr(group, "keys")
-        unpacked = "**table" if is_mapping else "**table.to_pandas()"
-        raise TypeError(
-            f"from_counts takes columns by name, and got a {kind} as the column of the groups; "
-            f"pass its columns, ScoreCounts.from_counts({unpacked})."
-        )
-
-
-def _encode_group_columns(
-    group: Any, group_columns: Mapping[str, Any]
-) -> tuple[NDArray[np.intp], NDArray[Any], tuple[str, ...]]:
-    """Group numbers, group labels and the names of the group columns."""
-    if group is not None:
-        codes, labels = _input.encode_groups(group, "group")
-        names = _input.names_of(labels, group)
-    else:
-        codes, labels = _input.encode_columns(group_columns)
-        names = tuple(group_columns)
-        _input.check_text(names, "the name of a column of groups")
-    if names == ("",):
-        names = ()
-    return codes, labels, () if names == _default_names(len(names)) else names
-
-
 @functools.cache
 def _warn_of_slow_kernel() -> None:
     _input.warn(
@@ -961,14 +891,6 @@ def _warn_of_slow_kernel() -> None:
         "skfedauc.show_versions() tells which kernel is in use.",
         RuntimeWarning,
     )
-
-
-def _check_counts(counts: ArrayLike, name: str) -> None:
-    total = float(np.sum(counts, dtype=np.float64))
-    if total > _MOST_ROWS:
-        raise ValueError(
-            f"{total:.3g} {name} are more than a ScoreCounts can count exactly (2**40)."
-        )
 
 
 def _count_batch(batch: Any, columns: Any, pos_label: Any, missing: _input.Missing) -> ScoreCounts:
@@ -986,29 +908,3 @@ def _weights_of(cells: Cells) -> NDArray[np.float64]:
         return cells.weights
     counts = np.stack([cells.negatives, cells.positives]).astype(np.float64)
     return np.concatenate([counts, counts])
-
-
-def left_out(n_missing: int) -> str:
-    """Phrase with the number of rows left out because they have no group label."""
-    if not n_missing:
-        return ""
-    return f", {_words.counted(n_missing, 'row')} without a group label left out"
-
-
-def _restore(
-    cells: Cells,
-    labels: NDArray[Any] | None,
-    origin: tuple[Any, ...] = (),
-    checksum: int | None = None,
-) -> ScoreCounts:
-    """Restore pickled counts with read-only arrays.
-
-    Raises
-    ------
-    ValueError
-        If the counts are damaged: it differs from the pickled one, or no rows can produce it.
-    """
-    cells, known = Cells(*cells), Origin(*origin)
-    check_state(cells, labels, known, checksum)
-    known = known._replace(classes=_input.Classes(*known.classes))
-    return ScoreCounts._of(cells, labels, known)

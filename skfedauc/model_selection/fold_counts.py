@@ -80,7 +80,11 @@ class FittedOnRows:
         counts = ScoreCounts.of_rows(checked)
         # Rows without a label have the group code -1.
         lacks_label = np.array([code < 0 for code in counts.groups or ()], np.bool_)
-        return FoldCounts(counts.drop_missing(lacks_label))
+        if not lacks_label.any():
+            return FoldCounts(counts)
+        n_dropped = int((counts.n_positives + counts.n_negatives)[lacks_label].sum())
+        labeled = counts.select_groups(np.flatnonzero(~lacks_label))
+        return FoldCounts(labeled.with_n_missing(counts.n_missing + n_dropped))
 
 
 class FoldCounts(Number):

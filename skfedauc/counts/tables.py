@@ -1,0 +1,187 @@
+"""Conversion of score counts from and to tables with one row per group and score."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc import _input, _words
+from skfedauc._kernel import Cells
+from skfedauc.counts.integrity import check_weight_sums
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WEIGHT_COLUMNS = (
+    "weight_negatives",
+    "weight_positives",
+    "squared_weight_negatives",
+    "squared_weight_positives",
+)
+
+
+def read_columns(
+    group: Any,
+    counts: Mapping[str, Any],
+    sums: Mapping[str, Any],
+    group_columns: Mapping[str, Any],
+) -> tuple[Cells, NDArray[np.intp] | None, NDArray[Any] | None, tuple[str, ...]]:
+    """Validate the columns of a table of counts.
+
+    Parameters
+    ----------
+    group : array-like or None
+        Group labels.
+    counts : mapping of str to array-like
+        The columns `score`, `n_negatives` and `n_positives`.
+    sums : mapping of str to array-like or None
+        Sums of the weights and of the squared weights by class; all None without weights.
+    group_columns : mapping of str to array-like
+        Columns of group labels by name, as an alternative to `group`.
+
+    Returns
+    -------
+    cells : Cells
+        One cell per row of the table that counts any rows; unsorted, and without `starts`.
+    codes : ndarray of intp or None
+        Group number of each cell.
+    labels : ndarray or None
+        Sorted labels of the groups.
+    names : tuple of str
+        Names of the group columns.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a column is not as `ScoreCounts.from_counts` requires.
+    """
+    _refuse_whole_table(group, counts, group_columns)
+    _check_columns_of_counts(group, counts, sums, group_columns)
+    _input.check_row_order({"group": group, **group_columns, **counts, **sums})
+    scores = _input.check_scores(counts["score"], "score") + 0.0
+    negatives = _input.check_counts(counts["n_negatives"], "n_negatives")
+    positives = _input.check_counts(counts["n_positives"], "n_positives")
+    weights = None
+    if sums[WEIGHT_COLUMNS[0]] is not None:
+        checked = [_input.check_sums(of_rows, name) for name, of_rows in sums.items()]
+        for name, of_rows in zip(sums, checked, strict=True):
+            _input.check_length(name, of_rows.size, "score", scores.size)
+        weights = np.stack(checked)
+    for name, size in (("n_negatives", negatives.size), ("n_positives", positives.size)):
+        _input.check_length(name, size, "score", scores.size)
+    if weights is not None:
+        check_weight_sums(weights, negatives, positives)
+    codes: NDArray[np.intp] | None = None
+    labels: NDArray[Any] | None = None
+    names: tuple[str, ...] = ()
+    if group is not None or group_columns:
+        codes, labels, names = _encode_group_columns(group, group_columns)
+        _input.check_length("group", codes.size, "score", scores.size)
+    kept = negatives + positives > 0
+    if not kept.all():
+        scores, negatives, positives = scores[kept], negatives[kept], positives[kept]
+        weights = None if weights is None else weights[:, kept]
+        if codes is not None and labels is not None:
+            codes, labels = _input.drop_unused(codes[kept], labels)
+    # Cells that are not sorted yet have no starts.
+    cells = Cells(np.zeros(0, np.int64), scores, negatives, positives, weights)
+    return cells, codes, labels, names
+
+
+def table_of(cells: Cells, labels: NDArray[Any] | None, names: tuple[str, ...]) -> pd.DataFrame:
+    """Return the table of counts that `read_columns` reads."""
+    import pandas as pd
+
+    _, scores, negatives, positives, weights = cells
+    # Unsigned integers of 32 bits wrap around silently in the reader's sums and differences.
+    counts = {
+        "score": scores,
+        "n_negatives": negatives.astype(np.int64),
+        "n_positives": positives.astype(np.int64),
+    }
+    if weights is not None:
+        counts |= dict(zip(WEIGHT_COLUMNS, weights, strict=True))
+    group_columns: dict[str, NDArray[Any]] = {}
+    if labels is not None:
+        columns = _input.columns_of_labels(labels)
+        # Without labels the number of columns is known from their names only.
+        has_other_number = len(names) != len(columns) and labels.size > 0
+        if not names or has_other_number or set(names) & set(counts):
+            names = _default_names(len(columns))
+        if labels.size == 0:
+            columns = [labels] * len(names)
+        of_cell = cells.groups
+        group_columns = dict(zip(names, (column[of_cell] for column in columns), strict=True))
+    return pd.DataFrame({**group_columns, **counts})
+
+
+def _default_names(n_columns: int) -> tuple[str, ...]:
+    """Default names of unnamed group columns."""
+    if n_columns == 1:
+        return ("group",)
+    return tuple(f"group_{number}" for number in range(1, n_columns + 1))
+
+
+def _check_columns_of_counts(
+    group: Any, given: Mapping[str, Any], sums: Mapping[str, Any], group_columns: Mapping[str, Any]
+) -> None:
+    """Refuse missing, superfluous and probably misspelled columns."""
+    known = ["group", *given, *sums]
+    for name in group_columns:
+        near = difflib.get_close_matches(name, known[1:], n=1, cutoff=0.8)
+        if near:
+            raise TypeError(
+                f"from_counts has no column {_words.shortened(name)}: is it "
+                f"{_words.shortened(near[0])}? A column of group labels "
+                "needs a name that is less like it."
+            )
+    absent = [name for name, column in given.items() if column is None]
+    if absent:
+        raise TypeError(f"from_counts needs the column {', '.join(absent)}; got none.")
+    if group is not None and group_columns:
+        raise TypeError(
+            f"from_counts takes group or columns of labels by name ({', '.join(group_columns)}), "
+            "not both."
+        )
+    absent = [name for name, column in sums.items() if column is None]
+    if 0 < len(absent) < len(sums):
+        raise TypeError(
+            f"counts of weighted rows need the sums of weights and of their squares; "
+            f"{', '.join(absent)} are missing."
+        )
+
+
+def _refuse_whole_table(
+    group: Any, given: Mapping[str, Any], group_columns: Mapping[str, Any]
+) -> None:
+    """Refuse a whole table passed as `group`; its columns must be passed by name."""
+    names = getattr(group, "column_names", getattr(group, "columns", group))
+    is_table = isinstance(group, Mapping) or names is not group
+    if is_table and not group_columns and all(column is None for column in given.values()):
+        kind = type(group).__name__
+        is_mapping = isinstance(group, Mapping) or hasattr(group, "keys")
+        unpacked = "**table" if is_mapping else "**table.to_pandas()"
+        raise TypeError(
+            f"from_counts takes columns by name, and got a {kind} as the column of the groups; "
+            f"pass its columns, ScoreCounts.from_counts({unpacked})."
+        )
+
+
+def _encode_group_columns(
+    group: Any, group_columns: Mapping[str, Any]
+) -> tuple[NDArray[np.intp], NDArray[Any], tuple[str, ...]]:
+    """Group numbers, group labels and the names of the group columns."""
+    if group is not None:
+        codes, labels = _input.encode_groups(group, "group")
+        names = _input.names_of(labels, group)
+    else:
+        codes, labels = _input.encode_columns(group_columns)
+        names = tuple(group_columns)
+        _input.check_text(names, "the name of a column of groups")
+    if names == ("",):
+        names = ()
+    return codes, labels, () if names == _default_names(len(names)) else names
