@@ -362,6 +362,28 @@ def test_an_environment_variable_chooses_the_version(asked):
     assert f"skfedauc: {skfedauc.__version__}" in printed
 
 
+@pytest.mark.parametrize("asked", ["", "compiled"])
+def test_a_compiled_part_of_other_sources_is_not_used(asked):
+    code = """
+import sys, types
+sys.modules["skfedauc._kernel._compiled"] = types.ModuleType("_compiled")
+import skfedauc._kernel
+print(skfedauc._kernel.name())
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "SKFEDAUC_KERNEL": asked},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if asked:
+        assert run.returncode == 1
+        assert "of another version: build skfedauc again" in run.stderr
+    else:
+        assert run.stdout == "numpy\n"
+
+
 def test_a_misspelt_version_is_an_error():
     environment = {**os.environ, "SKFEDAUC_KERNEL": "Numpy"}
     run = subprocess.run(

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from skfedauc._kernel import _numpy
 
 # Rises when arguments of the compiled functions change.
-_INTERFACE = 2
+_INTERFACE = 3
 _implementation: Any = _numpy
 _asked = os.environ.get("SKFEDAUC_KERNEL", "")
 if _asked not in ("", "compiled", "numpy"):
@@ -224,9 +224,8 @@ def number_cells(
 
     With one group these are the dense ranks of the scores, from 0.
     """
-    cell, starts = _implementation.number_cells(
-        _array(scores, np.float64), _array(groups, np.int64), n_groups
-    )
+    columns = _array(scores, np.float64), _array(groups, np.int64)
+    cell, starts = _implementation.number_cells(*columns, n_groups, 1)
     return cell, starts
 
 
@@ -267,7 +266,7 @@ def cross_concordance(cells: Cells, n_jobs: int | None = None) -> Floats:
     """
     n_groups = cells.starts.size - 1
     n_threads = min(_effective_n_jobs(n_jobs), _MOST_THREADS)
-    ranks, starts = number_cells(cells.scores)
+    ranks, starts = _implementation.number_cells(_array(cells.scores), None, 1, n_threads)
     amounts = (_array(column, np.float64) for column in cells.amounts)
     u2: Floats = _implementation.cross_pairs(
         _array(cells.starts), ranks, int(starts[1]), *amounts, n_threads

@@ -59,7 +59,7 @@ def merge_states(parts: list[Tuple], numbers: list[Array], n_groups: int) -> Tup
     return add_cells(tuple(columns), np.concatenate(groups), n_groups)
 
 
-def number_cells(scores: Array, groups: Array | None, n_groups: int) -> Tuple:
+def number_cells(scores: Array, groups: Array | None, n_groups: int, n_threads: int) -> Tuple:
     order, cell, _, starts = _sorted(scores, groups, n_groups)
     numbers = np.empty(scores.size, np.int64)
     numbers[order] = cell

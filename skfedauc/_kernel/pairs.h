@@ -55,11 +55,13 @@ inline Buffer<double> cross_pairs(Integers starts, Integers ranks, std::size_t n
         [&](std::size_t i) { return Cell{groups[i], negatives[i], positives[i]}; });
     Buffer<double> u2(n_groups * n_groups);
     std::fill_n(u2.span().data, u2.size(), 0.0);
-    constexpr std::size_t width = 64;  // columns of a task
+    // Columns of a task: more save passes over the cells, less leave tasks for all threads.
+    constexpr std::size_t most = 512;
+    const std::size_t width = std::clamp(n_groups / (4 * n_threads), std::size_t(32), most);
     workers.run((n_groups + width - 1) / width, [&](std::size_t task, std::size_t) {
         const std::size_t first = task * width, n = std::min(width, n_groups - first);
         // Tie blocks pass by in order of score; a positive adds twice what has passed to its row.
-        double heights[width] = {};
+        double heights[most] = {};
         const auto pass = [&](const Cell& cell) {
             if (cell.group - first < n) heights[cell.group - first] += cell.negatives;
         };

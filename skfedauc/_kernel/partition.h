@@ -1,6 +1,7 @@
 // Items put into buckets; those of a bucket keep the order in which they came.
 #pragma once
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "buffer.h"

@@ -1,7 +1,5 @@
 // Records put into pieces by group and score, and sorted there.
 #pragma once
-#include <array>
-#include <utility>
 #include <vector>
 
 #include "partition.h"
@@ -71,10 +69,10 @@ class Pieces {
             while (end < sample.size() && sample[end].group == group) ++end;
             if (end - begin < LARGE / rate) continue;
             if (digits_.empty()) digits_.resize(n_groups, Digits{0, 0, 0, 0});
-            std::uint32_t counts[(1 << DIGIT_BITS) + 2];
+            std::uint32_t starts[MOST_DIGITS];
             Bucket largest;
             const Span<Sampled> of_group{sample.data() + begin, end - begin};
-            digits_[group] = choose_digits(of_group, counts, largest);
+            digits_[group] = choose_digits(of_group, starts, largest);
         }
         if (digits_.empty()) return;
         first_pieces_.resize(n_groups + 1);

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "buffer.h"
 #include "keys.h"
@@ -32,8 +33,8 @@ struct Digits {
 
 struct Bucket { std::size_t number; std::uint32_t size; };
 
-// Set where the records of each bucket start, if they are put one after the other; return the
-// largest bucket.
+// Count the records of each bucket, set where it starts if buckets follow each other, and return the
+// largest one.
 template <class Record>
 Bucket count_digits(Span<Record> records, const Digits& digits, std::uint32_t* starts) {
     const std::size_t n_buckets = digits.n_buckets();
@@ -48,10 +49,12 @@ Bucket count_digits(Span<Record> records, const Digits& digits, std::uint32_t* s
     return largest;
 }
 
-// Choose digits in which the keys of most records differ, at most 2**bits + 2 of them, and count the
-// records of each. One bucket is left if all keys are equal.
+constexpr std::size_t MOST_DIGITS = (std::size_t(1) << DIGIT_BITS) + 2;
+
+// Choose digits in which the keys of most records differ, and count as above. There is one bucket
+// only if all keys are equal.
 template <class Record>
-Digits choose_digits(Span<Record> records, std::uint32_t* starts, Bucket& largest) {
+Digits choose_digits(Span<Record> records, std::uint32_t (&starts)[MOST_DIGITS], Bucket& largest) {
     const int bits = std::min(bit_width(records.size), DIGIT_BITS);
     auto lowest = records[0].key, highest = lowest;
     for (std::size_t i = 1; i < records.size; ++i) {
@@ -65,21 +68,22 @@ Digits choose_digits(Span<Record> records, std::uint32_t* starts, Bucket& larges
     while (digits.shift > 0 && largest.size > records.size / 4 * 3) {
         const std::uint64_t first = digits.base + (std::uint64_t(largest.number) << digits.shift);
         const std::uint64_t width = std::min(highest - first, (std::uint64_t(1) << digits.shift) - 1);
-        if (width == 0) break;
+        const std::uint64_t floor = first - 1, ceiling = first + width + 1;
+        if (width == 0 || ceiling < floor) break;
         const int shift = std::max(bit_width(width) - bits, 0);
-        digits = {first - 1, first + width + 1, first - (std::uint64_t(1) << shift), shift};
+        digits = {floor, ceiling, first - (std::uint64_t(1) << shift), shift};
         largest = count_digits(records, digits, starts);
     }
     return digits;
 }
 
-// Sort `from`, of less than 2**32 records, into `other`, or into itself where that is asked; both
-// are overwritten. Records are moved to buckets, and each bucket is sorted likewise.
+// Sort `from`, of less than 2**32 records, into `other` or, if asked, into itself; both are
+// overwritten. One pass moves the records to buckets, and each bucket is then sorted likewise.
 template <class Record>
 void sort_records(Span<Record> from, Span<Record> other, bool into_other) {
     const Span<Record> to = into_other ? other : from;
     if (from.size <= INSERTION) return insertion_sort(from, to);
-    std::uint32_t ends[(1 << DIGIT_BITS) + 2];
+    std::uint32_t ends[MOST_DIGITS];
     Bucket largest;
     const Digits digits = choose_digits(from, ends, largest);
     const std::size_t n_buckets = digits.n_buckets();

@@ -6,8 +6,8 @@ struct Numbered { std::uint64_t key; std::uint64_t number; };
 
 // Number the cells sorted by group and score; return the cell of each item, and where groups start.
 inline std::pair<Buffer<std::int64_t>, Buffer<std::int64_t>> number_cells(
-    Doubles scores, const Groups& groups, std::size_t n_groups) {
-    Workers workers(1);
+    Doubles scores, const Groups& groups, std::size_t n_groups, std::size_t n_threads) {
+    Workers workers(n_threads);
     Buffer<Numbered> items(scores.size);
     Pieces<Numbered> pieces(
         workers, items.span(), n_groups, [&](std::size_t i) { return group_of(groups, i); },
