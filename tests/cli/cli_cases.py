@@ -1,0 +1,76 @@
+"""Predictions, and what scikit-learn says about them, for the tests of the command line."""
+
+import numpy as np
+import pandas as pd
+from sklearn.metrics import roc_auc_score
+
+from skfedauc.cli.arguments import parse
+from skfedauc.cli.predictions_file import read_columns
+from skfedauc.cli.rows import rows_of
+
+COLUMNS = ["--label", "y", "--score", "s", "--group", "g"]
+WEIGHTED = [*COLUMNS, "--weight", "w"]
+LONG = "x" * 1_000_000
+
+
+def predictions():
+    """Predictions whose groups look like numbers, missing values and dates."""
+    rng = np.random.default_rng(0)
+    n = 400
+    y = rng.integers(0, 2, n)
+    return pd.DataFrame(
+        {
+            "id": np.arange(n),
+            "y": y,
+            "s": (rng.normal(size=n) + y).round(2),
+            "g": rng.choice(["007", "7", "NA", "nan", "2024-01-31", "a, b"], n),
+            "sex": rng.choice(["f", "m"], n),
+            "w": rng.integers(0, 4, n) / 2,
+            "note": rng.choice(["", "NULL", 'with "quotes"'], n),
+        }
+    )
+
+
+def with_gaps(frame):
+    """The predictions without some groups, and with scores from 0 to 1."""
+    frame["s"] = (1 / (1 + np.exp(-frame["s"]))).round(3)
+    frame.loc[::10, "g"] = None
+    frame.loc[::25, "sex"] = None
+    return frame
+
+
+def rows_read(path, *options):
+    """Rows of a file as the command reads them."""
+    arguments = parse(["audit", str(path), *(options or COLUMNS)])
+    return rows_of(read_columns(arguments), arguments)
+
+
+def check_rows(rows, frame):
+    """Labels, scores, weights and groups are those of the frame."""
+    assert np.array_equal(rows.labels == rows.positive, frame["y"] == 1)
+    assert np.array_equal(rows.scores, frame["s"])
+    assert rows.weights is None or np.array_equal(rows.weights, frame["w"])
+    for name in rows.groups.columns:
+        assert rows.groups[name].tolist() == frame[name].tolist()
+
+
+def save(path, text):
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def aucs_of(grouping):
+    """AUC by label of a grouping of the JSON document."""
+    return {
+        tuple(group["label"]) if isinstance(group["label"], list) else group["label"]: group["auc"]
+        for group in grouping["groups"]
+    }
+
+
+def expected_aucs(frame, by, weight=None):
+    return {
+        label: roc_auc_score(
+            rows["y"], rows["s"], sample_weight=None if weight is None else rows[weight]
+        )
+        for label, rows in frame.groupby(by)
+    }

@@ -1,0 +1,62 @@
+import json
+
+import pytest
+from cli_cases import COLUMNS, predictions, with_gaps
+
+from skfedauc.audit import page
+from skfedauc.cli.main import main
+
+
+@pytest.fixture
+def frame():
+    return predictions()
+
+
+@pytest.fixture(scope="session")
+def written(tmp_path_factory):
+    """A file of the predictions, for tests that do not change it."""
+    path = tmp_path_factory.mktemp("cli") / "predictions.csv"
+    predictions().to_csv(path, index=False)
+    return str(path)
+
+
+@pytest.fixture(scope="session")
+def gaps(tmp_path_factory):
+    """A file of the predictions without some groups, for tests that do not change it."""
+    path = tmp_path_factory.mktemp("cli") / "gaps.csv"
+    with_gaps(predictions()).to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture
+def audit(capsys):
+    """Run an audit that succeeds; return its JSON document."""
+
+    def run(path, *arguments):
+        assert main(["audit", str(path), *(arguments or COLUMNS), "--json"]) == 0
+        printed = capsys.readouterr()
+        assert printed.err == ""
+        return json.loads(printed.out)
+
+    return run
+
+
+@pytest.fixture
+def error_of(capsys):
+    """Run a command that fails; return its message, which is one line."""
+
+    def run(arguments):
+        assert main([str(argument) for argument in arguments]) == 2
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert printed.err.startswith("skfedauc: error: ")
+        assert printed.err.count("\n") == 1
+        return printed.err
+
+    return run
+
+
+@pytest.fixture
+def without_plots(monkeypatch):
+    """Omit the plots of the page, which take most of the time."""
+    monkeypatch.setattr(page.figures, "pictures", lambda tables, prefix: [])

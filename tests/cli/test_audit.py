@@ -1,0 +1,189 @@
+"""What the command writes: the page, the document, and errors while they are written."""
+
+import errno
+import json
+import os
+
+import numpy as np
+import pytest
+from cli_cases import COLUMNS, with_gaps
+
+from skfedauc import FairnessAudit
+from skfedauc.audit import page
+from skfedauc.cli import audit as command
+from skfedauc.cli.main import main
+
+DROPPED = [*COLUMNS, "--missing", "drop"]
+
+
+def audit_of(frame, by, **options):
+    kept = frame.dropna(subset=by)
+    weight = options.pop("weight", None)
+    return FairnessAudit.from_predictions(
+        kept["y"],
+        kept["s"],
+        groups=kept[by].astype(str),
+        sample_weight=None if weight is None else kept[weight],
+        **options,
+    )
+
+
+def page_of(audits, name, n_dropped=()):
+    """Page of audits whose p values are adjusted together."""
+    audits = FairnessAudit.adjusted_together(audits)
+    n_dropped = n_dropped or [0] * len(audits)
+    sections = [page.Section(one.tables, n) for one, n in zip(audits, n_dropped, strict=True)]
+    return page.page_of(sections, name)
+
+
+# Pages ---------------------------------------------------------------------------------
+
+
+def test_a_page_is_written_beside_the_report(frame, written, tmp_path, capsys):
+    """With plots."""
+    path = tmp_path / "report.html"
+    options = ["--group", "sex", "--threshold", "-0.5"]
+    assert main(["audit", written, *COLUMNS[:4], *options[:2]]) == 0
+    plain = capsys.readouterr().out
+    assert main(["audit", written, *COLUMNS[:4], *options, "--html", str(path)]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == f"{plain}\nThe fairness audit is in {path}.\n"
+    assert printed.err == ""
+    expected = page_of([audit_of(frame, ["sex"], threshold=-0.5)], "predictions.csv")
+    assert "<svg" in expected
+    assert path.read_text(encoding="utf-8") == expected
+
+
+def test_a_page_has_the_rows_of_each_grouping(frame, gaps, tmp_path, without_plots):
+    path = tmp_path / "report.html"
+    options = ["--group", "sex", "--weight", "w", "--html", str(path)]
+    assert main(["audit", str(gaps), *DROPPED, *options]) == 0
+    frame, groupings = with_gaps(frame), (["g"], ["sex"], ["g", "sex"])
+    expected = page_of(
+        [audit_of(frame, by, weight="w") for by in groupings],
+        "gaps.csv",
+        [int(frame[by].isna().any(axis=1).sum()) for by in groupings],
+    )
+    assert path.read_text(encoding="utf-8") == expected
+
+
+def test_decisions_are_those_of_the_page(frame, tmp_path, without_plots):
+    decided = (frame["s"] > frame["id"] % 3).astype(int)
+    words = np.array(["no", "yes"])
+    file, path = tmp_path / "decided.csv", tmp_path / "report.html"
+    frame.assign(y=words[frame["y"]], d=words[decided]).to_csv(file, index=False)
+    options = ["--group", "sex", "--decisions", "d", "--pos-label", "yes", "--html", str(path)]
+    assert main(["audit", str(file), *COLUMNS[:4], *options]) == 0
+    expected = page_of([audit_of(frame, ["sex"], y_pred=decided)], "decided.csv")
+    assert path.read_text(encoding="utf-8") == expected
+    assert "Decisions</dt><dd>of the model" in expected
+
+
+def test_the_reference_is_that_of_the_page(frame, written, tmp_path, without_plots):
+    path = tmp_path / "report.html"
+    assert main(["audit", written, *COLUMNS, "--reference", "NA", "--html", str(path)]) == 0
+    expected = page_of([audit_of(frame, ["g"], reference=["NA"])], "predictions.csv")
+    assert path.read_text(encoding="utf-8") == expected
+
+
+@pytest.mark.parametrize("option", ["--json", "--html"])
+def test_a_reference_that_is_no_group(written, tmp_path, error_of, option):
+    arguments = [*COLUMNS, "--reference", "8", option, tmp_path / "r"]
+    message = error_of(["audit", written, *arguments])
+    assert "--reference must be a group's label; got ['8'], and the " in message
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_page_of_another_positive_label(frame, tmp_path, without_plots):
+    file, path = tmp_path / "p.csv", tmp_path / "report.html"
+    frame.assign(y=np.where(frame["y"] == 1, "yes", "no")).to_csv(file, index=False)
+    options = ["--group", "sex", "--pos-label", "no", "--html", str(path)]
+    assert main(["audit", str(file), *COLUMNS[:4], *options]) == 0
+    frame["y"] = 1 - frame["y"]
+    assert path.read_text(encoding="utf-8") == page_of([audit_of(frame, ["sex"])], "p.csv")
+
+
+@pytest.mark.parametrize("threshold", [[], ["--threshold", "none"]])
+def test_a_page_of_scores_that_are_no_probabilities_is_about_the_ranking(
+    frame, written, tmp_path, without_plots, threshold
+):
+    path = tmp_path / "report.html"
+    assert main(["audit", written, *COLUMNS, "--html", str(path), *threshold]) == 0
+    text = path.read_text(encoding="utf-8")
+    assert ("Decisions are not audited" in text) == (not threshold)
+    options = {"threshold": None if threshold else "auto"}
+    assert text == page_of([audit_of(frame, ["g"], **options)], "predictions.csv")
+
+
+# JSON ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("favorable", ["positive", "negative"])
+def test_the_favorable_outcome_is_that_of_page_and_json(
+    frame, gaps, tmp_path, audit, without_plots, favorable
+):
+    path = tmp_path / "report.html"
+    document = audit(gaps, *DROPPED, "--favorable", favorable, "--html", str(path))
+    expected = audit_of(with_gaps(frame), ["g"], favorable=favorable)
+    assert path.read_text(encoding="utf-8") == page_of([expected], "gaps.csv", [40])
+    assert document["favorable"] == favorable
+    assert document["groupings"][0]["findings"] == list(expected.findings)
+    assert document["groupings"][0]["n_claims"] == expected.n_claims
+
+
+def test_json_is_printed_or_written_beside_report_and_page(
+    gaps, tmp_path, capsys, audit, without_plots
+):
+    arguments = ["audit", str(gaps), *DROPPED]
+    expected = audit(gaps, *DROPPED)
+    assert main(arguments) == 0
+    report = capsys.readouterr().out
+    path, html = tmp_path / "caf\xe9.json", tmp_path / "r.html"
+    assert main([*arguments, "--json", str(path)]) == 0
+    assert capsys.readouterr().out == f"{report}\nThe JSON document is in {path}.\n"
+    assert json.loads(path.read_text(encoding="utf-8")) == expected
+    path.unlink()
+    assert main([*arguments, "--json", str(path), "--html", str(html)]) == 0
+    written = f"\nThe fairness audit is in {html}.\nThe JSON document is in {path}.\n"
+    assert capsys.readouterr().out == report + written
+    assert json.loads(path.read_text(encoding="utf-8")) == expected
+    assert main([*arguments, "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out) == expected
+    assert sorted(os.listdir(tmp_path)) == [path.name, html.name]
+
+
+# Files that cannot be written ------------------------------------------------------------
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_document_on_a_full_disk_leaves_report_and_page(gaps, tmp_path, capsys, without_plots):
+    html = tmp_path / "r.html"
+    options = ["--json", "/dev/full", "--html", str(html)]
+    assert main(["audit", str(gaps), *DROPPED, *options]) == 3
+    printed = capsys.readouterr()
+    assert printed.out.startswith(f"{gaps}: 360 rows")
+    message = "/dev/full: cannot be written: No space left on device"
+    assert printed.err == f"skfedauc: error: {message}\n"
+    assert html.read_text(encoding="utf-8").endswith("</html>")
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_the_report_is_printed_even_if_the_page_cannot_be_written(
+    gaps, tmp_path, capsys, monkeypatch, without_plots, as_json
+):
+    arguments = ["audit", str(gaps), *DROPPED, *(["--json"] if as_json else [])]
+    assert main(arguments) == 0
+    expected = capsys.readouterr().out
+    html = tmp_path / "r.html"
+    html.write_text("old")
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(command, "write_whole", full)
+    assert main([*arguments, "--html", str(html)]) == 3
+    printed = capsys.readouterr()
+    assert printed.out == expected
+    message = f"skfedauc: error: {html}: cannot be written: No space left on device\n"
+    assert printed.err == message
+    assert html.read_text() == "old"

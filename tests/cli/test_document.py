@@ -1,0 +1,144 @@
+"""The JSON document, compared with scikit-learn on the rows that the test has written."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_cases import COLUMNS, LONG, WEIGHTED, aucs_of, expected_aucs, save, with_gaps
+from sklearn.metrics import roc_auc_score
+
+from skfedauc import GroupAUC
+from skfedauc.cli.main import main
+from skfedauc.report import STATISTICS
+from skfedauc.report.group_auc import MATRIX_GROUPS
+
+
+def test_numbers_are_those_of_scikit_learn(frame, written, audit):
+    document = audit(written)
+    (grouping,) = document["groupings"]
+    expected = expected_aucs(frame, "g")
+    assert grouping["by"] == ["g"]
+    assert set(expected) == {"007", "7", "NA", "nan", "2024-01-31", "a, b"}
+    assert aucs_of(grouping) == pytest.approx(expected, abs=1e-12)
+    statistics, parts = grouping["statistics"], grouping["decomposition"]
+    assert list(statistics) == list(STATISTICS)
+    assert statistics["pooled"] == pytest.approx(roc_auc_score(frame["y"], frame["s"]), abs=1e-12)
+    assert statistics["macro"] == pytest.approx(np.mean(list(expected.values())), abs=1e-12)
+    assert statistics["worst"] == min(aucs_of(grouping).values())
+    assert statistics["pooled"] == pytest.approx(
+        parts["share_within"] * parts["within"] + (1 - parts["share_within"]) * parts["cross"],
+        abs=1e-12,
+    )
+    assert (document["n_positives"], document["n_negatives"]) == (
+        (frame["y"] == 1).sum(),
+        (frame["y"] == 0).sum(),
+    )
+    for group in grouping["groups"]:
+        rows = frame[frame["g"] == group["label"]]
+        assert group["n_positives"] == (rows["y"] == 1).sum()
+        assert group["n_negatives"] == (rows["y"] == 0).sum()
+
+
+def test_several_columns_of_groups_alone_and_combined(frame, written, audit):
+    document = audit(written, *WEIGHTED, "--group", "sex", "--group", "g")
+    used = frame[frame["w"] > 0]
+    assert [grouping["by"] for grouping in document["groupings"]] == [["g"], ["sex"], ["g", "sex"]]
+    for grouping, by in zip(document["groupings"], ["g", "sex", ["g", "sex"]], strict=True):
+        assert aucs_of(grouping) == pytest.approx(expected_aucs(used, by, "w"), abs=1e-12)
+    assert document["n_positives"] == (used["y"] == 1).sum()
+
+
+def test_each_grouping_has_the_rows_with_its_groups(frame, gaps, audit):
+    used = with_gaps(frame)
+    used = used[used["w"] > 0]
+    document = audit(gaps, *WEIGHTED, "--group", "sex", "--missing", "drop")
+    for grouping, by in zip(document["groupings"], ["g", "sex", ["g", "sex"]], strict=True):
+        kept = used.dropna(subset=by)
+        assert aucs_of(grouping) == pytest.approx(expected_aucs(kept, by, "w"), abs=1e-12)
+        pooled = roc_auc_score(kept["y"], kept["s"], sample_weight=kept["w"])
+        assert grouping["statistics"]["pooled"] == pytest.approx(pooled, abs=1e-12)
+        assert grouping["n_positives"] == (kept["y"] == 1).sum()
+        assert grouping["n_negatives"] == (kept["y"] == 0).sum()
+    assert [grouping["n_dropped"] for grouping in document["groupings"]] == [40, 16, 48]
+    kept = used.dropna(subset=["g", "sex"], how="all")
+    assert document["n_positives"] == (kept["y"] == 1).sum()
+    assert document["n_negatives"] == (kept["y"] == 0).sum()
+
+
+def test_differences_without_small_groups(tmp_path, audit, capsys):
+    rng = np.random.default_rng(0)
+    group = np.repeat(["a", "b", "tiny"], [80, 60, 12])
+    y = np.append(rng.integers(0, 2, 140), [0] * 11 + [1])
+    score = rng.normal(size=152) + y
+    path = tmp_path / "p.csv"
+    pd.DataFrame({"y": y, "s": score, "g": group}).to_csv(path, index=False)
+    (grouping,) = audit(path)["groupings"]
+    large = group != "tiny"
+    report, others = (
+        GroupAUC.from_predictions(y[rows], score[rows], groups=group[rows])
+        for rows in (large | True, large)
+    )
+    test = report.test_difference()
+    assert grouping["test_difference"] == {
+        "ci_low": test.ci_low,
+        "ci_high": test.ci_high,
+        "pvalue": test.pvalue,
+    }
+    interval = others.confidence_intervals(of="statistics").loc["difference"]
+    assert grouping["without_small_groups"] == {
+        "n_left_out": 1,
+        "difference": others.difference,
+        "ci_low": interval["ci_low"],
+        "ci_high": interval["ci_high"],
+        "null_difference": others.null_difference,
+        "pvalue": others.test_difference().pvalue,
+    }
+    assert main(["audit", str(path), *COLUMNS]) == 0
+    printed = capsys.readouterr().out
+    assert (
+        f"Largest difference of two groups: {test.difference:.4f}, 95% interval "
+        f"{test.ci_low:.4f}..{test.ci_high:.4f}, p = {test.pvalue:.2g}.\n"
+        "Expected from sampling error if all groups had the same true AUC: "
+        f"{report.null_difference:.4f}.\n"
+    ) in printed
+    assert (
+        f"Without 1 group of fewer than 10 positives or negatives: largest difference "
+        f"{others.difference:.4f}, 95% interval "
+    ) in printed
+    pd.DataFrame({"y": y, "s": score, "g": group})[large].to_csv(path, index=False)
+    (grouping,) = audit(path)["groupings"]
+    assert grouping["without_small_groups"] is None
+
+
+def test_groups_of_one_class_are_null(tmp_path, audit):
+    (grouping,) = audit(save(tmp_path / "p.csv", "y,s,g\n0,0.1,a\n1,0.4,a\n1,0.3,b\n"))["groupings"]
+    assert aucs_of(grouping) == {"a": 1.0, "b": None}
+    assert (grouping["n_groups"], grouping["n_undefined"]) == (2, 1)
+    assert grouping["statistics"]["macro"] == 1.0
+    assert grouping["statistics"]["difference"] is None
+
+
+def test_no_group_has_both_classes(tmp_path, audit):
+    (grouping,) = audit(save(tmp_path / "p.csv", "y,s,g\n0,0.1,a\n1,0.4,b\n"))["groupings"]
+    assert grouping["statistics"]["pooled"] == 1.0
+    assert grouping["statistics"]["worst"] is None
+    assert grouping["decomposition"] == {"within": None, "cross": 1.0, "share_within": 0.0}
+
+
+def test_long_labels_are_complete(tmp_path, audit):
+    labels = [f"{LONG}{end}" for end in "ab"]
+    text = "y,s,g\n" + "".join(f"{y},{y + 0.1},{label}\n" for label in labels for y in (0, 1))
+    (grouping,) = audit(save(tmp_path / "p.csv", text))["groupings"]
+    assert list(aucs_of(grouping)) == labels
+
+
+@pytest.mark.parametrize("n_groups", [MATRIX_GROUPS, MATRIX_GROUPS + 1])
+def test_the_cross_matrix_is_omitted_above_many_groups(tmp_path, audit, capsys, n_groups):
+    groups = np.arange(n_groups).repeat(2)
+    frame = pd.DataFrame({"y": [0, 1] * n_groups, "s": groups % 7, "g": groups})
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    (grouping,) = audit(tmp_path / "p.csv")["groupings"]
+    assert main(["audit", str(tmp_path / "p.csv"), *COLUMNS]) == 0
+    line = f"cross_difference is omitted above {MATRIX_GROUPS} groups."
+    is_omitted = n_groups > MATRIX_GROUPS
+    assert (line in capsys.readouterr().out.splitlines()) == is_omitted
+    assert ("cross_difference" not in grouping["statistics"]) == is_omitted

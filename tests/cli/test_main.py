@@ -1,0 +1,130 @@
+"""Exit codes, warnings, and the program as a process."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import warnings
+
+import pytest
+from cli_cases import COLUMNS
+
+from skfedauc import __main__ as program
+from skfedauc.cli import audit as command
+from skfedauc.cli.main import main
+
+
+@pytest.mark.parametrize("where", ["read_columns", "report_lines"])
+def test_not_enough_memory(written, capsys, monkeypatch, where):
+    def failing(*_):
+        raise MemoryError("Unable to allocate 5 GiB")
+
+    monkeypatch.setattr(command, where, failing)
+    assert main(["audit", written, *COLUMNS]) == 4
+    message = capsys.readouterr().err
+    assert message.startswith(
+        "skfedauc: error: there is not enough memory; count the rows in parts"
+    )
+    assert message.count("\n") == 1
+
+
+def test_warnings_are_one_line(written, capsys, monkeypatch):
+    def warning(*_):
+        warnings.warn("overflow\nin \x1b", RuntimeWarning, stacklevel=2)
+        return []
+
+    monkeypatch.setattr(command, "report_lines", warning)
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        assert main(["audit", written, *COLUMNS]) == 0
+    assert capsys.readouterr().err == "skfedauc: warning: overflow\\nin \\x1b\n"
+
+
+def test_a_terminal_without_a_character(tmp_path, monkeypatch):
+    (tmp_path / "p.csv").write_text("y,s,g\n0,0.1,\u00e9\n1,0.4,\u00e9\n", encoding="utf-8")
+    terminal = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(terminal, encoding="ascii"))
+    assert main(["audit", str(tmp_path / "p.csv"), *COLUMNS]) == 0
+    assert terminal.getvalue().splitlines()[-1].split()[0] == rb"\xe9"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_disk(written, capsys, monkeypatch):
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert main(["audit", written, *COLUMNS]) == 3
+    message = "skfedauc: error: standard output: cannot be written: No space left on device\n"
+    assert capsys.readouterr().err == message
+
+
+def test_a_reader_that_stops_is_no_error(written, capsys, monkeypatch):
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "w") as closed:
+        monkeypatch.setattr(sys, "stdout", closed)
+        assert main(["audit", written, *COLUMNS]) == 141
+    assert capsys.readouterr().err == ""
+
+
+# As a program ----------------------------------------------------------------------------
+
+
+def run(*arguments, **options):
+    """Run the program in a process of its own; warnings are errors."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        **options,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_a_pipe_is_read():
+    code, printed, errors = run(
+        *["-m", "skfedauc", "audit", "-", *COLUMNS], input="y,s,g\n0,0.1,a\n1,0.4,a\n"
+    )
+    assert (code, errors) == (0, "")
+    assert "By g: 2 rows, 1 group" in printed
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["audit", "p.csv", "--missing", "skip"]])
+def test_help_and_usage_errors_import_nothing_heavy(arguments):
+    code = f"""
+import sys
+from skfedauc.cli.main import main
+try:
+    main({arguments})
+except SystemExit:
+    pass
+print("loaded:", *sys.modules)
+"""
+    _, printed, _ = run("-c", code)
+    loaded = printed.partition("loaded: ")[2].split()
+    assert "skfedauc.cli.arguments" in loaded
+    assert {"numpy", "pandas", "sklearn", "scipy"}.isdisjoint(loaded)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_an_interrupt_while_modules_are_imported(written, tmp_path):
+    """Sent by the first module that the command line imports, argparse."""
+    (tmp_path / "argparse.py").write_text(
+        "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(9)\n"
+    )
+    paths = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{os.getcwd()}"}
+    for start in (["-m", "skfedauc"], ["-c", "from skfedauc.__main__ import main; main()"]):
+        ended = run(*start, "audit", written, *COLUMNS, env={**os.environ, **paths})
+        assert ended == (130, "", "")
+
+
+def test_an_interrupt_of_a_command(monkeypatch, capsys):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "read_columns", interrupted)
+    monkeypatch.setattr(sys, "argv", ["skfedauc", "audit", "p.csv", *COLUMNS])
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    assert program.main() == 130
+    assert capsys.readouterr() == ("", "")

@@ -1,0 +1,270 @@
+"""Files of predictions, compared with the table that the test has written."""
+
+import gzip
+import io
+import math
+import sys
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from cli_cases import COLUMNS, LONG, check_rows, rows_read, save
+
+from skfedauc.cli import predictions_file
+from skfedauc.cli.main import main
+
+
+def write(frame, path, separator=","):
+    if path.suffix == ".parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_csv(path, index=False, sep=separator)
+
+
+# Files that are read -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ending", "separator"),
+    [
+        *((ending, separator) for ending in ("csv", "tsv") for separator in (",", ";", "\t")),
+        ("csv.gz", ","),
+        ("CSV", ","),
+        ("parquet", ""),
+    ],
+)
+def test_kinds_of_files_give_the_same_rows(frame, tmp_path, ending, separator):
+    path = tmp_path / f"p.{ending}"
+    write(frame, path, separator)
+    check_rows(rows_read(path), frame)
+
+
+def test_compressed_text_may_have_a_byte_order_mark(tmp_path):
+    path = tmp_path / "p.csv.gz"
+    path.write_bytes(gzip.compress(b"\xef\xbb\xbfy,s,g\r\n0,0.1,a\r\n1,0.4,a\r\n"))
+    check_rows(rows_read(path), pd.DataFrame({"y": [0, 1], "s": [0.1, 0.4], "g": "a"}))
+
+
+@pytest.mark.parametrize("separator", [",", ";"])
+def test_standard_input(frame, monkeypatch, separator):
+    text = frame.to_csv(index=False, sep=separator).encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    check_rows(rows_read("-"), frame)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "UTF-8-SIG", "cp1252"])
+def test_text_of_another_encoding(tmp_path, encoding):
+    path = tmp_path / "p.csv"
+    path.write_text("y,s,caf\xe9\n0,.1,z\xfcrich\n1,.2,z\xfcrich\n", encoding=encoding)
+    options = ["--label", "y", "--score", "s", "--group", "caf\xe9", "--encoding", encoding]
+    assert set(rows_read(path, *options).groups["caf\xe9"]) == {"z\xfcrich"}
+
+
+def test_rows_whose_last_cell_is_empty_are_read(tmp_path):
+    text = '\ufeff"y",s,g,note\r\n0,0.1,a,\r\n\r\n1,0.4,a,""\r\n1,0.05,a,"x\r\n'
+    rows = rows_read(save(tmp_path / "p.csv", text + "y" * 200_000 + '"\n'))
+    check_rows(rows, pd.DataFrame({"y": [0, 1, 1], "s": [0.1, 0.4, 0.05], "g": "a"}))
+
+
+def test_parquet_columns_may_be_the_index_of_pandas(frame, tmp_path):
+    frame.set_index("g").to_parquet(tmp_path / "p.parquet")
+    check_rows(rows_read(tmp_path / "p.parquet"), frame)
+
+
+@pytest.mark.parametrize("kind", ["int8", "float32", "bool", "Int64"])
+@pytest.mark.parametrize("options", [[], ["--pos-label", "1"]])
+def test_labels_of_parquet_kinds(frame, tmp_path, kind, options):
+    frame.astype({"y": kind}).to_parquet(tmp_path / "p.parquet")
+    check_rows(rows_read(tmp_path / "p.parquet", *COLUMNS, *options), frame)
+
+
+@pytest.mark.parametrize(
+    ("values", "labels"),
+    [
+        (pd.array([7, 10, None], dtype="Int64"), ["7", "10"]),
+        (pd.array([2**53 + 1, 10, None], dtype="Int64"), [str(2**53 + 1), "10"]),
+        (pd.array([True, False, None], dtype="boolean"), ["True", "False"]),
+        (pd.Categorical(["NA", "007", None]), ["NA", "007"]),
+        (pd.Categorical([7, 10, None]), ["7", "10"]),
+        (pd.to_datetime(["2024-01-31", "2024-01-30", None]).date, ["2024-01-31", "2024-01-30"]),
+        ([0.5, 1.5, math.nan], ["0.5", "1.5"]),
+        ([1.0, 20.0, math.nan], ["1", "20"]),
+        (["", "x", None], ["", "x"]),
+    ],
+)
+def test_groups_in_parquet_become_text(tmp_path, values, labels):
+    half = pd.DataFrame({"g": values, "s": [0.1, 0.2, 0.3]})
+    pd.concat([half.assign(y=0), half.assign(y=1)]).to_parquet(tmp_path / "p.parquet")
+    rows = rows_read(tmp_path / "p.parquet", *COLUMNS, "--missing", "drop")
+    assert rows.groups["g"].tolist() == labels * 2
+    assert rows.n_without(["g"]) == 2
+
+
+# Files that are refused ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("absent.csv", None, "absent.csv: no such file"),
+        ("p.xlsx", b"", "the name must end in one of .csv, .csv.gz, .tsv, .parquet"),
+        ("p.parquet", b"not parquet", "p.parquet: cannot be read"),
+        ("p.csv.gz", b"not gzip", "p.csv.gz: cannot be read"),
+        (
+            "p.csv.gz",
+            gzip.compress(b"y,s,g\n0,1,a\n" * 99, mtime=0)[:-20],
+            "p.csv.gz: cannot be read",
+        ),
+        ("p.csv", "y,s,g\n0,1,caf\xe9\n".encode("latin-1"), "p.csv: is not UTF-8 text; save it as"),
+        ("p.csv", "y,s,g\n0,1,a\n".encode("utf-16"), "p.csv: is not UTF-8 text; save it as UTF-8"),
+    ],
+)
+def test_files_that_cannot_be_read(tmp_path, error_of, name, content, message):
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    assert message in error_of(["audit", tmp_path / name, *COLUMNS])
+
+
+def test_text_that_is_not_in_its_encoding(tmp_path, error_of):
+    path = tmp_path / "p.csv"
+    path.write_bytes("y,s,g\n0,1,caf\xe9\n".encode("latin-1"))
+    assert "such as --encoding latin-1" in error_of(["audit", path, *COLUMNS])
+    assert "not ASCII text" in error_of(["audit", path, *COLUMNS, "--encoding", "ascii"])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "standard input: cannot be read: No columns"),
+        (b"y,s,h\n", "standard input: no column 'g'"),
+        (b"\xff", "standard input: is not UTF-8"),
+        (None, "standard input is closed"),
+    ],
+)
+def test_what_is_wrong_with_standard_input(monkeypatch, error_of, content, message):
+    stream = None if content is None else io.TextIOWrapper(io.BytesIO(content))
+    monkeypatch.setattr(sys, "stdin", stream)
+    assert message in error_of(["audit", "-", *COLUMNS])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("y,Score,g\n0,1,a\n", "no column 's' among its columns 'y', 'Score', 'g'"),
+        ("yy,s,g\n0,1,a\n", "did you mean 'yy'?"),
+        ("Y,s,g\n0,1,a\n", "did you mean 'Y'?"),
+        ("y,s,g,g\n0,1,a,b\n", "2 columns are named 'g'"),
+        ("y s g\n0 1 a\n", "no column 'y' among its columns 'y s g'"),
+        ("", "cannot be read: No columns to parse"),
+        ("y,s,g\n", "there are no rows"),
+        ("y,s,g\n0,1,a,b\n1,2,a,c\n", "data row 1 has more cells than the header"),
+        ("y,s,g\n0,1,a\n1,2,a,c\n", "Expected 3 fields in line 3, saw 4"),
+        (f"{LONG},s,g\n0,1,a\n", f"among its columns '{LONG[:60]}'... (1,000,000 characters), 's'"),
+        (LONG, f"among its columns '{LONG[:60]}'... (1,000,000 characters)"),
+        (",".join(f"{i}{LONG[:50_000]}" for i in range(40)), "(40 in all)"),
+    ],
+    ids=lambda text: text[:20],
+)
+def test_what_is_wrong_with_columns(tmp_path, error_of, text, message):
+    error = error_of(["audit", save(tmp_path / "p.csv", text), *COLUMNS])
+    assert message in error
+    assert len(error) < 3000
+
+
+@pytest.mark.parametrize("ending", ["", "\n", "\r\n\r\n", "\n  \n"])
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("y,s,g,note\n0,0.1,a,\n1,0.4,a", "data row 2 has 3 of 4 cells"),
+        # Shifted, a score for a label and a fold for a group
+        ("fold,y,s,g,note\n0,0,0.1,7,\n1.1,1,2,7\n", "data row 2 has 4 of 5 cells"),
+        ('y,s,g,note\n"0",0.1,"a,\nb"\n1,0.4,a,', "data row 1 has 3 of 4 cells"),
+        ("y\ts\tg\tnote\n0\t0.1\ta\t\n1\t0.4", "data row 2 has 2 of 4 cells"),
+    ],
+)
+def test_rows_that_lack_cells_are_refused(tmp_path, error_of, text, wrong, ending):
+    path = save(tmp_path / "cut.csv", text + ending)
+    assert f"{path}: {wrong}; the file may be cut short" in error_of(["audit", path, *COLUMNS])
+
+
+@pytest.mark.parametrize("first", ["0,0.1,a,1,", "0,0.1,a,1,z", "0,0.1,a,1,,"])
+@pytest.mark.parametrize("second", ["1,0.4,a,2", "1,0.4,a,2,"])
+def test_rows_longer_than_the_header(tmp_path, error_of, first, second):
+    # A cell of text with a comma and without quotes shifts the cells behind it.
+    path = save(tmp_path / "p.csv", f"y,s,g,note\n{first}\n{second}\n")
+    assert "more cells than the header, which has 4" in error_of(["audit", path, *COLUMNS])
+
+
+def test_damaged_parquet_of_any_arrow_error(tmp_path, error_of, monkeypatch):
+    path = tmp_path / "p.parquet"
+    path.write_bytes(b"PAR1")
+    for name in ("ArrowNotImplementedError", "ArrowTypeError", "ArrowKeyError"):
+
+        def read_schema(path, name=name):
+            raise getattr(pa, name)("integers of\n80 bits")
+
+        monkeypatch.setattr(pq, "read_schema", read_schema)
+        assert f"{path}: cannot be read: integers of 80 bits" in error_of(["audit", path, *COLUMNS])
+
+
+def test_pages_of_parquet_are_checked(frame, tmp_path, error_of):
+    """A byte of the scores changed where the writer kept checksums."""
+    path = tmp_path / "p.parquet"
+    table = pa.Table.from_pandas(frame[["y", "s", "g"]].astype({"s": np.float32}))
+    options = {"compression": "none", "use_dictionary": False, "write_page_checksum": True}
+    pq.write_table(table, path, **options)
+    content = path.read_bytes()
+    place = content.index(frame["s"].to_numpy(np.float32).tobytes())
+    path.write_bytes(content[:place] + b"\x01" + content[place + 1 :])
+    assert "cannot be read" in error_of(["audit", path, *COLUMNS])
+
+
+def test_parquet_without_pyarrow(frame, tmp_path, error_of, monkeypatch):
+    frame.to_parquet(tmp_path / "p.parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    assert "pip install pyarrow" in error_of(["audit", tmp_path / "p.parquet", *COLUMNS])
+
+
+def test_parquet_of_lists(frame, tmp_path, error_of):
+    frame.assign(g=[["a"]] * len(frame)).to_parquet(tmp_path / "p.parquet")
+    assert "column 'g' holds list" in error_of(["audit", tmp_path / "p.parquet", *COLUMNS])
+
+
+# Limits --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("make", "advice"),
+    [
+        (lambda path, rows: path.write_bytes(gzip.compress(rows)), "pass it decompressed"),
+        (
+            lambda path, rows: pd.read_csv(io.BytesIO(rows)).to_parquet(path, compression="zstd"),
+            "pass it as CSV",
+        ),
+    ],
+)
+def test_files_that_expand_beyond_measure(tmp_path, error_of, monkeypatch, make, advice):
+    monkeypatch.setattr(predictions_file, "ALWAYS_READ", 1 << 17)
+    path = tmp_path / ("p.csv.gz" if "CSV" not in advice else "p.parquet")
+    make(path, b"y,s,g\n0,0,a\n" + b"1,1,a\n" * 300_000)
+    message = error_of(["audit", path, *COLUMNS])
+    assert message.endswith(f"if this is intended, {advice}\n")
+    assert "expands to more than 100 times its size and 0 MiB" in message
+
+
+@pytest.mark.parametrize("ending", ["csv.gz", "parquet"])
+def test_files_that_expand_as_text_does_are_read(frame, tmp_path, monkeypatch, ending):
+    monkeypatch.setattr(predictions_file, "ALWAYS_READ", 1)
+    write(frame, tmp_path / f"p.{ending}")
+    check_rows(rows_read(tmp_path / f"p.{ending}"), frame)
+
+
+def test_pandas_runs_out_of_memory(written, capsys, monkeypatch):
+    def failing(*_, **__):
+        raise pd.errors.ParserError("Error tokenizing data. C error: out of memory")
+
+    monkeypatch.setattr(pd, "read_csv", failing)
+    assert main(["audit", written, *COLUMNS]) == 4
+    assert capsys.readouterr().out == ""

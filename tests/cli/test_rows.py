@@ -1,0 +1,315 @@
+"""Rows that are made from a table: numbers, labels, decisions, weights and missing groups."""
+
+import math
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from cli_cases import COLUMNS, LONG, WEIGHTED, check_rows, rows_read, save, with_gaps
+from sklearn.metrics import roc_auc_score
+
+from skfedauc import GroupAUC
+from skfedauc.cli.columns import decisions_of, labels_of
+from skfedauc.cli.main import main
+
+# Numbers -------------------------------------------------------------------------------
+
+
+def test_scores_are_read_to_the_last_digit(tmp_path, audit):
+    scores = [0.1 + 0.2, 0.3, 1e-300, math.nextafter(1.0, 0.0), 1.0]
+    lines = [f"{label},{score!r},a" for label, score in zip([0, 1, 0, 1, 0], scores, strict=True)]
+    document = audit(save(tmp_path / "p.csv", "\n".join(["y,s,g", *lines])))
+    expected = roc_auc_score([0, 1, 0, 1, 0], scores)
+    assert document["groupings"][0]["statistics"]["pooled"] == expected
+
+
+def test_scores_of_many_digits_that_differ(tmp_path):
+    scores = np.random.default_rng(0).random(50)
+    cells = "".join(f"{i % 2},{score:.22f},a\n" for i, score in enumerate(scores))
+    rows = rows_read(save(tmp_path / "p.csv", "y,s,g\n" + cells))
+    np.testing.assert_allclose(rows.scores, scores, rtol=0, atol=1e-16)
+
+
+@pytest.mark.parametrize("cell", ["1_0", "\u0661", "1\u00a0", "0x1", "1,5", "1e", ""])
+@pytest.mark.parametrize("column", ["s", "w"])
+def test_what_only_python_reads_as_a_number_is_refused(tmp_path, error_of, cell, column):
+    rows = pd.DataFrame({"y": ["0", "1"], "s": ["0.5", " .5e0 "], "g": "a", "w": ["1", "+2"]})
+    rows.loc[1, column] = cell
+    rows.to_csv(tmp_path / "p.csv", index=False)
+    message = error_of(["audit", tmp_path / "p.csv", *WEIGHTED])
+    what = f"not a finite number in 1 of 2 rows, the first being data row 2 ({cell!r})"
+    assert f"column {column!r} is {what if cell else 'empty in 1 of 2 rows'}" in message
+
+
+SCORES_THAT_TIE = {
+    "integers": [2**53, 2**53 + 1, 5],
+    "unsigned": [2**64 - 1, 2**64 - 2, 5],
+    "decimals": [Decimal("0.1"), Decimal("0.10000000000000000001"), Decimal("0.2")],
+}
+
+
+@pytest.mark.parametrize("kind", SCORES_THAT_TIE)
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_scores_that_would_tie_as_floats(tmp_path, error_of, kind, ending):
+    path = tmp_path / f"p.{ending}"
+    scores, of_type = SCORES_THAT_TIE[kind], pa.uint64() if kind == "unsigned" else None
+    table = pa.table({"y": [0, 1, 1], "s": pa.array(scores, of_type), "g": ["a"] * 3})
+    if ending == "csv":
+        table.to_pandas().astype(str).to_csv(path, index=False)
+    else:
+        pq.write_table(table, path)
+    message = error_of(["audit", path, *COLUMNS])
+    assert "column 's' has 3 different numbers, of which 1 are equal to another one" in message
+    assert "use their ranks" in message
+
+
+# Decimal commas ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("separator", [";", ",", "\t"])
+@pytest.mark.parametrize("options", [[], ["--pos-label", "1,0"]])
+def test_decimal_commas(frame, tmp_path, separator, options):
+    frame = frame.assign(w=frame["w"] + 0.25, y=frame["y"] * 1.0)
+    path = tmp_path / "commas.csv"
+    frame.to_csv(path, index=False, sep=separator, decimal=",")
+    assert '"0,' in path.read_text() if separator == "," else "0," in path.read_text()
+    check_rows(rows_read(path, *WEIGHTED, "--decimal", ",", *options), frame)
+
+
+def test_decimal_commas_without_the_option(tmp_path, error_of):
+    path = save(tmp_path / "p.csv", "y;s;g\n0,0;1,5;a\n1,0;2;a\n")
+    message = error_of(["audit", path, *COLUMNS])
+    assert "the labels '0,0', '1,0'; pass the positive one of them as --pos-label" in message
+    assert message.endswith(", and --decimal , for decimal commas\n")
+    message = error_of(["audit", path, *COLUMNS, "--pos-label", "1,0"])
+    assert "column 's' is not a finite number in 1 of 2 rows" in message
+    assert message.endswith("('1,5'); pass --decimal , for decimal commas\n")
+    assert rows_read(path, *COLUMNS, "--decimal", ",").scores.tolist() == [1.5, 2.0]
+
+
+def test_points_beside_decimal_commas_are_refused(tmp_path, error_of):
+    path = save(tmp_path / "a.csv", "y;s;g\n0;1.234;a\n1;1,5;a\n")
+    message = error_of(["audit", path, *COLUMNS, "--decimal", ","])
+    expected = "column 's' is written with a point, although --decimal is a comma, in 1 of 2 rows, "
+    assert expected + "the first being data row 1 ('1.234')" in message
+    path = save(tmp_path / "b.csv", "y;s;g\n0;1,234,5;a\n1;1,5;a\n")
+    message = error_of(["audit", path, *COLUMNS, "--decimal", ","])
+    assert "not a finite number in 1 of 2 rows" in message
+
+
+def test_numbers_of_parquet_have_no_decimal_commas(frame, tmp_path):
+    frame.to_parquet(tmp_path / "p.parquet")
+    check_rows(rows_read(tmp_path / "p.parquet", *COLUMNS, "--decimal", ","), frame)
+
+
+# Labels and decisions ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("negative", "positive", "pos_label"),
+    [
+        ("0", "1", None),
+        ("0", "1", "1"),
+        ("0.0", "1.0", "1"),
+        ("1", "0", "0"),
+        ("-1", "1", None),
+        ("1", "-1", "-1"),
+        ("False", "True", None),
+        ("true", "false", "False"),
+        ("no", "yes", "yes"),
+        ("2", "10", "10"),
+        ("yes", "NA", "NA"),
+    ],
+)
+def test_labels(frame, negative, positive, pos_label):
+    is_positive = (frame["y"] == 1).to_numpy()
+    column = pd.Series(np.where(is_positive, positive, negative), name="y")
+    labels, found = labels_of(column, pos_label)
+    assert np.array_equal(labels == found, is_positive)
+
+
+@pytest.mark.parametrize(
+    ("decisions", "classes", "pos_label", "expected"),
+    [
+        (["0", "1", "1"], ["0", "1"], None, [0, 1, 1]),
+        (["0", "1", "1"], ["0", "1"], "0", [1, 0, 0]),
+        (["no", "yes", "no"], ["no", "yes"], "yes", [0, 1, 0]),
+        (["0", "1", "0"], ["no", "yes"], "yes", [0, 1, 0]),
+        (["True", "False"], ["0", "1"], None, [1, 0]),
+    ],
+)
+def test_decisions(decisions, classes, pos_label, expected):
+    found = decisions_of(pd.Series(decisions, name="d"), classes, pos_label)
+    assert found.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--decisions", "sex"], "column 'sex' has the decisions 'f', 'm'; they must be labels of"),
+        (["--decisions", "note"], "column 'note' is empty in "),
+    ],
+)
+def test_what_is_wrong_with_decisions(written, error_of, arguments, message):
+    assert message in error_of(["audit", written, *COLUMNS, "--json", *arguments])
+
+
+def test_surrogates_in_the_positive_label_are_refused(tmp_path, error_of):
+    path = save(tmp_path / "p.csv", "y,s,g\nno,1,a\nyes,2,a\n")
+    message = error_of(["audit", path, *COLUMNS, "--pos-label", "yes\udcff"])
+    assert "error: --pos-label holds 'yes\\udcff', which is not valid Unicode" in message
+
+
+# Weights -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [1e-99, 1e99])
+def test_the_scale_of_weights_changes_nothing(frame, written, tmp_path, audit, scale):
+    frame.assign(w=frame["w"] * scale).to_csv(tmp_path / "p.csv", index=False)
+    (found,), (expected,) = (
+        audit(path, *WEIGHTED)["groupings"] for path in (tmp_path / "p.csv", written)
+    )
+    for group, other in zip(found["groups"], expected["groups"], strict=True):
+        assert group["auc"] == pytest.approx(other["auc"], abs=1e-12)
+        assert group["ci_low"] == pytest.approx(other["ci_low"], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (
+            [1e200, 1, 1],
+            "must be at most 1e100, since products of weights are added up; got 1e+200.",
+        ),
+        ([1e-110, 1, 0], "must be 0 or at least 1e-100, since products of weights are added up"),
+        ([1e-90, 1e90, 0], "must not differ by more than a factor of 1e100, since products"),
+        ([1e-300, 1e300, 0], "must be at most 1e100"),
+    ],
+)
+def test_weights_are_refused_as_in_python(tmp_path, error_of, weights, message):
+    with pytest.raises(ValueError, match=message.replace("+", r"\+")) as refused:
+        GroupAUC.from_predictions([0, 1, 1], [1, 2, 2.5], groups=list("aaa"), sample_weight=weights)
+    frame = pd.DataFrame({"y": [0, 1, 1], "s": [1, 2, 2.5], "g": "a", "w": weights})
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    expected = str(refused.value).replace("sample_weight", "column 'w'").removesuffix(".")
+    assert f"error: {expected}\n" in error_of(["audit", tmp_path / "p.csv", *WEIGHTED])
+
+
+# Missing groups ------------------------------------------------------------------------
+
+
+def test_missing_groups_are_an_error(gaps, error_of):
+    message = error_of(["audit", gaps, *COLUMNS, "--group", "sex"])
+    assert "40 of 400 in column 'g', 16 of 400 in column 'sex'; pass --missing drop" in message
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_missing_groups_are_dropped(frame, gaps, weight):
+    options = ["--group", "sex", "--missing", "drop", *(["--weight", "w"] if weight else [])]
+    rows, frame = rows_read(gaps, *COLUMNS, *options), with_gaps(frame)
+    assert [rows.n_without(by) for by in (["g"], ["sex"], ["g", "sex"])] == [40, 16, 48]
+    for by in (["g"], ["sex"], ["g", "sex"]):
+        check_rows(rows.having(by), frame.dropna(subset=by))
+    kept = frame.dropna(subset=["g", "sex"], how="all")
+    assert len(kept) == 392
+    counted = kept[kept["w"] > 0] if weight else kept
+    assert rows.n_by_class() == ((counted["y"] == 1).sum(), (counted["y"] == 0).sum())
+
+
+def test_missing_groups_are_a_group(frame, gaps):
+    rows = rows_read(gaps, *COLUMNS, "--missing", "group")
+    check_rows(rows, with_gaps(frame).fillna({"g": "(missing)"}))
+
+
+# Messages ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "message"),
+    [
+        ("y;s;g\n0;1,5;a\n1;2;a\n", COLUMNS, "first being data row 1 ('1,5')"),
+        ("y,s,g\n0,1,a\n1,2,a\n2,1,a\n", COLUMNS, "labels '0', '1', '2'; an AUC needs two"),
+        ("y,s,g\n2,1,a\n3,2,a\n", COLUMNS, "labels '2', '3'; pass the positive one of them as"),
+        ("y,s,g\nno,1,a\nyes,2,a\n", COLUMNS, "labels 'no', 'yes'; pass the positive one of them"),
+        (
+            "y,s,g\nno,1,a\nyes,2,a\n",
+            [*COLUMNS, "--pos-label", "Yes"],
+            "labels 'no', 'yes'; --pos-label 'Yes' is not among them",
+        ),
+        ("y,s,g\n1,1,a\n1,2,a\n", COLUMNS, "no negative label among the 2 rows; an AUC needs both"),
+        ("y,s,g\n0,1,a\n0,2,a\n", COLUMNS, "no positive label among the 2 rows"),
+        (
+            "y,s,g\n0,1,a\n,2,a\n",
+            COLUMNS,
+            "'y' is empty in 1 of 2 rows, the first being data row 2",
+        ),
+        (
+            "y,s,g\n0,1,a\n1,,a\n",
+            COLUMNS,
+            "'s' is empty in 1 of 2 rows, the first being data row 2",
+        ),
+        (
+            "y,s,g\n0,1,a\n1,high,a\n1,NA,a\n",
+            COLUMNS,
+            "'s' is not a finite number in 2 of 3 rows, the first being data row 2 ('high')",
+        ),
+        ("y,s,g\n0,1,a\n1,inf,a\n", COLUMNS, "first being data row 2 ('inf')"),
+        ("y,s,g\n0,1,a\n1,True,a\n", COLUMNS, "first being data row 2 ('True')"),
+        ("y,s,g\n0,1,a\n1,,\n1,x,a\n", [*COLUMNS, "--missing", "drop"], "data row 3 ('x')"),
+        (
+            "y,s,g\n0,1,\n1,2,\n",
+            [*COLUMNS, "--missing", "drop"],
+            "among the 0 rows with a group in 'g'",
+        ),
+        (
+            "y,s,g\n0,1,\n1,2,(missing)\n",
+            [*COLUMNS, "--missing", "group"],
+            "a group called '(missing)' already",
+        ),
+        ("y,s,g,w\n0,1,a,-1\n1,2,a,1\n", WEIGHTED, "data row 1 ('-1')"),
+        (
+            "y,s,g,w\n0,1,a,0\n1,2,a,1\n",
+            WEIGHTED,
+            "no negative label among the 1 row with a weight above 0; an AUC",
+        ),
+        (
+            "y,s,g,h\n0,1,a,\n1,2,a,\n0,1,,b\n1,2,,b\n",
+            [*COLUMNS, "--group", "h", "--missing", "drop"],
+            "no positive label among the 0 rows with a group in 'g' and 'h'; an AUC needs both",
+        ),
+        (
+            f"y,s,g\n0,{LONG},a\n",
+            COLUMNS,
+            f"data row 1 ('{LONG[:60]}'... (1,000,000 characters))",
+        ),
+        (
+            f"y,s,g\n{LONG},1,a\n",
+            COLUMNS,
+            f"labels '{LONG[:60]}'... (1,000,000 characters); pass the",
+        ),
+    ],
+    ids=lambda value: value[:20] if isinstance(value, str) else None,
+)
+def test_what_is_wrong_with_rows(tmp_path, error_of, text, arguments, message):
+    error = error_of(["audit", save(tmp_path / "p.csv", text), *arguments])
+    assert message in error
+    assert len(error) < 3000
+
+
+@pytest.mark.parametrize("low", [0, -1])
+def test_scores_that_are_labels_are_a_warning(tmp_path, capsys, low):
+    path = save(tmp_path / "p.csv", f"y,s,g\n{low},{low},a\n1,1,a\n1,{low},a\n")
+    assert main(["audit", path, *COLUMNS]) == 0
+    printed = capsys.readouterr()
+    assert printed.err.startswith(f"skfedauc: warning: column 's' holds only {low} and 1")
+    assert printed.err.count("\n") == 1
+    assert "pooled 0.7500 " in " ".join(printed.out.split())
+
+
+def test_a_warning_about_several_groupings_is_printed_once(tmp_path, capsys):
+    path = save(tmp_path / "p.csv", "y,s,g,h\n0,0,a,\n1,1,a,b\n0,1,,b\n1,1,a,b\n0,0,a,b\n")
+    assert main(["audit", path, *COLUMNS, "--group", "h", "--missing", "drop"]) == 0
+    assert capsys.readouterr().err.count("\n") == 1
