@@ -31,27 +31,27 @@ from skfedauc._input.classes import (
     classes_of,
     warn_if_misspelt,
 )
+from skfedauc._input.encode_array import drop_unused
+from skfedauc._input.group_names import check_group_names, names_of
 from skfedauc._input.groups import (
-    MISSING,
     Missing,
-    are_sorted_labels,
-    as_label,
-    check_group_names,
     check_groups_given,
-    check_label,
     check_missing,
-    columns_of_labels,
-    drop_unused,
     encode_columns,
     encode_groups,
+)
+from skfedauc._input.labels import (
+    MISSING,
+    are_sorted_labels,
+    as_label,
+    check_label,
+    columns_of_labels,
     kind_of,
-    map_labels,
-    names_of,
     some_labels,
     unite_kinds,
-    unite_labels,
 )
 from skfedauc._input.numbers import check_share, check_whole_number, is_number
+from skfedauc._input.relabel import map_labels, unite_labels
 from skfedauc._input.rows import Rows, check_rows
 from skfedauc._input.text import check_text
 

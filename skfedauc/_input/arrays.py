@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import inspect
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -28,8 +28,8 @@ def check_length(name: str, size: int, other: str, other_size: int) -> None:
 def warn(message: str, category: type[Warning]) -> None:
     """Warn at the line outside this package that led here."""
     package = __name__.partition(".")[0]
-    level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None:
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and frame.f_back is not None:
         module = frame.f_globals.get("__name__", "")
         if module.partition(".")[0] != package and module != "functools":
             break

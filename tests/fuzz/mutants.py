@@ -62,7 +62,7 @@ OTHERS = [
     Mutant("characters collide", "_input/text.py", "- low + 1\n", "- low\n"),
     Mutant(
         "unused groups keep their number",
-        "_input/groups.py",
+        "_input/encode_array.py",
         "(np.cumsum(used) - 1)[codes]",
         "np.arange(used.size)[codes]",
     ),
@@ -76,18 +76,18 @@ OTHERS = [
     ),
     Mutant(
         "rows without weights weigh 2 squared",
-        "partials/score_counts.py",
+        "counts/score_counts.py",
         "np.concatenate([counts, counts])",
         "np.concatenate([counts, 2 * counts])",
     ),
     Mutant(
         "merged groups have the first one's numbers",
-        "partials/score_counts.py",
+        "counts/score_counts.py",
         "merge_cells(cells, numbers, n_groups), labels",
         "merge_cells(cells, [numbers[0][: n.size] for n in numbers], n_groups), labels",
     ),
     Mutant(
-        "the checksum is of the last array", "partials/integrity.py", ".data, checksum)", ".data)"
+        "the checksum is of the last array", "counts/integrity.py", ".data, checksum)", ".data)"
     ),
 ]
 COMPILED = [

@@ -1,0 +1,222 @@
+"""Encoding of one column of labels that is a numpy array.
+
+To encode is to number the groups: each row gets the position of its label among the sorted distinct
+labels. Rows without a label get -1. pandas is imported only for Python objects and for long columns
+of integers.
+"""
+
+from __future__ import annotations
+
+import bisect
+import functools
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc._input.arrays import object_array
+from skfedauc._input.labels import (
+    KINDS,
+    MISSING,
+    NO_FLOATS,
+    Labels,
+    as_label,
+    checked_labels,
+    is_missing,
+    microseconds,
+    order_of,
+    some_labels,
+)
+from skfedauc._input.text import code_points, digits_as_integers
+from skfedauc._words import shortened
+
+# From this number of rows on, integers of a wide range are numbered by pandas' hash table.
+HASHED_ROWS = 1 << 16
+
+
+def encode_array(column: NDArray[Any], name: str) -> tuple[NDArray[np.intp], Labels]:
+    if column.dtype.kind in "OT":
+        return in_order(*_object_codes(column.astype(object, copy=False), name), name)
+    if column.dtype.kind == "b":
+        codes, values = number_integers(column.view(np.uint8))
+        return codes, values.astype(np.bool_)
+    if column.dtype.kind in "iu":
+        return number_integers(column)
+    if column.dtype.kind in "fM":
+        has_label = ~(np.isnan(column) if column.dtype.kind == "f" else np.isnat(column))
+        if not has_label.all():
+            return of_all_rows(has_label, *encode_array(column[has_label], name))
+    if column.dtype.kind == "f":
+        return number_integers(_whole_numbers(column, name))
+    if column.dtype.kind == "M":
+        codes, values = number_integers(microseconds(column, name).view(np.int64))
+        return codes, values.view("datetime64[us]")
+    if column.dtype.kind == "U":
+        numbers = digits_as_integers(code_points(column))
+        if numbers is None:
+            return encode_array(column.astype(object), name)
+        codes, _ = number_integers(numbers)
+        return codes, checked_labels(column[example_rows(codes)].astype(object), name)
+    raise TypeError(
+        f"{name} must hold {KINDS}; got an array of {column.dtype}: convert them with .astype(str)."
+    )
+
+
+def _whole_numbers(column: NDArray[Any], name: str) -> NDArray[np.int64]:
+    """Floats that are whole numbers as integers, as long as floats tell those apart."""
+    finfo = np.finfo(column.dtype)
+    most = 2.0 ** min(finfo.nmant + 1, 62)
+    if not (np.isfinite(column).all() and (column == np.rint(column)).all()):
+        raise TypeError(f"{name} must hold {KINDS}; got an array of {column.dtype}: {NO_FLOATS}.")
+    if column.size and np.abs(column).max() > most:
+        raise TypeError(
+            f"{name} holds floats beyond 2**{int(np.log2(most))}, which may be rounded integers: "
+            "read the column as integers or as text."
+        )
+    return column.astype(np.int64)
+
+
+def _object_codes(column: NDArray[Any], name: str) -> tuple[NDArray[np.integer], Labels]:
+    """Codes and distinct labels of Python's objects; -1 where there is none."""
+    import pandas as pd
+    from pandas.api.types import infer_dtype
+
+    kind = infer_dtype(column, skipna=True)
+    if kind == "datetime" and any(getattr(date, "tzinfo", None) for date in column):
+        column = object_array(map(as_label, column))
+    codes, labels = pd.factorize(column)
+    if kind == "floating" or kind.startswith("mixed"):
+        labels = _one_kind(np.asarray(labels, object), {*map(type, column[codes >= 0])}, name)
+    if kind == "string" and not _pandas_tells_text_apart():
+        labels = np.asarray(labels, object)
+        has_label = codes >= 0
+        text = column[has_label]
+        if not np.array_equal(labels[codes[has_label]], text):
+            places: dict[str, int] = {}
+            numbers = np.array([places.setdefault(label, len(places)) for label in text], np.intp)
+            return of_all_rows(has_label, numbers, object_array(places))
+    return codes, np.asarray(labels, object)
+
+
+def _one_kind(labels: Labels, types: set[type], name: str) -> Labels:
+    """Distinct labels of one kind from objects of these types.
+
+    Whole numbers may come as floats, and text may be the label of the rows without one.
+    """
+    numbers = (int, float, np.integer, np.floating)
+    if all(issubclass(t, numbers) and t is not bool for t in types):
+        floats = [label for label in labels if not isinstance(label, int | np.integer)]
+        if any(not np.isfinite(label) or label % 1 for label in floats):
+            odd = next(label for label in floats if not np.isfinite(label) or label % 1)
+            raise TypeError(
+                f"{name} must hold {KINDS}; got {shortened(odd)} of type {type(odd).__name__}: "
+                f"{NO_FLOATS}."
+            )
+        _whole_numbers(np.array(floats, np.float64), name)
+        return object_array(map(int, labels))
+    if str in types and all(is_missing(label) for label in labels if isinstance(label, str)):
+        types = types - {str}
+    if len(types) > 1:
+        kinds = sorted(t.__name__ for t in types)
+        raise TypeError(
+            f"{name} mixes labels of different kinds ({', '.join(kinds)}); convert them to "
+            "one kind, for instance with .astype(str)."
+        )
+    return labels
+
+
+@functools.cache
+def _pandas_tells_text_apart() -> bool:
+    """Whether pandas numbers all texts rightly; before 3.1 it stops at a NUL or a surrogate."""
+    import pandas as pd
+
+    return len(pd.factorize(np.array(["", "\0"], object))[1]) == 2
+
+
+def number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Numbers and sorted distinct values of integers, without sorting where ranges allow."""
+    values = values.astype(values.dtype.newbyteorder("="), copy=False)
+    if values.dtype == np.uint64:
+        if values.size and int(values.max()) >= 1 << 63:
+            distinct, codes = np.unique(values, return_inverse=True)
+            return codes, distinct
+        values = values.astype(np.int64)
+    if values.size == 0:
+        return np.zeros(0, np.intp), np.zeros(0, np.int64)
+    low, high = int(values.min()), int(values.max())
+    if high - low < 4 * values.size + 1024:
+        offsets = values.astype(np.intp) - low if low else values.astype(np.intp, copy=False)
+        used = np.zeros(high - low + 1, np.bool_)
+        used[offsets] = True
+        if used.all():
+            return offsets, np.arange(high - low + 1) + low
+        return (np.cumsum(used) - 1)[offsets], np.flatnonzero(used) + low
+    values = values.astype(np.int64, copy=False)
+    if values.size < HASHED_ROWS:
+        distinct, codes = np.unique(values, return_inverse=True)
+        return codes, distinct
+    import pandas as pd
+
+    codes, distinct = pd.factorize(values)
+    order = np.argsort(distinct)
+    place = np.empty_like(order)
+    place[order] = np.arange(order.size)
+    return place[codes], distinct[order]
+
+
+def example_rows(codes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """A row of each group."""
+    example = np.full(int(codes.max()) + 1 if codes.size else 0, -1, np.intp)
+    for start in range(0, codes.size, HASHED_ROWS):
+        mine = codes[start : start + HASHED_ROWS]
+        example[mine] = np.arange(start, start + mine.size)
+        if example.min() >= 0:  # the first rows often have each
+            break
+    return example
+
+
+def in_order(
+    codes: NDArray[np.integer], labels: Labels, name: str
+) -> tuple[NDArray[np.intp], Labels]:
+    """Numbers and sorted labels from codes of labels in any order."""
+    labels = checked_labels(labels, name)
+    if labels.dtype.kind != "O":  # labels that differed may be equal in one type
+        labels, numbers = np.unique(labels, return_inverse=True)
+    else:
+        order = order_of(labels.tolist())
+        numbers = np.empty_like(order)
+        numbers[order] = np.arange(order.size)
+        labels = labels[order]
+    # The code -1 takes the last of these numbers.
+    return np.append(numbers, -1)[codes], labels
+
+
+def missing_last(codes: NDArray[np.intp], labels: Labels) -> tuple[NDArray[np.intp], Labels]:
+    """Sorted text with the label of the rows without one as the last."""
+    if labels.size < 2 or not isinstance(labels[0], str):
+        return codes, labels
+    place = bisect.bisect_left(labels, MISSING)
+    if place >= labels.size - 1 or labels[place] != MISSING:
+        return codes, labels
+    others = np.delete(np.arange(labels.size), place)
+    numbers = np.full(labels.size + 1, -1)
+    numbers[others] = np.arange(others.size)
+    numbers[place] = others.size
+    return numbers[codes], object_array([*labels[others], MISSING])
+
+
+def of_all_rows(
+    has_label: NDArray[np.bool_], codes: NDArray[np.intp], labels: Labels
+) -> tuple[NDArray[np.intp], Labels]:
+    """Numbers of all rows from those of the rows that have a label."""
+    of_rows = np.full(has_label.size, -1, np.intp)
+    of_rows[has_label] = codes
+    return of_rows, labels
+
+
+def drop_unused(codes: NDArray[np.intp], labels: Labels) -> tuple[NDArray[np.intp], Labels]:
+    """Renumber the groups so that each has a row."""
+    used = np.bincount(codes, minlength=labels.size) > 0
+    if used.all():
+        return codes, labels
+    return (np.cumsum(used) - 1)[codes], some_labels(labels, used)

@@ -1,0 +1,125 @@
+"""Encoding of one column of labels of any dataframe library.
+
+narwhals reads pandas, polars and pyarrow. Each library has its own fast way of numbering text.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc._input.arrays import object_array
+from skfedauc._input.encode_array import (
+    HASHED_ROWS,
+    drop_unused,
+    encode_array,
+    example_rows,
+    in_order,
+    missing_last,
+    number_integers,
+    of_all_rows,
+)
+from skfedauc._input.labels import Labels
+from skfedauc._input.text import digits_as_integers, even_text
+
+
+def encode_column(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
+    """Numbers and sorted labels of one column; rows without a label have the number -1."""
+    if not isinstance(column, np.ndarray):
+        return missing_last(*_encode_series(column, name))
+    return missing_last(*encode_array(column, name))
+
+
+def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
+    """Numbers and sorted labels of a native series."""
+    import narwhals.stable.v1 as nw
+
+    even = _encode_even_text(column) if len(column) >= HASHED_ROWS else None
+    if even is not None:
+        return even
+    # Small calls are frequent, and narwhals takes as long for one as all else.
+    if nw.dependencies.is_pandas_series(column):
+        if column.dtype == object or getattr(column.dtype, "storage", "") == "python":
+            return encode_array(column.to_numpy(object), name)
+        if column.dtype in ("str", "string"):
+            codes, labels = column.factorize()
+            return in_order(codes, np.asarray(labels, object), name)
+        if column.dtype == "category":
+            labels = np.asarray(column.cat.categories, object)
+            return _encode_dictionary(np.asarray(column.cat.codes, np.intp), labels, name)
+    series = nw.from_native(column, series_only=True)
+    native, is_text = nw.to_native(series), series.dtype in (nw.String, nw.Categorical, nw.Enum)
+    if is_text and nw.dependencies.is_pyarrow_chunked_array(native):
+        return _encode_dictionary(*_arrow_codes(native), name)
+    if series.null_count():
+        has_label = ~np.asarray(series.is_null().to_numpy(), np.bool_)
+        return of_all_rows(has_label, *_encode_series(nw.to_native(series.drop_nulls()), name))
+    if is_text:
+        if hasattr(native, "factorize"):  # pandas' text that arrow holds, and the like
+            codes, labels = native.factorize()
+            return in_order(codes, np.asarray(labels, object), name)
+        if nw.dependencies.is_polars_series(native):
+            return in_order(*_polars_codes(native), name)
+        series = series.cast(nw.String)
+    zone = getattr(series.dtype, "time_zone", None)
+    if zone is not None:
+        return _encode_instants(series, zone, name)
+    return encode_array(series.to_numpy(), name)
+
+
+def _encode_even_text(column: Any) -> tuple[NDArray[np.intp], Labels] | None:
+    """Numbers and sorted labels of texts that are all as long; None where they are not.
+
+    Codes of equal length are common, and need neither a hash table of texts nor sorting.
+    """
+    text = even_text(column)
+    numbers = None if text is None else digits_as_integers(text)
+    if text is None or numbers is None:
+        return None
+    codes, _ = number_integers(numbers)
+    return codes, object_array(row.tobytes().decode() for row in text[example_rows(codes)])
+
+
+def _encode_dictionary(
+    codes: NDArray[np.intp], labels: Labels, name: str
+) -> tuple[NDArray[np.intp], Labels]:
+    """Numbers and sorted labels from codes of labels of any kind, of which rows may use some."""
+    has_label = codes >= 0
+    codes, labels = drop_unused(codes[has_label], labels)
+    numbers, labels = encode_array(labels, name)
+    return of_all_rows(has_label, numbers[codes], labels)
+
+
+def _encode_instants(series: Any, zone: str, name: str) -> tuple[NDArray[np.intp], Labels]:
+    """Numbers and labels of dates with a time zone, in that zone."""
+    import pandas as pd
+
+    in_utc = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_numpy()
+    codes, dates = encode_array(in_utc, name)
+    labels = pd.DatetimeIndex(dates).tz_localize("UTC").tz_convert(zone)
+    return codes, object_array(labels)
+
+
+def _polars_codes(column: Any) -> tuple[NDArray[np.integer], Labels]:
+    """Codes and distinct labels of polars text, whose own codes are in no order."""
+    import polars as pl
+
+    category = column.cast(pl.Categorical) if column.dtype == pl.String else column
+    codes, _ = number_integers(category.to_physical().to_numpy())
+    return codes, object_array(column.gather(example_rows(codes)).to_list())
+
+
+def _arrow_codes(column: Any) -> tuple[NDArray[np.intp], Labels]:
+    """Codes and distinct labels of pyarrow text, or of a dictionary of anything."""
+    plain = getattr(column.type, "value_type", None)
+    # A dictionary may hold a missing label, or one label repeatedly.
+    if plain is not None and any(chunk.dictionary.null_count for chunk in column.chunks):
+        return _arrow_codes(column.cast(plain))
+    encoded = column.dictionary_encode().combine_chunks()
+    values = encoded.dictionary
+    if plain is not None and len(values.unique()) < len(values):
+        return _arrow_codes(column.cast(plain))
+    codes = encoded.indices.fill_null(-1).to_numpy().astype(np.intp)
+    return codes, object_array(values.to_pylist())

@@ -1,0 +1,254 @@
+"""Group labels: kinds, order and types.
+
+Labels are booleans, integers, strings, dates, periods, intervals, members of an enumeration, or
+tuples of these (from several columns). All labels of an array have one kind. Rows without a label
+may form the group `MISSING`. This label has no kind of its own: integers with a missing label
+remain integers, and can be merged with integers.
+"""
+
+from __future__ import annotations
+
+import datetime
+import enum
+import functools
+import operator
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc._input.arrays import object_array
+from skfedauc._input.text import MOST_CHARACTERS, check_text, code_points, digits_as_integers
+from skfedauc._words import shortened
+
+Labels = NDArray[Any]
+
+# Label of the group of rows without a label; it is sorted last.
+MISSING = "(missing)"
+# Kind of the label MISSING, which can be combined with any other kind
+ANY_KIND = "any"
+# Kind of dates with a time zone; their order is that of the instants.
+_AWARE = "date with a time zone"
+# Up to this number of labels, text is sorted as it is.
+_FEW_LABELS = 100
+
+# Parts of messages
+KINDS = (
+    "booleans, integers, strings, dates, periods, intervals, members of an Enum, or tuples of them"
+)
+NO_FLOATS = (
+    "whole numbers are taken as integers; cut other ones into bands, for instance with pandas.cut"
+)
+TOO_FINE = "dates finer than a microsecond; round them, for instance with .dt.round('us')."
+
+
+def kind_of(labels: Labels | None) -> Any:
+    """Return the kind that labels have in common; None for an empty array of labels.
+
+    Rows without groups have the kind "no groups".
+    """
+    if labels is None:
+        return "no groups"
+    kind = None
+    for label in labels:
+        own = kind_of_label(label.item() if isinstance(label, np.generic) else label)
+        kind = own if kind is None else unite_kinds(kind, own)
+        if not _is_open(kind):  # the first label, but where it is missing
+            break
+    return kind
+
+
+def kind_of_label(label: Any) -> Any:
+    """What kind of label this is; None if labels may not be of that kind."""
+    if isinstance(label, bool | np.bool_):
+        return "bool"
+    if isinstance(label, int):
+        return "int"
+    if isinstance(label, str):
+        return ANY_KIND if label == MISSING else "str"
+    if isinstance(label, datetime.date | np.datetime64):
+        return "date" if getattr(label, "tzinfo", None) is None else _AWARE
+    if isinstance(label, tuple) and label:
+        kinds = tuple(kind_of_label(part) for part in label)
+        return None if None in kinds else kinds
+    if isinstance(label, enum.Enum):
+        return f"enum {type(label).__module__}.{type(label).__qualname__}"
+    pd = sys.modules.get("pandas")
+    if pd is not None and isinstance(label, pd.Period):
+        return f"period {label.freqstr}"
+    if pd is not None and isinstance(label, pd.Interval):
+        is_number = isinstance(label.left, int | float | np.integer | np.floating)
+        return f"interval of {'numbers' if is_number else type(label.left).__name__}"
+    return None
+
+
+def unite_kinds(left: Any, right: Any) -> Any:
+    """The kind of labels of two kinds together, where a missing one goes with any; else None."""
+    if left == right or right == ANY_KIND:
+        return left
+    if left == ANY_KIND:
+        return right
+    if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right):
+        kinds = tuple(map(unite_kinds, left, right))
+        return None if None in kinds else kinds
+    return None
+
+
+def _is_open(kind: Any) -> bool:
+    """Whether labels beside these may be of several kinds."""
+    return any(map(_is_open, kind)) if isinstance(kind, tuple) else kind == ANY_KIND
+
+
+def is_missing(label: Any) -> bool:
+    return isinstance(label, str) and label == MISSING
+
+
+def as_label(label: Any) -> Any:
+    """The label as `encode_groups` has it: in Python's own types, dates with a time.
+
+    Dates with a time zone are pandas' Timestamps, since Python's own compare by the clock, and
+    take two hours for one where the clock is put back.
+    """
+    if isinstance(label, tuple):
+        return tuple(as_label(part) for part in label)
+    if isinstance(label, np.datetime64):
+        label = label.astype("datetime64[us]").item()
+    if isinstance(label, np.generic):
+        return label.item()
+    if isinstance(label, float) and label.is_integer():
+        return int(label)
+    if isinstance(label, datetime.datetime) and label.tzinfo is not None:
+        import pandas as pd
+
+        return pd.Timestamp(label)
+    if isinstance(label, datetime.datetime):
+        return label.to_pydatetime() if hasattr(label, "to_pydatetime") else label
+    if isinstance(label, datetime.date):
+        return datetime.datetime(label.year, label.month, label.day)
+    return label
+
+
+def check_label(label: Any, name: str) -> Any:
+    """One label as `encode_groups` has it; a TypeError if it cannot be one."""
+    label = as_label(label)
+    if kind_of_label(label) is None:
+        raise TypeError(
+            f"{name} must hold {KINDS}; got {shortened(label)} of type {type(label).__name__}."
+        )
+    return label
+
+
+def checked_labels(labels: Labels, name: str) -> Labels:
+    """Distinct labels in their plainest type; other kinds are refused."""
+    items = labels.tolist()
+    if set(map(type, items)) <= {str}:
+        check_text(items, name)
+        return labels
+    plain = [item.item() if isinstance(item, np.generic) else item for item in items]
+    check_text((item for item in plain if isinstance(item, str)), name)
+    kinds = {kind_of_label(item) for item in plain}
+    if None in kinds:
+        odd = next(item for item in plain if kind_of_label(item) is None)
+        mend = NO_FLOATS if isinstance(odd, float) else "convert them with .astype(str)"
+        raise TypeError(
+            f"{name} must hold {KINDS}; got {shortened(odd)} of type {type(odd).__name__}: {mend}."
+        )
+    kind = functools.reduce(unite_kinds, kinds)
+    if kind is None:
+        found = ", ".join(sorted(str(kind) for kind in kinds))
+        raise TypeError(
+            f"{name} mixes labels of different kinds ({found}); convert them to one kind, "
+            "for instance with .astype(str)."
+        )
+    has_missing = ANY_KIND in kinds
+    if kind == "bool" and not has_missing:
+        return np.asarray(plain, np.bool_)
+    if kind == "int":
+        numbers = [item for item in plain if not is_missing(item)]
+        low, high = min(numbers), max(numbers)
+        if low < -1 << 63 or high >= 1 << (64 if low >= 0 else 63):
+            raise TypeError(
+                f"{name} holds integers from {low} to {high}, which no type of 64 bits holds; "
+                "convert them with .astype(str)."
+            )
+        if not has_missing:
+            return np.asarray(plain, np.int64 if high < 1 << 63 else np.uint64)
+    if kind in ("date", _AWARE):
+        if any(getattr(item, "nanosecond", 0) for item in plain):
+            raise ValueError(f"{name} holds {TOO_FINE}")
+        if kind == "date" and not has_missing:
+            return np.asarray(plain, "datetime64[us]")
+        return object_array(map(as_label, plain))
+    return object_array(plain)
+
+
+def microseconds(dates: NDArray[Any], name: str) -> NDArray[np.datetime64]:
+    """Dates in the one unit that Python's own dates have."""
+    converted = dates.astype("datetime64[us]")
+    if not np.array_equal(converted, dates):
+        raise ValueError(f"{name} holds {TOO_FINE}")
+    return converted
+
+
+def some_labels(labels: Labels, chosen: NDArray[Any]) -> Labels:
+    """Some of sorted labels, in the type that they have without the others."""
+    some = labels[chosen]
+    had_missing = labels.dtype.kind == "O" and labels.size and is_missing(labels[-1])
+    return checked_labels(some, "groups") if had_missing else some
+
+
+def label_array(values: Sequence[Any]) -> NDArray[Any]:
+    """An array of a list of labels that turns no label into another kind."""
+    kinds = set(map(type, values))
+    if kinds <= {int}:
+        integers = np.asarray(values, None if kinds else np.int64)
+        if integers.dtype.kind in "iu":
+            return integers
+    return np.array(values, object) if kinds == {str} else object_array(values)
+
+
+def columns_of_labels(labels: Labels) -> list[Labels]:
+    """Labels that are tuples as a column for each part; others as one column."""
+    if not (labels.size and isinstance(labels[0], tuple)):
+        return [labels]
+    return [label_array(column) for column in zip(*labels.tolist(), strict=True)]
+
+
+def are_sorted_labels(labels: Labels) -> bool:
+    """Whether these are different labels of one kind as `encode_groups` sorts them."""
+    if labels.dtype.kind in "biuM":
+        return bool((labels[1:] > labels[:-1]).all())
+    if labels.dtype.kind != "O":
+        return False
+    items = labels.tolist()
+    kinds = set(map(kind_of_label, items))
+    if None in kinds or (kinds and functools.reduce(unite_kinds, kinds) is None):
+        return False
+    ranks = list(map(_rank, items))
+    return all(map(operator.lt, ranks, ranks[1:]))
+
+
+def order_of(items: list[Any]) -> NDArray[np.intp]:
+    """Order of distinct labels of one kind."""
+    # Integers sort several times faster than much text; an array drops NULs at a text's end.
+    is_text = len(items) > _FEW_LABELS and isinstance(items[0], str)
+    if is_text and max(map(len, items)) <= MOST_CHARACTERS and "\0" not in "".join(items):
+        numbers = digits_as_integers(code_points(np.array(items, np.str_)))
+        if numbers is not None:
+            return np.argsort(numbers)
+    by_rank = not all(isinstance(item, str) for item in items)
+    ranks = list(map(_rank, items)) if by_rank else items
+    return np.array(sorted(range(len(items)), key=ranks.__getitem__), np.intp)
+
+
+def _rank(label: Any) -> tuple[bool, Any]:
+    """What orders labels of one kind: as they are, the missing one last, an Enum as defined."""
+    if is_missing(label):
+        return True, None
+    if isinstance(label, tuple):
+        return False, tuple(map(_rank, label))
+    if isinstance(label, enum.Enum):
+        return False, list(type(label)).index(label)
+    return False, label
