@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files that are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 
 def check_target(path: str | os.PathLike[str]) -> None:
-    """Refuse a file that cannot be written, before the work that makes its content.
+    """Raise an error if a file cannot be written, before its content is computed.
 
     Raises
     ------
     OSError
-        If the path is a folder, or its folder is absent or must not be written.
+        If the path is a folder, or its folder does not exist or is not writable.
     """
     target = os.path.realpath(path)
     folder = os.path.dirname(target)
@@ -33,20 +33,20 @@ def check_target(path: str | os.PathLike[str]) -> None:
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Write a file beside the target and rename it.
 
-    A reader sees the old content or the new one; a full disk or an interrupt leaves the old one.
-    Text is UTF-8 with line feeds. Pipes and devices are written as they are.
+    A reader sees either the old or the new content; a full disk or an interrupt leaves the old
+    content. Text is UTF-8 with line feeds. Pipes and devices are written directly.
 
     Parameters
     ----------
     path : str or os.PathLike
-        One that exists is replaced and keeps its permissions.
+        An existing file is replaced and keeps its permissions.
     content : str or bytes
-        All of it.
+        Content of the file.
 
     Raises
     ------
     OSError
-        If it cannot be written.
+        If the file cannot be written.
     """
     data = content.encode() if isinstance(content, str) else content
     target = os.path.realpath(path)
@@ -56,7 +56,7 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
         return
     folder = os.path.dirname(target)
     beside = os.path.join(folder, f".skfedauc-{secrets.token_hex(8)}.tmp")
-    # Mode x: never a file that is there already.
+    # Mode x never overwrites an existing file.
     with contextlib.ExitStack() as on_failure:
         with open(beside, "xb", buffering=0) as file:
             on_failure.callback(_remove, beside)

@@ -50,7 +50,7 @@ def is_routing_enabled() -> bool:
 
 
 def score_requests(owner: Any, requests: Mapping[str, Any]) -> MetadataRequest:
-    """A scorer's metadata request, by name of the metadata."""
+    """Return a scorer's metadata request by name of the metadata."""
     request = MetadataRequest(owner=owner)
     for name, alias in requests.items():
         request.score.add_request(param=name, alias=alias)
@@ -63,7 +63,7 @@ def refuse_unrouted(params: Mapping[str, Any], owner: Any, method: str) -> None:
 
 
 def weight_name(estimator: Any) -> str:
-    """The parameter of ``fit`` that weights the rows of a classifier.
+    """Return the name of the parameter of ``fit`` that weights the rows of a classifier.
 
     Without metadata routing a pipeline takes the weights of its last step under the name of
     that step.
@@ -75,12 +75,12 @@ def weight_name(estimator: Any) -> str:
 
 
 def rows_of(X: Any, rows: Any) -> Any:
-    """These rows of an array, a sparse matrix or a DataFrame."""
+    """Return rows of an array, a sparse matrix or a DataFrame."""
     return _safe_indexing(X, rows)
 
 
 def wants_groups(splitter: Any) -> bool:
-    """Whether a splitter makes use of groups."""
+    """Whether a splitter uses groups."""
     if hasattr(splitter, "get_metadata_routing"):
         requests = get_routing_for_object(splitter).split.requests
         return requests.get("groups") not in (None, False, UNUSED)
@@ -88,12 +88,12 @@ def wants_groups(splitter: Any) -> bool:
 
 
 def of_rows(X: Any, params: Mapping[str, Any], rows: Any) -> dict[str, Any]:
-    """Parameters of fit for some rows: those with a value per row are cut."""
+    """Return the parameters of fit for some rows; arrays with a value per row are indexed."""
     return dict(_check_method_params(X, params=params, indices=rows))
 
 
 def response_method_name(estimator: Any, response_method: Any) -> str:
-    """The first of these methods that the estimator has."""
+    """Return the name of the first of these methods that the estimator has."""
     try:
         method = _check_response_method(estimator, response_method)
     except AttributeError as error:
@@ -103,7 +103,7 @@ def response_method_name(estimator: Any, response_method: Any) -> str:
 
 
 def _instead(estimator: Any, response_method: Any) -> str:
-    """What to pass for an estimator without these methods."""
+    """Return the part of a message that says what to pass instead."""
     asked = (response_method,) if isinstance(response_method, str) else response_method
     if "predict" in asked or not hasattr(estimator, "predict"):
         return ""
@@ -116,7 +116,7 @@ def _instead(estimator: Any, response_method: Any) -> str:
 
 
 def refuse_without_scores(estimator: Any, response_method: Any) -> None:
-    """Refuse an estimator that will have none of these methods once it is fitted.
+    """Refuse an estimator that will have none of these methods after it is fitted.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def _shortened(estimator: Any) -> str:
 
 
 def response_values(estimator: Any, X: Any, response_method: Any) -> Any:
-    """Scores of the class ``classes_[1]``, or what a regressor predicts."""
+    """Return scores of the class ``classes_[1]``, or the predictions of a regressor."""
     name = response_method_name(estimator, response_method)
     values, _ = _get_response_values(estimator, X, response_method=name)
     return _decisions_as_numbers(values, estimator, name)
@@ -164,7 +164,7 @@ def _decisions_as_numbers(values: Any, estimator: Any, name: str) -> Any:
 
 
 def shared_scores(method_caller: Any, estimator: Any, X: Any, response_method: Any) -> Any:
-    """Scores of the class ``classes_[1]``, shared with other scorers of the same call.
+    """Return scores of the class ``classes_[1]``, shared by all scorers of the call.
 
     Scikit-learn caches predictions by method alone, so scores that are there already may be
     those of the other class, of a scorer with another `pos_label`. A few rows tell.
@@ -197,7 +197,7 @@ def _are_of_default_class(scores: Any, estimator: Any, X: Any, name: str) -> boo
 
 
 def positive_class(estimator: Any, pos_label: Any) -> tuple[Any, bool]:
-    """The positive label, and whether the default scores are those of the other class.
+    """Return the positive label, and whether default scores are those of the other class.
 
     Raises
     ------

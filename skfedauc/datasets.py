@@ -251,7 +251,7 @@ def make_uniform_scores(
 
 
 def _counts_of_devices(counts: Any, name: str, n_devices: int) -> Counts:
-    """Number of rows of each device, from one number for all or one for each."""
+    """Return the number of rows of each device, from one number or one number each."""
     if np.ndim(counts) == 0:
         return np.full(n_devices, _input.check_whole_number(counts, name), np.int64)
     of_device = _input.check_counts(counts, name)
@@ -268,7 +268,7 @@ def _counts_of_devices(counts: Any, name: str, n_devices: int) -> Counts:
 def _population(
     mean_positive: Floats, mean_negative: Floats, positives: Counts, negatives: Counts
 ) -> dict[str, Any]:
-    """True AUCs, from the normal distribution function."""
+    """Return the true AUCs, from the normal distribution function."""
     from scipy.special import ndtr
 
     matrix = ndtr((mean_positive[:, None] - mean_negative) / np.sqrt(2.0))
@@ -296,5 +296,5 @@ def _population(
 
 
 def _middles(n_parts: int) -> Floats:
-    """Midpoints of `n_parts` equal parts of the interval from 0 to 1."""
+    """Return the midpoints of `n_parts` equal parts of the interval from 0 to 1."""
     return (np.arange(n_parts) + 0.5) / n_parts

@@ -1,6 +1,6 @@
-"""What users pass, turned into clean arrays; everything else is a clear error.
+"""Validation of arguments: arrays, group labels, class labels and single numbers.
 
-Errors name the argument, what arrived and what to pass instead.
+Error messages name the argument, what arrived and what to pass instead.
 """
 
 from skfedauc._input.alignment import (

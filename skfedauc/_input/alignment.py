@@ -1,7 +1,7 @@
-"""Rows that belong together: the order of indexed inputs, and groups read from X.
+"""Order of rows: checks of pandas indexes, and groups as columns of X or aligned with X.
 
-pandas objects are taken by position, as scikit-learn takes them, once their indexes are known to
-agree. Only groups that are kept outside X are looked up by label.
+As in scikit-learn, rows are matched by position, after a check that pandas indexes agree. Only
+groups that are given as a Series beside X are matched by label.
 """
 
 from __future__ import annotations
@@ -16,24 +16,23 @@ from skfedauc._words import all_shortened, listed, shortened
 
 
 def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
-    """Refuse pandas inputs whose indexes say that their rows are in different orders.
+    """Refuse pandas inputs whose indexes show that their rows are in different orders.
 
-    Indexes with the same labels in the same order agree. A plain ``RangeIndex(n)`` says nothing
-    about rows, so beside it any other labels agree; the same labels in another order do not.
+    Indexes agree if they have the same labels in the same order. A plain ``RangeIndex(n)`` does
+    not identify rows: it agrees with any index except the same labels in another order.
 
     Parameters
     ----------
     inputs : mapping of str to object
-        Inputs by the name of their argument. Those without an index are taken by position.
+        Inputs by argument name. Inputs without an index are not compared.
     is_cut : bool, default=False
-        Whether the rows may be a part that scikit-learn cut by position. A plain
-        ``RangeIndex(n)`` is then no longer recognisable, so only the same labels in another
-        order are refused.
+        Whether scikit-learn may have selected the rows by position. A plain ``RangeIndex(n)``
+        is then no longer recognizable, so only the same labels in another order are refused.
 
     Raises
     ------
     ValueError
-        If two indexes disagree; the message names both arguments and the mend.
+        If two indexes disagree. The message names both arguments and the remedy.
     """
     indexes: list[tuple[str, Any]] = [
         (name, values.index) for name, values in inputs.items() if has_index(values)
@@ -41,11 +40,11 @@ def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
     if not indexes:
         return
     names = list(inputs)
-    # All are compared with one of them, which is not plain if any is not.
+    # Compare all indexes with one of them, if possible one that is not plain.
     reference = next((item for item in indexes if not _is_plain(item[1])), indexes[0])
     for item in indexes:
         index, other = item[1], reference[1]
-        # Inputs of another length are refused by the check of lengths, which names them.
+        # Different lengths are refused by check_length.
         if index is other or len(index) != len(other) or index.equals(other):
             continue
         first, second = sorted((item, reference), key=lambda pair: names.index(pair[0]))
@@ -64,12 +63,12 @@ def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
 
 
 def has_index(values: Any) -> bool:
-    """Whether this is a pandas Series or DataFrame, or has an index as these have."""
+    """Whether this is a pandas Series or DataFrame, or an object with a similar index."""
     return hasattr(values, "iloc") and hasattr(values, "index")
 
 
 def _is_plain(index: Any) -> bool:
-    """Whether an index numbers the rows from 0, as pandas does where none is given."""
+    """Whether an index numbers the rows from 0, which is the default of pandas."""
     is_range = hasattr(index, "start") and hasattr(index, "step")
     return is_range and index.start == 0 and index.step == 1
 
@@ -81,9 +80,9 @@ def _same_labels(left: Any, right: Any) -> bool:
 
 
 def _differing(first: tuple[str, Any], second: tuple[str, Any]) -> str:
-    """The first place where two indexes differ, in words."""
+    """Describe the first row at which two indexes differ."""
     pairs = list(zip(first[1], second[1], strict=True))
-    # Missing labels are not equal to themselves, but look alike.
+    # A missing label does not equal itself, but has the same repr.
     place = next((i for i, pair in enumerate(pairs) if repr(pair[0]) != repr(pair[1])), 0)
     left, right = pairs[place]
     return f"row {place} is {shortened(left)} in {first[0]} and {shortened(right)} in {second[0]}"
@@ -96,7 +95,7 @@ def _mend(first: tuple[str, Any], second: tuple[str, Any]) -> str:
 
 
 def is_column_names(groups: Any) -> bool:
-    """Whether this is the name of a column, or a list of names."""
+    """Whether this is a column name or a list of column names."""
     return isinstance(groups, str) or (
         isinstance(groups, list) and bool(groups) and all(isinstance(g, str) for g in groups)
     )
@@ -108,11 +107,11 @@ def is_series(groups: Any) -> bool:
 
 
 def groups_of_rows(groups: Any, X: Any) -> Any:
-    """Labels of the rows of X, from names of its columns, an indexed Series or an array."""
+    """Return the group labels of the rows of X from column names, a Series or an array."""
     if isinstance(groups, str):
         return columns_of(X, [groups])
     if is_column_names(groups):
-        # As many names as rows may be labels; an array of labels is never ambiguous.
+        # A list with one string per row may be labels instead of names.
         if len(groups) != np.shape(X)[0]:
             return columns_of(X, groups)
         names = getattr(X, "column_names", getattr(X, "columns", ()))
@@ -129,17 +128,17 @@ def groups_of_rows(groups: Any, X: Any) -> Any:
 
 
 def _is_by_position(groups: Any, X: Any) -> bool:
-    """Whether the labels of the index need not be looked up, or cannot be."""
+    """Whether rows are matched by position, as index labels are equal or do not match."""
     if groups.index is X.index or groups.index.equals(X.index):
         return True
     if len(groups) != len(X) or not (_is_plain(groups.index) or _is_plain(X.index)):
         return False
-    # Labels that are all there are looked up, and so are the same labels in another order.
+    # If groups has all index labels of X, rows are matched by label.
     return X.index.nlevels != groups.index.nlevels or not bool(X.index.isin(groups.index).all())
 
 
 def columns_of(X: Any, names: list[str], name: str = "groups", table: str = "X") -> Any:
-    """These columns of a DataFrame."""
+    """Return columns of a DataFrame by name."""
     import narwhals.stable.v1 as nw
 
     if not nw.dependencies.is_into_dataframe(X) and table != "X":
@@ -169,7 +168,7 @@ def columns_of(X: Any, names: list[str], name: str = "groups", table: str = "X")
 
 
 def column_named(X: Any, column: str | None, name: str) -> Any:
-    """One column of a batch, as a series of its own kind."""
+    """Return a column of a batch as a native series."""
     import narwhals.stable.v1 as nw
 
     frame = nw.from_native(columns_of(X, [str(column)], name, "the batch"), eager_only=True)
@@ -177,7 +176,7 @@ def column_named(X: Any, column: str | None, name: str) -> Any:
 
 
 def aligned(groups: Any, X: Any) -> Any:
-    """The values of a pandas Series for the index labels of X, in the order of X."""
+    """Return the rows of a pandas Series that match the index labels of X, in the order of X."""
     if not hasattr(X, "index") or not hasattr(X, "columns"):
         if hasattr(X, "columns") or hasattr(X, "column_names"):
             raise TypeError(
@@ -209,10 +208,10 @@ def aligned(groups: Any, X: Any) -> Any:
 
 
 def _refuse_reset_index(groups: Any, X: Any, places: NDArray[np.intp]) -> None:
-    """Refuse row numbers as index labels, if they are shuffled in groups and rise in X.
+    """Refuse index labels that are row numbers, shuffled in groups and increasing in X.
 
-    X may have got new row numbers, by ``reset_index(drop=True)``, where groups kept the old ones:
-    they would be looked up under labels of other rows.
+    Probably the index of X was reset by ``reset_index(drop=True)`` and that of groups was not.
+    Rows would then be matched with the labels of other rows.
     """
     if len(X) < 2 or not X.index.is_monotonic_increasing or (np.diff(places) > 0).all():
         return

@@ -1,4 +1,4 @@
-"""One-dimensional arrays from whatever users pass: scores, weights, counts."""
+"""Validated one-dimensional arrays: scores, weights and counts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from skfedauc._words import all_shortened, described, shortened
 
-# The most rows of a class that a `ScoreCounts` counts: products of counts stay exact.
+# Most rows of a class in a `ScoreCounts`, so that products of counts are exact
 _MOST_ROWS = 1 << 40
 
 
@@ -26,7 +26,7 @@ def check_length(name: str, size: int, other: str, other_size: int) -> None:
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn at the line outside this package that led here."""
+    """Issue a warning that names the line outside this package that caused it."""
     package = __name__.partition(".")[0]
     level, frame = 1, inspect.currentframe()
     while frame is not None and frame.f_back is not None:
@@ -38,14 +38,14 @@ def warn(message: str, category: type[Warning]) -> None:
 
 
 def from_array_api(values: Any) -> Any:
-    """Make an array of another library one of numpy, as scikit-learn does without dispatch."""
+    """Convert an array of another library to numpy, like scikit-learn without array dispatch."""
     if hasattr(values, "__array_namespace__") and not isinstance(values, np.ndarray):
         return np.asarray(values)
     return values
 
 
 def column_of(values: Any, name: str) -> NDArray[Any]:
-    """A one-dimensional numpy array from any supported column."""
+    """Return any supported column as a one-dimensional numpy array."""
     values = from_array_api(values)
     if isinstance(values, np.ndarray):
         array = values
@@ -94,7 +94,7 @@ def column_of(values: Any, name: str) -> NDArray[Any]:
 
 
 def kind_in_words(values: Any) -> str:
-    """The class of an object with its package, and of a list what it holds."""
+    """Return the class of an object with its package; for a list also the types of its items."""
     kind = type(values)
     package = "" if kind.__module__ == "builtins" else f"{kind.__module__.split('.')[0]} "
     if not isinstance(values, list | tuple) or not values:
@@ -105,15 +105,15 @@ def kind_in_words(values: Any) -> str:
 def check_scores(
     values: Any, name: str = "y_score", *, keep_single: bool = False
 ) -> NDArray[np.float64]:
-    """Scores as finite float64, no two different ones of which are rounded to the same.
+    """Return scores as finite float64; refuse different scores that round to the same float.
 
-    Those of float32 stay so if `keep_single`.
+    Scores in float32 are not converted if `keep_single`.
     """
     array = column_of(values, name)
     scores = _as_floats(array, name, keep_single=keep_single)
     is_list = isinstance(values, list | tuple) and array.dtype == np.float64
     if is_list and bool((np.abs(scores) >= 1 << 53).any()):
-        # numpy makes floats of integers beside floats, and of integers of any size.
+        # numpy converts lists with floats or large integers to floats.
         array = object_array(v[0] if isinstance(v, list | tuple) else v for v in values)
     _refuse_rounded(array, scores, name)
     _refuse_infinite(scores, name)
@@ -129,7 +129,7 @@ def refuse_ties(numbers: Sequence[Any], scores: NDArray[np.float64], name: str) 
     Parameters
     ----------
     numbers : sequence of numbers
-        As they were given: integers, floats, decimals, fractions, long doubles.
+        Numbers before rounding: integers, floats, decimals, fractions or long doubles.
     scores : ndarray of float64, shape (n_numbers,)
         The same numbers rounded; finite.
     """
@@ -149,7 +149,7 @@ def refuse_ties(numbers: Sequence[Any], scores: NDArray[np.float64], name: str) 
 
 
 def _refuse_inexact(numbers: Sequence[Any], scores: Sequence[float], name: str) -> None:
-    """Refuse decimals and the like that may tie with others that are counted elsewhere.
+    """Refuse decimals and fractions that may tie with numbers counted in another call.
 
     Two different numbers never become one float64 if each is one, or is the shortest decimal that
     is read as one.
@@ -171,7 +171,7 @@ def _refuse_inexact(numbers: Sequence[Any], scores: Sequence[float], name: str) 
 
 
 def _refuse_infinite(scores: NDArray[np.float64], name: str) -> NDArray[np.float64]:
-    # The sum is finite only if every score is; it may overflow where all are finite.
+    # A finite sum implies finite scores; the sum of finite scores may overflow.
     with np.errstate(over="ignore", invalid="ignore"):
         looks_finite = bool(np.isfinite(scores.sum()))
     if not looks_finite and not np.isfinite(scores).all():
@@ -185,7 +185,7 @@ def _refuse_infinite(scores: NDArray[np.float64], name: str) -> NDArray[np.float
 
 
 def check_weights(values: Any, name: str = "sample_weight") -> NDArray[np.float64]:
-    """Weights as finite float64, none below 0, the others neither far from 1 nor far apart."""
+    """Return weights as finite float64 of 0 or more; refuse extreme scales and ratios."""
     weights = _refuse_infinite(_as_floats(column_of(values, name), name), name)
     if weights.size == 0 or (weights.min() >= 1e-50 and weights.max() <= 1e50):
         return weights
@@ -215,7 +215,7 @@ def check_weights(values: Any, name: str = "sample_weight") -> NDArray[np.float6
 
 
 def check_sums(values: Any, name: str) -> NDArray[np.float64]:
-    """Sums of weights or of their squares: finite float64, none below 0."""
+    """Return sums of weights, or of squared weights, as finite float64 of 0 or more."""
     sums = _refuse_infinite(_as_floats(column_of(values, name), name), name)
     if sums.size and sums.min() < 0:
         raise ValueError(f"{name} must be 0 or more; got {int((sums < 0).sum())} negative values.")
@@ -223,7 +223,7 @@ def check_sums(values: Any, name: str) -> NDArray[np.float64]:
 
 
 def check_n_jobs(n_jobs: Any) -> int | None:
-    """Number of jobs as joblib takes it."""
+    """Return `n_jobs` after checking it."""
     if n_jobs is None:
         return None
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
@@ -234,7 +234,7 @@ def check_n_jobs(n_jobs: Any) -> int | None:
 
 
 def check_counts(values: Any, name: str) -> NDArray[np.int64]:
-    """Whole numbers, none below 0 and none that overflows."""
+    """Return counts as whole numbers from 0 to 2**40."""
     counts = column_of(values, name)
     if counts.dtype.kind not in "iub":
         counts = _refuse_infinite(_as_floats(counts, name), name)
@@ -267,7 +267,7 @@ def _as_floats(array: NDArray[Any], name: str, *, keep_single: bool = False) -> 
                 raise ValueError(f"{name} holds integers beyond the largest float.") from error
             except (ValueError, TypeError):
                 converted = None
-            # Text that happens to read as numbers is more likely a wrong column.
+            # Strings of digits are probably a wrong column.
             if converted is not None and not any(isinstance(v, str) for v in array):
                 return converted
         if array.size or array.dtype.kind != "O":
@@ -280,7 +280,7 @@ def _as_floats(array: NDArray[Any], name: str, *, keep_single: bool = False) -> 
 
 
 def _refuse_rounded(array: NDArray[Any], scores: NDArray[np.float64], name: str) -> None:
-    """Refuse numbers of which different ones may be equal as float64."""
+    """Refuse long doubles and integers that are rounded as float64, and might tie."""
     if array.dtype.kind == "f" and array.dtype.itemsize > 8:
         n_rounded = int(((scores != array) & ~np.isnan(array)).sum())
         if n_rounded:
@@ -291,7 +291,7 @@ def _refuse_rounded(array: NDArray[Any], scores: NDArray[np.float64], name: str)
             )
     integers = array
     if array.dtype.kind == "O":
-        # Those beyond 2**53 are few where there are any.
+        # Only integers beyond 2**53 are rounded.
         far = array[np.abs(scores) >= 1 << 53]
         integers = object_array(v for v in far if isinstance(v, int | np.integer))
     elif array.dtype.kind not in "iu" or array.dtype.itemsize < 8:
@@ -306,7 +306,7 @@ def _refuse_rounded(array: NDArray[Any], scores: NDArray[np.float64], name: str)
 
 
 def count_missing(values: NDArray[Any]) -> int:
-    """Number of None, NaN, NaT and pandas.NA in a one-dimensional array."""
+    """Return the number of None, NaN, NaT and pandas.NA in a one-dimensional array."""
     if values.dtype.kind in "biuUS":
         return 0
     if values.dtype.kind in "fmM":
@@ -317,7 +317,7 @@ def count_missing(values: NDArray[Any]) -> int:
 
 
 def object_array(items: Iterable[Any]) -> NDArray[Any]:
-    """A one-dimensional array of objects, tuples left whole."""
+    """Return a one-dimensional array of objects; tuples are single objects."""
     listed = list(items)
     array = np.empty(len(listed), object)
     array[:] = listed

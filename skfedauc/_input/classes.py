@@ -1,4 +1,4 @@
-"""Labels of the two classes."""
+"""Class labels: validation, comparison and warnings."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from skfedauc._words import all_shortened, described, shortened
 
 
 class Classes(NamedTuple):
-    """Labels of classes, as far as they have been seen.
+    """Class labels of counted rows, and the positive label.
 
     Attributes
     ----------
     seen : tuple of at most two int, float or str
         Labels of the rows, sorted. Booleans are 0 and 1.
     pos_label : int, float, str or None
-        The label that counts as positive; None where no label was seen and none was passed.
+        The positive label; None if it is unknown because there are no rows.
     """
 
     seen: tuple[Any, ...] = ()
@@ -31,7 +31,7 @@ class Classes(NamedTuple):
 
     @classmethod
     def of(cls, seen: Iterable[Any], pos_label: Any) -> Classes:
-        """Labels as they are kept and compared."""
+        """Return classes with labels converted to a common form."""
         seen = tuple(sorted({_plain(label) for label in seen}, key=_order))
         if pos_label is None:
             return cls(seen, 1 if seen else None)
@@ -39,13 +39,13 @@ class Classes(NamedTuple):
 
     @classmethod
     def merged(cls, parts: Iterable[Classes]) -> Classes:
-        """Return the labels of all parts.
+        """Merge the class labels of several parts.
 
         Raises
         ------
         ValueError
-            If they have different positive labels, or more than two labels in all, or two of
-            which none is the positive one.
+            If the parts have different positive labels or more than two labels, or if neither of
+            two labels is the positive one.
         """
         seen: set[Any] = set()
         positive: set[Any] = set()
@@ -78,12 +78,12 @@ class Classes(NamedTuple):
 
     @property
     def lacks_positive(self) -> bool:
-        """Whether rows have been seen, and none of them has the positive label."""
+        """Whether there are rows, and none of them has the positive label."""
         return bool(self.seen) and self.pos_label not in self.seen
 
 
 def _plain(label: Any) -> int | float | str:
-    """A label as an integer, a float or text; equal labels give equal ones."""
+    """Return a label as an integer, a float or a string; equal labels have equal results."""
     if isinstance(label, np.generic):
         label = label.item()
     if isinstance(label, str):
@@ -104,10 +104,10 @@ def _order(label: int | float | str) -> tuple[bool, Any]:
 
 
 def check_labels(y: NDArray[Any], pos_label: Any = None) -> tuple[NDArray[np.bool_], Classes]:
-    """Whether each label is the positive one, and which labels there are.
+    """Return whether each label is positive, and the classes.
 
-    As in scikit-learn, `pos_label` may be left out where the labels are among {0, 1},
-    {-1, 1} or booleans; it is then 1.
+    As in scikit-learn, `pos_label` is optional if the labels are in {0, 1}, {-1, 1} or booleans;
+    the positive label is then 1.
     """
     if hasattr(pos_label, "__len__") and not isinstance(pos_label, str | bytes):
         raise TypeError(
@@ -119,11 +119,11 @@ def check_labels(y: NDArray[Any], pos_label: Any = None) -> tuple[NDArray[np.boo
     if isinstance(pos_label, str):
         check_text([pos_label], "pos_label")
     if y.dtype.kind == "b":
-        y = y.view(np.uint8) != 0  # a view of other bytes may hold more than 0 and 1
+        y = y.view(np.uint8) != 0  # a view of other bytes may contain values except 0 and 1
     if y.dtype.kind == "b" and pos_label in (None, True):
         return y, Classes.of(_distinct_bits(y), pos_label)
     if pos_label is None and y.dtype.kind in "iu" and y.size:
-        # One pass decides the common case.
+        # The common case needs one pass.
         low, high = int(y.min()), int(y.max())
         if low >= 0 and high <= 1:
             return y.astype(np.bool_), Classes.of((low, high), None)
@@ -168,10 +168,10 @@ def _distinct_bits(y: NDArray[np.bool_]) -> list[int]:
 
 
 def warn_if_misspelt(classes: Classes) -> None:
-    """Warn where `pos_label` is the only label in another spelling.
+    """Warn if all rows have one label that differs from `pos_label` only in spelling.
 
-    Rows of one label that is not `pos_label` may well be a batch, a device or a group of
-    negatives, so another label by itself is no reason to warn.
+    There is no warning for other labels, because all rows of a batch, a device or a group may be
+    negatives.
     """
     if len(classes.seen) != 1 or not classes.lacks_positive:
         return
@@ -186,7 +186,7 @@ def warn_if_misspelt(classes: Classes) -> None:
 
 
 def _folded(text: str) -> str | float:
-    """What spellings of a label have in common: its number, or its letters and symbols."""
+    """Return a form that spellings of a label share: its number, or its casefolded letters."""
     text = unicodedata.normalize("NFKC", text)
     try:
         return float(text)
@@ -195,7 +195,7 @@ def _folded(text: str) -> str | float:
 
 
 def classes_of(y: NDArray[Any]) -> list[Any]:
-    """Distinct labels as Python objects, sorted where they can be."""
+    """Return the sorted distinct class labels as Python objects."""
     if y.dtype.kind in "iufb":
         return list(np.unique(y).tolist())
     if y.dtype.kind not in "OUTS":
@@ -219,8 +219,8 @@ def classes_of(y: NDArray[Any]) -> list[Any]:
 
 
 def warn_if_hard_labels(y: NDArray[Any], scores: NDArray[np.float64]) -> None:
-    """Warn where scores are nothing but the two class labels."""
-    # The first rows decide almost always.
+    """Warn if all scores are class labels."""
+    # Almost always the first rows show that they are not.
     if scores.size < 2 or y.dtype.kind not in "biuf" or len(set(scores[:16].tolist())) > 2:
         return
     low, high = float(scores.min()), float(scores.max())

@@ -63,7 +63,7 @@ def encode_array(column: NDArray[Any], name: str) -> tuple[NDArray[np.intp], Lab
 
 
 def _whole_numbers(column: NDArray[Any], name: str) -> NDArray[np.int64]:
-    """Floats that are whole numbers as integers, as long as floats tell those apart."""
+    """Return whole numbers in floats as integers; refuse those that floats cannot distinguish."""
     finfo = np.finfo(column.dtype)
     most = 2.0 ** min(finfo.nmant + 1, 62)
     if not (np.isfinite(column).all() and (column == np.rint(column)).all()):
@@ -77,7 +77,7 @@ def _whole_numbers(column: NDArray[Any], name: str) -> NDArray[np.int64]:
 
 
 def _object_codes(column: NDArray[Any], name: str) -> tuple[NDArray[np.integer], Labels]:
-    """Codes and distinct labels of Python's objects; -1 where there is none."""
+    """Return codes and distinct labels of Python objects; the code of a missing label is -1."""
     import pandas as pd
     from pandas.api.types import infer_dtype
 
@@ -87,7 +87,7 @@ def _object_codes(column: NDArray[Any], name: str) -> tuple[NDArray[np.integer],
     codes, labels = pd.factorize(column)
     if kind == "floating" or kind.startswith("mixed"):
         labels = _one_kind(np.asarray(labels, object), {*map(type, column[codes >= 0])}, name)
-    if kind == "string" and not _pandas_tells_text_apart():
+    if kind == "string" and not _pandas_distinguishes_strings():
         labels = np.asarray(labels, object)
         has_label = codes >= 0
         text = column[has_label]
@@ -99,9 +99,9 @@ def _object_codes(column: NDArray[Any], name: str) -> tuple[NDArray[np.integer],
 
 
 def _one_kind(labels: Labels, types: set[type], name: str) -> Labels:
-    """Distinct labels of one kind from objects of these types.
+    """Return distinct labels of one kind from objects of these types.
 
-    Whole numbers may come as floats, and text may be the label of the rows without one.
+    Whole numbers may be floats. The text `MISSING` may occur beside labels of another kind.
     """
     numbers = (int, float, np.integer, np.floating)
     if all(issubclass(t, numbers) and t is not bool for t in types):
@@ -126,15 +126,15 @@ def _one_kind(labels: Labels, types: set[type], name: str) -> Labels:
 
 
 @functools.cache
-def _pandas_tells_text_apart() -> bool:
-    """Whether pandas numbers all texts rightly; before 3.1 it stops at a NUL or a surrogate."""
+def _pandas_distinguishes_strings() -> bool:
+    """Whether pandas distinguishes all strings; before 3.1 it stops at a NUL or a surrogate."""
     import pandas as pd
 
     return len(pd.factorize(np.array(["", "\0"], object))[1]) == 2
 
 
 def number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """Numbers and sorted distinct values of integers, without sorting where ranges allow."""
+    """Return numbers and sorted distinct values of integers; a small range needs no sorting."""
     values = values.astype(values.dtype.newbyteorder("="), copy=False)
     if values.dtype == np.uint64:
         if values.size and int(values.max()) >= 1 << 63:
@@ -165,12 +165,12 @@ def number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any
 
 
 def example_rows(codes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """A row of each group."""
+    """Return a row of each group, shape (n_groups,)."""
     example = np.full(int(codes.max()) + 1 if codes.size else 0, -1, np.intp)
     for start in range(0, codes.size, HASHED_ROWS):
         mine = codes[start : start + HASHED_ROWS]
         example[mine] = np.arange(start, start + mine.size)
-        if example.min() >= 0:  # the first rows often have each
+        if example.min() >= 0:  # the first rows often include every group
             break
     return example
 
@@ -178,21 +178,21 @@ def example_rows(codes: NDArray[np.intp]) -> NDArray[np.intp]:
 def in_order(
     codes: NDArray[np.integer], labels: Labels, name: str
 ) -> tuple[NDArray[np.intp], Labels]:
-    """Numbers and sorted labels from codes of labels in any order."""
+    """Return numbers and sorted labels from codes of unsorted labels."""
     labels = checked_labels(labels, name)
-    if labels.dtype.kind != "O":  # labels that differed may be equal in one type
+    if labels.dtype.kind != "O":  # different objects may be equal in one dtype
         labels, numbers = np.unique(labels, return_inverse=True)
     else:
         order = order_of(labels.tolist())
         numbers = np.empty_like(order)
         numbers[order] = np.arange(order.size)
         labels = labels[order]
-    # The code -1 takes the last of these numbers.
+    # The code -1 indexes the last of these numbers, which is -1.
     return np.append(numbers, -1)[codes], labels
 
 
 def missing_last(codes: NDArray[np.intp], labels: Labels) -> tuple[NDArray[np.intp], Labels]:
-    """Sorted text with the label of the rows without one as the last."""
+    """Move the label `MISSING` to the end of sorted text."""
     if labels.size < 2 or not isinstance(labels[0], str):
         return codes, labels
     place = bisect.bisect_left(labels, MISSING)
@@ -208,14 +208,14 @@ def missing_last(codes: NDArray[np.intp], labels: Labels) -> tuple[NDArray[np.in
 def of_all_rows(
     has_label: NDArray[np.bool_], codes: NDArray[np.intp], labels: Labels
 ) -> tuple[NDArray[np.intp], Labels]:
-    """Numbers of all rows from those of the rows that have a label."""
+    """Return numbers of all rows from those of the labeled rows; other rows get -1."""
     of_rows = np.full(has_label.size, -1, np.intp)
     of_rows[has_label] = codes
     return of_rows, labels
 
 
 def drop_unused(codes: NDArray[np.intp], labels: Labels) -> tuple[NDArray[np.intp], Labels]:
-    """Renumber the groups so that each has a row."""
+    """Renumber the groups so that each has a row; drop the labels of the others."""
     used = np.bincount(codes, minlength=labels.size) > 0
     if used.all():
         return codes, labels

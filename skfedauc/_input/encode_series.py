@@ -26,20 +26,20 @@ from skfedauc._input.text import digits_as_integers, even_text
 
 
 def encode_column(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
-    """Numbers and sorted labels of one column; rows without a label have the number -1."""
+    """Return numbers and sorted labels of a column; rows without a label get the number -1."""
     if not isinstance(column, np.ndarray):
         return missing_last(*_encode_series(column, name))
     return missing_last(*encode_array(column, name))
 
 
 def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
-    """Numbers and sorted labels of a native series."""
+    """Return numbers and sorted labels of a native series."""
     import narwhals.stable.v1 as nw
 
     even = _encode_even_text(column) if len(column) >= HASHED_ROWS else None
     if even is not None:
         return even
-    # Small calls are frequent, and narwhals takes as long for one as all else.
+    # For short columns narwhals would take half of the time.
     if nw.dependencies.is_pandas_series(column):
         if column.dtype == object or getattr(column.dtype, "storage", "") == "python":
             return encode_array(column.to_numpy(object), name)
@@ -57,7 +57,7 @@ def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
         has_label = ~np.asarray(series.is_null().to_numpy(), np.bool_)
         return of_all_rows(has_label, *_encode_series(nw.to_native(series.drop_nulls()), name))
     if is_text:
-        if hasattr(native, "factorize"):  # pandas' text that arrow holds, and the like
+        if hasattr(native, "factorize"):  # strings of pandas that are stored by arrow
             codes, labels = native.factorize()
             return in_order(codes, np.asarray(labels, object), name)
         if nw.dependencies.is_polars_series(native):
@@ -70,9 +70,9 @@ def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
 
 
 def _encode_even_text(column: Any) -> tuple[NDArray[np.intp], Labels] | None:
-    """Numbers and sorted labels of texts that are all as long; None where they are not.
+    """Return numbers and sorted labels of strings of equal length; None for other strings.
 
-    Codes of equal length are common, and need neither a hash table of texts nor sorting.
+    Identifiers often have equal length. They need neither a hash table of strings nor sorting.
     """
     text = even_text(column)
     numbers = None if text is None else digits_as_integers(text)
@@ -85,7 +85,7 @@ def _encode_even_text(column: Any) -> tuple[NDArray[np.intp], Labels] | None:
 def _encode_dictionary(
     codes: NDArray[np.intp], labels: Labels, name: str
 ) -> tuple[NDArray[np.intp], Labels]:
-    """Numbers and sorted labels from codes of labels of any kind, of which rows may use some."""
+    """Return numbers and sorted labels from codes of labels, some of which may be unused."""
     has_label = codes >= 0
     codes, labels = drop_unused(codes[has_label], labels)
     numbers, labels = encode_array(labels, name)
@@ -93,7 +93,7 @@ def _encode_dictionary(
 
 
 def _encode_instants(series: Any, zone: str, name: str) -> tuple[NDArray[np.intp], Labels]:
-    """Numbers and labels of dates with a time zone, in that zone."""
+    """Return numbers and labels of dates with a time zone; labels are in that zone."""
     import pandas as pd
 
     in_utc = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_numpy()
@@ -103,7 +103,7 @@ def _encode_instants(series: Any, zone: str, name: str) -> tuple[NDArray[np.intp
 
 
 def _polars_codes(column: Any) -> tuple[NDArray[np.integer], Labels]:
-    """Codes and distinct labels of polars text, whose own codes are in no order."""
+    """Return codes and distinct labels of strings in polars; its own codes are unsorted."""
     import polars as pl
 
     category = column.cast(pl.Categorical) if column.dtype == pl.String else column
@@ -112,9 +112,9 @@ def _polars_codes(column: Any) -> tuple[NDArray[np.integer], Labels]:
 
 
 def _arrow_codes(column: Any) -> tuple[NDArray[np.intp], Labels]:
-    """Codes and distinct labels of pyarrow text, or of a dictionary of anything."""
+    """Return codes and distinct labels of strings or a dictionary array in pyarrow."""
     plain = getattr(column.type, "value_type", None)
-    # A dictionary may hold a missing label, or one label repeatedly.
+    # A dictionary may contain a missing label, or the same label twice.
     if plain is not None and any(chunk.dictionary.null_count for chunk in column.chunks):
         return _arrow_codes(column.cast(plain))
     encoded = column.dictionary_encode().combine_chunks()

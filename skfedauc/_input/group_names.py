@@ -10,9 +10,9 @@ from skfedauc._words import described
 
 
 def names_of(labels: Labels | None, *sources: Any) -> tuple[str, ...]:
-    """Names of the columns that labels come from: of the first source that has them.
+    """Return the names of the group columns, from the first source that has names.
 
-    An empty name is none: polars gives it to a Series that was not named.
+    An empty name counts as no name: polars gives it to an unnamed Series.
     """
     for source in sources:
         names = getattr(source, "column_names", getattr(source, "columns", None))
@@ -27,7 +27,7 @@ def names_of(labels: Labels | None, *sources: Any) -> tuple[str, ...]:
 
 
 def check_group_names(names: Any, labels: Labels | None) -> tuple[str, ...]:
-    """Names of the columns that labels come from, one for each; or none."""
+    """Return the names of the group columns after checking them; empty if there are none."""
     listed = [names] if isinstance(names, str) else [] if names is None else names
     if not isinstance(listed, list | tuple) or not all(isinstance(name, str) for name in listed):
         raise TypeError(f"group_names must be a str or a list of str; got {described(names)}.")
@@ -36,7 +36,7 @@ def check_group_names(names: Any, labels: Labels | None) -> tuple[str, ...]:
     if len(set(given)) < len(given):
         raise ValueError(f"group_names must be different; got {described(names)}.")
     n_columns = _n_columns_of(labels)
-    # Where there are no groups, nothing tells how many columns they come from.
+    # Without groups the number of columns is unknown.
     is_empty = labels is not None and labels.size == 0
     if given and len(given) != n_columns and not is_empty:
         raise ValueError(
@@ -47,7 +47,7 @@ def check_group_names(names: Any, labels: Labels | None) -> tuple[str, ...]:
 
 
 def _n_columns_of(labels: Labels | None) -> int:
-    """Number of columns that labels come from, by the first label."""
+    """Return the number of group columns, by the first label."""
     if labels is None:
         return 0
     first = labels[0] if labels.size else None

@@ -23,7 +23,7 @@ Missing: TypeAlias = Literal["raise", "drop", "group"]
 
 
 def check_missing(missing: Any) -> Missing:
-    """What is done with rows without a group label."""
+    """Return `missing` after checking it."""
     if missing not in ("raise", "drop", "group"):
         raise ValueError(
             "missing must be 'raise' (an error), 'drop' (leave rows without a group label out) or "
@@ -43,7 +43,7 @@ def check_groups_given(groups: Any) -> None:
 def encode_groups(
     groups: Any, name: str = "groups", missing: Missing = "raise"
 ) -> tuple[NDArray[np.intp], Labels]:
-    """Number the rows' groups.
+    """Number the groups of rows.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ def encode_groups(
         One column of labels, or several whose combinations are the groups: numpy, lists
         (of tuples, for several), pandas, polars, pyarrow.
     missing : {"raise", "drop", "group"}, default="raise"
-        What is done with rows that lack a label in one of the columns: a ValueError, the number
-        -1, or the label `MISSING` in that column.
+        Treatment of rows that lack a label in one of the columns: "raise" raises a ValueError,
+        "drop" gives them the number -1, "group" uses the label `MISSING` in that column.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def encode_groups(
 
 
 def encode_columns(columns: Mapping[str, Any]) -> tuple[NDArray[np.intp], Labels]:
-    """Number the groups that columns of labels make, each of which has a name."""
+    """Number the groups that several named columns of labels define."""
     several = []
     for name, column in columns.items():
         own = _group_columns(column, name)
@@ -78,7 +78,7 @@ def encode_columns(columns: Mapping[str, Any]) -> tuple[NDArray[np.intp], Labels
 
 
 def _group_columns(groups: Any, name: str) -> list[Any]:
-    """Split what the user passed into columns; each is an array or a native series."""
+    """Split group labels as users pass them into columns: numpy arrays or native series."""
     groups = from_array_api(groups)
     if isinstance(groups, np.ndarray):
         if isinstance(groups, np.ma.MaskedArray):
@@ -133,7 +133,7 @@ def _group_columns(groups: Any, name: str) -> list[Any]:
 
 
 def _is_column(kind: type) -> bool:
-    """Whether objects of this class are columns of labels rather than labels."""
+    """Whether objects of this class are columns of labels, not labels."""
     has_rows = hasattr(kind, "__len__") and not issubclass(kind, str | bytes)
     return has_rows and (hasattr(kind, "dtype") or hasattr(kind, "type"))
 
@@ -170,10 +170,10 @@ def _refuse_missing(n_missing: int, n_rows: int, name: str) -> None:
 def _combined(
     encoded: list[tuple[NDArray[np.intp], Labels]],
 ) -> tuple[NDArray[np.intp], Labels]:
-    """Numbers and labels of the combinations of columns."""
+    """Return numbers and labels of the combinations of encoded columns."""
     if len(encoded) == 1:
         return encoded[0]
-    # Mixed radix number of each combination, then numbers of those that occur.
+    # Number all possible combinations, then only those that occur.
     combined = encoded[0][0].astype(np.int64)
     n_combinations = encoded[0][1].size
     for codes, labels in encoded[1:]:
@@ -183,7 +183,7 @@ def _combined(
             n_combinations = (int(combined.max()) + 1) * labels.size
         combined = combined * labels.size + codes
     codes, _ = number_integers(combined)
-    # One row of each combination tells its label.
+    # The label of a combination is read from one of its rows.
     example = example_rows(codes)
     parts = [labels[part[example]].tolist() for part, labels in encoded]
     return codes, object_array(zip(*parts, strict=True))
@@ -192,7 +192,7 @@ def _combined(
 def _with_missing_group(
     codes: NDArray[np.intp], labels: Labels, name: str
 ) -> tuple[NDArray[np.intp], Labels]:
-    """Rows without a label as a group of their own, the last one."""
+    """Give the rows without a label the last group, with the label `MISSING`."""
     if labels.size and isinstance(labels[-1], str) and labels[-1] == MISSING:
         raise ValueError(
             f"{name} has rows without a label, and a group called {MISSING!r} already; rename "

@@ -55,13 +55,13 @@ def kind_of(labels: Labels | None) -> Any:
     for label in labels:
         own = kind_of_label(label.item() if isinstance(label, np.generic) else label)
         kind = own if kind is None else unite_kinds(kind, own)
-        if not _is_open(kind):  # the first label, but where it is missing
+        if not _is_open(kind):  # mostly after the first label, unless that is MISSING
             break
     return kind
 
 
 def kind_of_label(label: Any) -> Any:
-    """What kind of label this is; None if labels may not be of that kind."""
+    """Return the kind of a label; None if labels of its type are not allowed."""
     if isinstance(label, bool | np.bool_):
         return "bool"
     if isinstance(label, int):
@@ -85,7 +85,7 @@ def kind_of_label(label: Any) -> Any:
 
 
 def unite_kinds(left: Any, right: Any) -> Any:
-    """The kind of labels of two kinds together, where a missing one goes with any; else None."""
+    """Return the common kind of labels of two kinds; None if they cannot be combined."""
     if left == right or right == ANY_KIND:
         return left
     if left == ANY_KIND:
@@ -97,19 +97,20 @@ def unite_kinds(left: Any, right: Any) -> Any:
 
 
 def _is_open(kind: Any) -> bool:
-    """Whether labels beside these may be of several kinds."""
+    """Whether labels of more than one other kind can be combined with this kind."""
     return any(map(_is_open, kind)) if isinstance(kind, tuple) else kind == ANY_KIND
 
 
 def is_missing(label: Any) -> bool:
+    """Whether this is the label of the rows without a label."""
     return isinstance(label, str) and label == MISSING
 
 
 def as_label(label: Any) -> Any:
-    """The label as `encode_groups` has it: in Python's own types, dates with a time.
+    """Return a label in Python's own types, as `encode_groups` does; dates get a time.
 
-    Dates with a time zone are pandas' Timestamps, since Python's own compare by the clock, and
-    take two hours for one where the clock is put back.
+    Dates with a time zone become pandas Timestamps. Python's dates compare by local time, so the
+    two hours around the end of daylight saving time would be equal.
     """
     if isinstance(label, tuple):
         return tuple(as_label(part) for part in label)
@@ -131,7 +132,7 @@ def as_label(label: Any) -> Any:
 
 
 def check_label(label: Any, name: str) -> Any:
-    """One label as `encode_groups` has it; a TypeError if it cannot be one."""
+    """Return a label as `encode_groups` does; raise a TypeError if its kind is not allowed."""
     label = as_label(label)
     if kind_of_label(label) is None:
         raise TypeError(
@@ -141,7 +142,13 @@ def check_label(label: Any, name: str) -> Any:
 
 
 def checked_labels(labels: Labels, name: str) -> Labels:
-    """Distinct labels in their plainest type; other kinds are refused."""
+    """Return distinct labels in their simplest dtype.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a kind is not allowed, or labels are of different kinds.
+    """
     items = labels.tolist()
     if set(map(type, items)) <= {str}:
         check_text(items, name)
@@ -185,7 +192,7 @@ def checked_labels(labels: Labels, name: str) -> Labels:
 
 
 def microseconds(dates: NDArray[Any], name: str) -> NDArray[np.datetime64]:
-    """Dates in the one unit that Python's own dates have."""
+    """Return dates in microseconds, the resolution of Python's dates; refuse finer dates."""
     converted = dates.astype("datetime64[us]")
     if not np.array_equal(converted, dates):
         raise ValueError(f"{name} holds {TOO_FINE}")
@@ -193,14 +200,14 @@ def microseconds(dates: NDArray[Any], name: str) -> NDArray[np.datetime64]:
 
 
 def some_labels(labels: Labels, chosen: NDArray[Any]) -> Labels:
-    """Some of sorted labels, in the type that they have without the others."""
+    """Return some of the sorted labels, in the dtype that they have without the others."""
     some = labels[chosen]
     had_missing = labels.dtype.kind == "O" and labels.size and is_missing(labels[-1])
     return checked_labels(some, "groups") if had_missing else some
 
 
 def label_array(values: Sequence[Any]) -> NDArray[Any]:
-    """An array of a list of labels that turns no label into another kind."""
+    """Return a list of labels as an array, without converting any label to another kind."""
     kinds = set(map(type, values))
     if kinds <= {int}:
         integers = np.asarray(values, None if kinds else np.int64)
@@ -210,14 +217,14 @@ def label_array(values: Sequence[Any]) -> NDArray[Any]:
 
 
 def columns_of_labels(labels: Labels) -> list[Labels]:
-    """Labels that are tuples as a column for each part; others as one column."""
+    """Return one column for each part of labels that are tuples; else the labels."""
     if not (labels.size and isinstance(labels[0], tuple)):
         return [labels]
     return [label_array(column) for column in zip(*labels.tolist(), strict=True)]
 
 
 def are_sorted_labels(labels: Labels) -> bool:
-    """Whether these are different labels of one kind as `encode_groups` sorts them."""
+    """Whether labels are distinct, of one kind, and in the order of `encode_groups`."""
     if labels.dtype.kind in "biuM":
         return bool((labels[1:] > labels[:-1]).all())
     if labels.dtype.kind != "O":
@@ -231,8 +238,8 @@ def are_sorted_labels(labels: Labels) -> bool:
 
 
 def order_of(items: list[Any]) -> NDArray[np.intp]:
-    """Order of distinct labels of one kind."""
-    # Integers sort several times faster than much text; an array drops NULs at a text's end.
+    """Return the order of distinct labels of one kind, like `numpy.argsort`."""
+    # Integers sort several times faster than strings. numpy drops a NUL at the end of a string.
     is_text = len(items) > _FEW_LABELS and isinstance(items[0], str)
     if is_text and max(map(len, items)) <= MOST_CHARACTERS and "\0" not in "".join(items):
         numbers = digits_as_integers(code_points(np.array(items, np.str_)))
@@ -244,7 +251,7 @@ def order_of(items: list[Any]) -> NDArray[np.intp]:
 
 
 def _rank(label: Any) -> tuple[bool, Any]:
-    """What orders labels of one kind: as they are, the missing one last, an Enum as defined."""
+    """Return the sort key of a label: MISSING is last, members of an Enum are as defined."""
     if is_missing(label):
         return True, None
     if isinstance(label, tuple):

@@ -1,7 +1,7 @@
-"""Single numbers: how many, how large a share.
+"""Checks of single numbers: whole numbers and shares.
 
-scikit-learn's `check_scalar` takes True for 1 and NaN for a number of any range, and counting
-rows must not need scikit-learn.
+`sklearn.utils.check_scalar` is not used: it accepts True and NaN, and counting rows must not import
+scikit-learn.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from skfedauc._words import shortened
 
 
 def check_whole_number(value: Any, name: str, at_least: int = 1) -> int:
-    """A whole number that is not too small."""
+    """Return an integer after checking that it is at least `at_least`."""
     is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_whole or value < at_least:
         raise ValueError(
@@ -25,12 +25,12 @@ def check_whole_number(value: Any, name: str, at_least: int = 1) -> int:
 
 
 def check_share(value: Any, name: str) -> float:
-    """A number between 0 and 1, both excluded."""
+    """Return a float after checking that it is between 0 and 1, exclusive."""
     if not is_number(value) or not 0 < value < 1:
         raise ValueError(f"{name} must be a number between 0 and 1; got {shortened(value)}.")
     return float(value)
 
 
 def is_number(value: Any) -> bool:
-    """Whether this is a real number, which True is not."""
+    """Whether this is a real number; booleans are not."""
     return isinstance(value, Real) and not isinstance(value, bool)

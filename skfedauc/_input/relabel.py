@@ -1,4 +1,4 @@
-"""Labels of several states united, or mapped to other labels."""
+"""Common labels of several `ScoreCounts`, and labels mapped to new labels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from skfedauc._words import all_shortened, described
 def unite_labels(
     tables: list[Labels], name: str = "groups"
 ) -> tuple[list[NDArray[np.intp]], Labels]:
-    """Number the groups of several states alike.
+    """Number the groups of several `ScoreCounts` by common labels.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def unite_labels(
 def map_labels(
     labels: Iterable[Any], to: Mapping[Any, Any] | Callable[[Any], Any], name: str
 ) -> tuple[NDArray[np.intp], Labels]:
-    """Numbers and labels of the groups that a mapping or function sends labels to."""
+    """Return the group number of each old label and the sorted new labels."""
     listed = list(labels)
     if isinstance(to, Mapping):
         to = {as_label(old): new for old, new in to.items()}

@@ -1,4 +1,4 @@
-"""The one way in for rows: labels, scores, groups and weights together."""
+"""Validation of rows: labels, scores, groups and weights together."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from skfedauc._input.labels import Labels
 
 
 class Rows(NamedTuple):
-    """Checked rows, those of weight 0 left out.
+    """Validated rows, without rows of weight 0.
 
     Attributes
     ----------
     positive : ndarray of bool, shape (n_rows,)
     scores : ndarray of float64 or float32, shape (n_rows,)
-        Finite; of 32 bits if they came so.
+        Finite; float32 if passed as float32.
     codes : None or ndarray of intp, shape (n_rows,)
         Group number of each row.
     labels : None or ndarray, shape (n_groups,)
         Sorted group labels.
     weights : None or ndarray of float64, shape (n_rows,)
-        Above 0. None where every row weighs 1.
+        Above 0. None if every row has weight 1.
     n_missing : int
-        Rows left out since they have no group label; those of weight 0 are not counted.
+        Number of rows left out because they have no group label, except rows of weight 0.
     classes : Classes
-        Labels of the classes, with those of rows left out.
+        Class labels, including those of rows left out.
     """
 
     positive: NDArray[np.bool_]
@@ -60,15 +60,27 @@ def check_rows(
     missing: Missing = "raise",
     warn_labels: bool = True,
 ) -> Rows:
-    """Check rows as users pass them; `name` is what the scores are called.
+    """Validate rows as users pass them.
 
-    `warn_labels` is whether to warn of scores that are labels, and of a `pos_label` in
-    another spelling. `missing` is what `encode_groups` does with rows without a group label.
+    Parameters
+    ----------
+    y_true, y_score, groups, sample_weight, pos_label
+        As in `ScoreCounts.from_predictions`.
+    name : str, default="y_score"
+        Name of the scores in messages.
+    missing : {"raise", "drop", "group"}, default="raise"
+        Treatment of rows without a group label, as in `encode_groups`.
+    warn_labels : bool, default=True
+        Whether to warn about scores that are class labels, and about a misspelled `pos_label`.
+
+    Returns
+    -------
+    Rows
 
     Raises
     ------
     ValueError, TypeError
-        Naming the argument, what arrived and what to pass instead.
+        If an argument is invalid; the message says what to pass instead.
     """
     check_row_order(
         {"y_true": y_true, name: y_score, "groups": groups, "sample_weight": sample_weight}
@@ -103,7 +115,7 @@ def check_rows(
 
 
 def _check_length_of_groups(groups: Any, size: int, n_rows: int) -> None:
-    """Refuse groups of another length, and lists of columns in the place of lists of rows."""
+    """Refuse groups of another length, and lists of columns instead of lists of rows."""
     if size != n_rows and isinstance(groups, list | tuple):
         is_of_columns = all(isinstance(g, list | tuple) and len(g) == n_rows for g in groups)
         if groups and is_of_columns:

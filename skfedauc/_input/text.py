@@ -1,6 +1,6 @@
-"""Texts: those that are not valid Unicode are refused, and short ones are read as integers.
+"""Strings: invalid Unicode is refused, and short strings are converted to integers.
 
-The integers are in the order of the texts, and are numbered and sorted faster.
+The integers have the order of the strings; numbering and sorting integers is faster.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Text of more characters is not read as digits.
+# Longer strings are not converted to integers.
 MOST_CHARACTERS = 32
 
 
@@ -21,7 +21,7 @@ def check_text(texts: Iterable[str], name: str) -> None:
     Raises
     ------
     ValueError
-        That names the text.
+        If a string has surrogates; the message names it.
     """
     listed = list(texts)
     try:
@@ -40,9 +40,9 @@ def _is_valid(text: str) -> bool:
 
 
 def even_text(column: Any) -> NDArray[np.uint8] | None:
-    """The bytes of texts that arrow holds, one a row, if all are as long; None otherwise.
+    """Return the bytes of strings stored by arrow, one row for each; None if lengths differ.
 
-    They sort as the texts do, since UTF-8 does.
+    Rows of bytes sort like the strings, as UTF-8 preserves the order of code points.
     """
     import narwhals.stable.v1 as nw
 
@@ -51,7 +51,7 @@ def even_text(column: Any) -> NDArray[np.uint8] | None:
     if pa is None or series.dtype != nw.String:
         return None
     if nw.dependencies.is_pandas_series(column):
-        # Text that is held otherwise would have to be converted, and may not convert.
+        # Strings in another storage would have to be converted, which may fail.
         of_arrow = getattr(column.dtype, "storage", "") == "pyarrow"
         if not of_arrow and not hasattr(column.dtype, "pyarrow_dtype"):
             return None
@@ -78,14 +78,15 @@ def code_points(text: NDArray[np.str_]) -> NDArray[np.uint32]:
 
 
 def digits_as_integers(characters: NDArray[np.unsignedinteger[Any]]) -> NDArray[np.int64] | None:
-    """Integers in the order of these texts, one a row, unless they vary too much.
+    """Return integers in the order of strings, given as rows of characters.
 
-    Each character is a digit, in a base as large as the range of characters at its place.
+    Each character is a digit; its base is the range of the characters at that position. None if
+    the integers would not fit in 64 bits.
     """
     n_rows, width = characters.shape
     if n_rows == 0 or not 0 < width <= MOST_CHARACTERS:
         return None
-    if np.prod(np.ptp(characters[:1000], axis=0) + 1.0) >= 1 << 62:  # the first rows often tell
+    if np.prod(np.ptp(characters[:1000], axis=0) + 1.0) >= 1 << 62:  # the first rows often decide
         return None
     low, high = (_by_place(choose, characters) for choose in (np.minimum, np.maximum))
     bases = high.astype(np.int64) - low + 1
@@ -100,7 +101,7 @@ def digits_as_integers(characters: NDArray[np.unsignedinteger[Any]]) -> NDArray[
 
 
 def _by_place(choose: np.ufunc, characters: NDArray[Any]) -> NDArray[Any]:
-    """By place, the least or greatest of all rows, many rows at once since rows are short."""
+    """Return the minimum or maximum of all rows by position; 64 short rows are reduced at once."""
     n_rows, width = characters.shape
     whole = n_rows // 64 * 64
     rows = [characters[whole:]]

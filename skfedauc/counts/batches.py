@@ -1,4 +1,4 @@
-"""Batches of rows: what they hold, read one at a time, counted by workers, merged."""
+"""Batches of rows: read one by one, counted by joblib workers, and merged."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ P = TypeVar("P", bound=State)
 
 
 def check_columns(columns: Columns) -> None:
-    """Refuse names that do not tell where labels and scores are."""
+    """Refuse invalid column names, and names without those of labels and scores."""
     named = [name for name, value in columns._asdict().items() if value is not None]
     if named and (columns.label is None or columns.score is None):
         raise ValueError(
@@ -48,7 +48,7 @@ def check_columns(columns: Columns) -> None:
 
 
 def arguments_of(batch: Any, columns: Columns) -> dict[str, Any]:
-    """The rows of a batch, by name of argument."""
+    """Return the columns of a batch by argument name."""
     if columns.label is None:
         if not isinstance(batch, tuple | list) or not 2 <= len(batch) <= 4:
             raise TypeError(
@@ -73,12 +73,12 @@ def arguments_of(batch: Any, columns: Columns) -> dict[str, Any]:
 
 
 def scores_of(batch: Any, columns: Columns) -> Any:
-    """The scores of a batch."""
+    """Return the scores of a batch."""
     return _input.column_of(arguments_of(batch, columns)["y_score"], "y_score")
 
 
 def _as_frame(batch: Any) -> Any:
-    """The batch, or the table of a pyarrow RecordBatch, as Parquet files are read by."""
+    """Return the batch; a pyarrow RecordBatch is converted to a Table."""
     if type(batch).__name__ == "RecordBatch":
         import pyarrow as pa
 
@@ -134,7 +134,7 @@ def merged_batches(
                 parts = list(counted)
                 for number, counts in enumerate(parts, start=done.n_batches):
                     agreement.check(number, counts)
-                # One assignment, so that an interrupt finds batches counted or not.
+                # A single assignment: an interrupt leaves each batch either counted or not.
                 done = done.with_round(parts)
                 batch_round.clear()
                 if verbose > 0:
@@ -187,7 +187,7 @@ class _Done(NamedTuple, Generic[P]):
 
 
 def _killed(first: int, last: int, checkpoint: Checkpoint[Any] | None) -> RuntimeError:
-    """The error for a worker that ended without an answer, as for want of memory."""
+    """Return the error for a worker that was killed, for instance when out of memory."""
     lost = f"batch {first}" if first == last else f"batches {first} to {last}"
     before = "no batch was counted before"
     if first:
@@ -202,14 +202,14 @@ def _killed(first: int, last: int, checkpoint: Checkpoint[Any] | None) -> Runtim
 
 
 def _with_own_arrays(batch: Any) -> Any:
-    """The batch with copies of its arrays: a reader may fill the same ones again meanwhile."""
+    """Return the batch with copied arrays, since a reader may reuse its buffers."""
     if not isinstance(batch, tuple | list):
         return batch
     return tuple(np.array(c) if isinstance(c, np.ndarray) else c for c in batch)
 
 
 def _numbered(batches: Iterable[Any]) -> Iterator[tuple[int, Any]]:
-    """Batches with their number; an error tells at which it came."""
+    """Yield batches with their number; errors of the reader name the batch."""
     numbers = itertools.count()
     try:
         for batch in batches:
@@ -219,20 +219,20 @@ def _numbered(batches: Iterable[Any]) -> Iterator[tuple[int, Any]]:
 
 
 class _Agreement:
-    """What all batches have in common, as far as they have come."""
+    """Class labels and kind of group labels that all batches must share."""
 
     def __init__(self) -> None:
         self._classes = _input.Classes()
         self._kind: Any = None
 
     def begin(self, state: Sequence[State]) -> None:
-        """Go on from batches counted before."""
+        """Start from batches that were counted before."""
         for counts in state:
             self._classes = counts.origin.classes
             self._kind = _input.kind_of(counts.labels)
 
     def check(self, number: int, counts: State) -> None:
-        """Refuse a batch of other classes, or of groups that do not merge with the others."""
+        """Refuse a batch with other classes, or with group labels of another kind."""
         try:
             self._classes = _input.Classes.merged([self._classes, counts.origin.classes])
         except ValueError as error:
@@ -262,7 +262,7 @@ def _counted_batch(count: Callable[[Any], P], number: int, batch: Any) -> P:
 
 
 def _told(error: Exception, number: int) -> Exception:
-    """The error to raise for one that came with a batch."""
+    """Return the error to raise for an error in a batch."""
     for kind in (TypeError, ValueError):
         if isinstance(error, kind):
             return kind(f"batch {number}: {error}")

@@ -1,4 +1,4 @@
-"""What `ScoreCounts.from_batches` has counted, in a file from which it goes on."""
+"""File with the counts of the first batches, from which `ScoreCounts.from_batches` resumes."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from skfedauc._words import shortened
 from skfedauc.counts.origin import Origin
 
 _FORMAT = "skfedauc batches 1"
-# Writing takes at most this share of the time.
+# Largest share of the time that is spent on writing
 _SHARE = 0.1
 
 
 class State(Protocol):
-    """What a `ScoreCounts` is made of."""
+    """Attributes of `ScoreCounts`, which cannot be imported here."""
 
     @property
     def cells(self) -> Cells: ...  # noqa: D102
@@ -42,18 +42,18 @@ P = TypeVar("P", bound=State)
 
 
 class Checkpoint(Generic[P]):
-    """A file that holds what was counted.
+    """File with the counts of the first batches.
 
     Parameters
     ----------
     path : str or os.PathLike
-        File to read, if there is one, and to write.
+        File to write, and to read if it exists.
     arguments : dict
-        How batches are counted, as JSON holds it; a file made otherwise is refused.
+        Arguments of the call. A file that was written with other arguments is refused.
     restore : callable
-        Makes a `ScoreCounts` of its cells, labels and origin.
+        Makes a `ScoreCounts` from cells, labels and origin.
     scores_of : callable
-        The scores of a batch.
+        Returns the scores of a batch.
     """
 
     def __init__(
@@ -74,11 +74,11 @@ class Checkpoint(Generic[P]):
         self._restore, self._scores_of = restore, scores_of
         self._written, self._took = time.monotonic(), 0.0
         self._n_done, self._expected = 0, 0
-        # Checksum of the scores of the batches before each that was read
+        # Checksums of the scores of all batches before a batch, by its number
         self._checksums = {0: 0}
 
     def after_those_done(self, numbered: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
-        """Read all batches, and give those that the file does not have."""
+        """Read all batches, and yield those that the file does not cover."""
         n_read = 0
         for number, batch in numbered:
             n_read = number + 1
@@ -99,12 +99,12 @@ class Checkpoint(Generic[P]):
         )
 
     def read(self) -> tuple[int, list[P]]:
-        """Number of batches in the file, and their `ScoreCounts` in a list.
+        """Return the number of batches in the file, and a list with their `ScoreCounts`.
 
         Raises
         ------
         ValueError
-            If it is no whole checkpoint, or of batches counted in another way.
+            If the file is damaged, or was written with other arguments.
         """
         if not os.path.exists(self.path):
             return 0, []
@@ -114,7 +114,7 @@ class Checkpoint(Generic[P]):
             origin = (n_missing, tuple(group_names), (tuple(seen), positive))
             counts = self._restore(cells, labels, origin)
             self._n_done, self._expected = int(facts["n_batches"]), int(facts["checksum"])
-        except Exception as error:  # whatever a damaged file leads to
+        except Exception as error:  # a damaged file may raise anything
             raise ValueError(
                 f"checkpoint={self.path!r} is no checkpoint of from_batches, or is damaged "
                 f"({type(error).__name__}: {error}); remove it, or pass another path."
@@ -140,11 +140,11 @@ class Checkpoint(Generic[P]):
         return facts, cells, found.get("labels")
 
     def is_due(self) -> bool:
-        """Whether enough time has passed since the last one was written."""
+        """Whether enough time has passed since the file was last written."""
         return time.monotonic() - self._written >= self._took * (1 / _SHARE - 1)
 
     def write(self, n_batches: int, counts: P) -> None:
-        """Replace the file by one of the first batches."""
+        """Write the counts of the first batches, and replace the file."""
         began = time.monotonic()
         arrays = {k: array for k, array in counts.cells._asdict().items() if array is not None}
         labels, entries = counts.labels, None
@@ -168,13 +168,13 @@ class Checkpoint(Generic[P]):
         self._took = self._written - began
 
     def remove(self) -> None:
-        """Remove the file: all is counted, and other batches must not be added to it."""
+        """Remove the file after all batches are counted."""
         if os.path.isfile(self.path):
             os.unlink(self.path)
 
 
 def _checksum(batch: Any, scores_of: Callable[[Any], Any], before: int) -> int:
-    """Checksum of the scores of a batch and of those before."""
+    """Return the checksum of the scores of a batch and of the batches before."""
     try:
         scores = np.ascontiguousarray(scores_of(batch), np.float64)
     except Exception:  # the batch will be refused when it is counted
@@ -183,7 +183,7 @@ def _checksum(batch: Any, scores_of: Callable[[Any], Any], before: int) -> int:
 
 
 def _entry(label: Any) -> Any:
-    """A label as JSON holds it."""
+    """Return a label as a value that JSON can represent."""
     if isinstance(label, np.generic):
         label = label.item()
     if isinstance(label, tuple):
@@ -204,7 +204,7 @@ def _entry(label: Any) -> Any:
 
 
 def _entry_of_pandas(label: Any) -> dict[str, Any] | None:
-    """A period, an interval or a date with a time zone; None where it is not read back alike."""
+    """Return an entry for a pandas label; None if it would not be read back unchanged."""
     pd = sys.modules.get("pandas")
     entry: dict[str, Any]
     if pd is None:

@@ -1,4 +1,4 @@
-"""Whether a state that was loaded can be one: order, counts, weights, labels and a checksum."""
+"""Checks of score counts that were loaded: order, counts, weights, labels and checksum."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_ROWS = 1 << 40
 
 
 def checksum_of(cells: Cells, labels: NDArray[Any] | None, origin: Any) -> int:
-    """CRC-32 of all arrays, of labels that are objects as text, and of what else is known."""
+    """Return the CRC-32 checksum of the arrays, the labels and the metadata."""
     arrays = [array for array in cells if array is not None]
     if labels is not None and labels.dtype.kind != "O":
         arrays.append(labels)
@@ -36,7 +36,7 @@ def _as_list(labels: Any) -> Any:
 
 
 def _text_of(label: Any) -> str:
-    """A label as text that no other label of its kind has, whatever the versions of libraries."""
+    """Return a unique text for a label, which does not depend on versions of libraries."""
     if isinstance(label, str):
         return label
     if isinstance(label, tuple):
@@ -54,12 +54,12 @@ def _text_of(label: Any) -> str:
 def check_state(
     cells: Cells, labels: NDArray[Any] | None, origin: Any, checksum: int | None = None
 ) -> None:
-    """Refuse a state that no rows make, or that is not as it was when its checksum was taken.
+    """Refuse score counts that no rows can have, or whose checksum differs.
 
     Raises
     ------
     ValueError
-        That names what is wrong.
+        If the counts are damaged; the message names the reason.
     """
     wrong = _wrong_cells(cells) or _wrong_labels(cells, labels) or _wrong_origin(origin)
     if wrong is None and checksum is not None and checksum != checksum_of(cells, labels, origin):
@@ -142,7 +142,7 @@ def check_weight_sums(
     negatives: NDArray[np.integer[Any]],
     positives: NDArray[np.integer[Any]],
 ) -> None:
-    """Refuse sums of weights, and of their squares, that no rows have."""
+    """Refuse sums of weights and of squared weights that no rows can have."""
     for place, (name, counts) in enumerate((("negatives", negatives), ("positives", positives))):
         total, squares = weights[place], weights[place + 2]
         empty = counts == 0
@@ -151,7 +151,7 @@ def check_weight_sums(
                 f"weight_{name} and squared_weight_{name} must be above 0 where n_{name} is, and 0 "
                 "elsewhere."
             )
-        # Of n weights, the sum of squares is from W^2 / n, all being equal, to W^2.
+        # The sum of n squared weights is between W^2 / n, for equal weights, and W^2.
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             share = squares / total**2
             too_small, too_large = share < (1 - 1e-6) / counts, share > 1 + 1e-6
