@@ -1,4 +1,4 @@
-"""Whether a model favours groups: tests and limits of xAUC disparities."""
+"""Whether a model favors groups: tests and limits of xAUC disparities."""
 
 import numpy as np
 import pytest
@@ -98,7 +98,7 @@ def test_without_rows_nothing_is_known():
     assert np.isnan([*found.error, *found.pvalue_adjusted, *found.limits(0.95)[0]]).all()
 
 
-def test_a_perfect_model_favours_none():
+def test_a_perfect_model_favors_none():
     y, group = np.tile([0, 1], 50), np.repeat(["a", "b"], 50)
     found = cross_gaps(ScoreCounts.from_predictions(y, y * 0.8, groups=group))
     assert found.disparity.tolist() == [0.0, 0.0]

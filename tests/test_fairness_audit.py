@@ -116,7 +116,7 @@ def test_a_class_that_is_absent_has_no_rate():
     assert rates.loc["a"].tolist() == [0.5, 1.0, 0.0]
     assert rates.loc["b"].fillna(-1).tolist() == [0.5, -1.0, 0.5]
     assert audit.by_group["is_small"].tolist() == [False, True]
-    assert any("no two groups that are large enough" in text for text in audit.findings)
+    assert any("Fewer than two groups are large enough" in text for text in audit.findings)
     ranking = audit.gaps.index[:6]
     assert audit.gaps.loc[ranking, "value"].isna().all()
     # Both groups have rows and negatives; a true positive rate needs positives.
@@ -279,14 +279,14 @@ def test_the_test_of_the_rates_of_many_groups_names_none_of_them():
     two, three = ([(300, 1000), (400, 1000)], [(300, 1000), (400, 1000), (9, 20)])
     audit = decided_on(three, three)
     parity, odds, other = audit.findings[-5:-2]
-    whole = " The test is of the rates of all 3 groups together and does not say which of them"
+    whole = " The test covers all 3 groups together and does not show which of them"
     for said, rate in ((parity, "selection"), (odds, "positive"), (other, "positive")):
         assert f"{rate} rates differ (adjusted p < 0.001).{whole} differ." in said
         assert "30.0% of 'a' and 45.0% of 'c'" in said
     assert chi2_contingency([[18, 22], [600, 1400]], correction=False).pvalue > 0.03
     none = decided_on([(300, 1000), (301, 1000), (6, 20)], [(300, 1000)] * 3)
     said = next(text for text in none.findings if "demographic parity" in text)
-    assert said.endswith(" The test is of the rates of all 3 groups together.")
+    assert said.endswith(" The test covers all 3 groups together.")
     assert "all 2 groups" not in repr(decided_on(two, two))
     # Only two of three groups have enough positives.
     few = decided_on([(300, 1000), (400, 1000), (4, 5)], three)
@@ -299,8 +299,11 @@ def test_the_test_of_the_rates_of_many_groups_names_none_of_them():
 
 def test_intervals_are_named_where_there_are_some():
     of_aucs, of_rates = (
-        f"Where no difference of {kind} is established there may still be one: {advice}."
-        for kind, advice in (("AUCs", "read its interval"), ("rates", "it has no interval here"))
+        f"A difference of {kind} that is not established may still exist{advice}."
+        for kind, advice in (
+            ("AUCs", ": read its interval"),
+            ("rates", "; it has no interval here"),
+        )
     )
     equal = [(300, 1000), (301, 1000)]
     assert decided_on(equal, equal).findings[-2:] == (of_aucs, of_rates)
@@ -346,14 +349,14 @@ def test_groups_are_small_by_the_rows_that_a_rate_needs():
     assert audit.gaps.loc["demographic_parity_difference", "highest"] == "few"
     said = [text for text in audit.findings if "left out" in text]
     assert said == [
-        "2 of 4 groups have fewer than 10 positives or negatives ('few'; 'none'): shown, but left "
-        "out of comparisons of AUCs.",
-        "1 of 4 groups has fewer than 10 rows ('none'): shown, but left out of comparisons of "
-        "selection rates.",
-        "2 of 4 groups have fewer than 10 positives ('few'; 'none'): shown, but left out of "
-        "comparisons of true positive rates.",
-        "1 of 4 groups has fewer than 10 negatives ('none'): shown, but left out of comparisons of "
-        "false positive rates.",
+        "2 of 4 groups have fewer than 10 positives or negatives ('few'; 'none'). They are shown, "
+        "but left out of comparisons of AUCs.",
+        "1 of 4 groups has fewer than 10 rows ('none'). It is shown, but left out of comparisons "
+        "of selection rates.",
+        "2 of 4 groups have fewer than 10 positives ('few'; 'none'). They are shown, but left out "
+        "of comparisons of true positive rates.",
+        "1 of 4 groups has fewer than 10 negatives ('none'). It is shown, but left out of "
+        "comparisons of false positive rates.",
     ]
 
 
@@ -377,7 +380,9 @@ def test_tables_are_made_of_the_report():
     assert gaps.loc["tau", ["pvalue", "pvalue_adjusted"]].isna().all()
     assert audit.tables.claims.pvalues["equal_aucs"] == [report.test_equal_groups().pvalue]
     adjusted = audit.tables.claims.adjusted["equal_aucs"][0]
-    (said,) = [text for text in audit.findings if text.startswith("The test that all group AUCs")]
+    (said,) = [
+        text for text in audit.findings if text.startswith("The test of all groups together ")
+    ]
     assert f"(adjusted p = {adjusted:.2g})" in said
     test = report.test_difference()
     found = gaps.loc["difference", ["ci_low", "ci_high", "pvalue"]]
@@ -438,7 +443,7 @@ def test_findings_tell_a_gap_across_from_one_within():
     model, within, across, decided, *_ = audit.findings
     assert model.startswith("The AUC of all rows together (pooled) is 0.")
     assert "No difference is established (adjusted p = " in within
-    assert "the model scores 'device 2' higher:" in across
+    assert "The model scores 'device 2' higher than the other group:" in across
     assert "adjusted p < 0.001" in across
     assert "predicts the positive class for 45.2% of 'device 1' and 77.8% of 'device 2'" in decided
     assert audit.findings[-2].startswith("5 claims are tested.")
@@ -450,27 +455,26 @@ def test_findings_tell_a_gap_across_from_one_within():
     audit = FairnessAudit.from_predictions(*arguments, groups=apart.groups, threshold=0.5)
     assert "Groups differ (adjusted p < 0.001)." in audit.findings[1]
     assert audit.findings[2] == (
-        "The test that all group AUCs are equal, which takes all groups together, establishes that "
-        "they are not (adjusted p < 0.001)."
+        "The test of all groups together rejects equal group AUCs (adjusted p < 0.001)."
     )
-    assert audit.findings[3] == "The AUC is lower than that of the other groups in 'device 1'."
+    assert audit.findings[3] == "The AUC is lower in 'device 1' than in the other groups."
     same = make_group_scores("identical", 400, 600, shifts=(0, 0, 0), random_state=1)
     arguments = same.y_true, same.y_score
     audit = FairnessAudit.from_predictions(*arguments, groups=same.groups, threshold=0.5)
-    assert audit.findings[3].startswith("Between groups no difference is established.")
-    assert audit.findings[-2].startswith("Where no difference of AUCs is established there")
-    assert audit.findings[-1].startswith("Where no difference of rates is established there")
+    assert audit.findings[3].startswith("No difference in ranking between groups is established.")
+    assert audit.findings[-2].startswith("A difference of AUCs that is not established ")
+    assert audit.findings[-1].startswith("A difference of rates that is not established ")
 
 
 @pytest.mark.parametrize(
     ("favorable", "north", "south"),
     [
         (None, "scores 'north' lower", "scores 'south' higher"),
-        ("positive", "disfavours 'north'", "favours 'south'"),
-        ("negative", "favours 'north'", "disfavours 'south'"),
+        ("positive", "disfavors 'north'", "favors 'south'"),
+        ("negative", "favors 'north'", "disfavors 'south'"),
     ],
 )
-def test_favour_depends_on_the_favorable_outcome(favorable, north, south):
+def test_favor_depends_on_the_favorable_outcome(favorable, north, south):
     rng = np.random.default_rng(0)
     group = np.repeat(["north", "south", "west"], 1000)
     y = rng.integers(0, 2, group.size)
@@ -479,7 +483,7 @@ def test_favour_depends_on_the_favorable_outcome(favorable, north, south):
     said = " ".join(audit.findings)
     assert f" {north}" in said
     assert f" {south}" in said
-    assert ("favours" in said) == (favorable is not None)
+    assert ("favors" in said) == (favorable is not None)
     predicted = audit_of(y, score, group, None, threshold=0.5, favorable=favorable).findings
     outcome = {None: "class for", "positive": "(the favorable", "negative": "(the adverse"}
     assert any(outcome[favorable] in text for text in predicted)
@@ -512,13 +516,13 @@ def test_findings_begin_with_how_good_the_model_is():
     within = audit.quality.loc["within"]
     assert within["ci_low"] < 0.5 < within["ci_high"] < audit.quality.loc["pooled", "ci_low"]
     assert audit.findings[1] == (
-        f"Within groups an AUC above 0.5 is not established (the interval of {within['auc']:.3f} "
-        "holds 0.5): the pooled AUC comes from differences between groups."
+        f"An AUC above 0.5 within groups is not established (the interval of {within['auc']:.3f} "
+        "contains 0.5): the pooled AUC comes from differences between groups."
     )
     against = audit_of(y, useless - 0.2 * y, group, None, threshold=None)
     assert against.quality.loc["within", "ci_high"] < 0.5 < against.quality.loc["pooled", "ci_low"]
     assert against.findings[1] == (
-        "Within groups the AUC is below 0.5: the pooled AUC comes from differences between groups."
+        "The AUC within groups is below 0.5: the pooled AUC comes from differences between groups."
     )
     # The score knows nothing.
     aimless = audit_of(y, np.arange(3000) % 7, group, None, threshold=None)
@@ -544,14 +548,14 @@ def test_findings_on_the_model_follow_its_intervals():
         pooled, within = (audit.quality.loc[name] for name in ("pooled", "within"))
         assert ("The pooled AUC is below 0.5" in said) == (pooled["ci_high"] < 0.5)
         holds = pooled["ci_low"] <= 0.5 <= pooled["ci_high"]
-        assert ("interval of the pooled AUC holds 0.5" in said) == holds
+        assert ("interval of the pooled AUC contains 0.5" in said) == holds
         is_above = pooled["ci_low"] > 0.5
         comes_from = is_above and within["ci_low"] <= 0.5 and within["ci_high"] < pooled["ci_low"]
         assert ("comes from differences between groups" in said) == comes_from
         not_shown = is_above and within["ci_low"] <= 0.5 <= within["ci_high"]
-        assert ("Within groups an AUC above 0.5 is not established" in said) == not_shown
+        assert ("An AUC above 0.5 within groups is not established" in said) == not_shown
         is_below = pooled["ci_high"] >= 0.5 > within["ci_high"]
-        assert ("Within groups the AUC is below 0.5" in said) == is_below
+        assert ("The AUC within groups is below 0.5" in said) == is_below
         touched += not_shown and not comes_from
         below_but_held += holds and pooled["auc"] < 0.5
         between += comes_from
@@ -579,7 +583,7 @@ def test_groups_are_compared_with_a_named_one():
     better = np.where(labels == "w", score, y + 2 * score)
     audit = audit_of(y, better, labels, None, reference="x", threshold=None)
     assert audit.by_group.loc["w", "pvalue_adjusted"] < 0.05
-    assert "The AUC is lower than that of 'x' in 'w'." in audit.findings
+    assert "The AUC is lower in 'w' than in 'x'." in audit.findings
     pairs = list(zip(labels, group % 2, strict=True))
     audit = audit_of(y, score, pairs, None, reference=("x", 1))
     assert audit.of("column 1").tables.reference == "x"
@@ -644,7 +648,7 @@ def test_integers_stay_integers_and_long_labels_are_cut():
     assert max(map(len, audit_of(y, score, long, None).findings)) < 500
 
 
-def test_a_tiny_group_does_not_hide_a_favour():
+def test_a_tiny_group_does_not_hide_a_favored_group():
     rng = np.random.default_rng(0)
     group = np.repeat(["a", "b", "tiny"], [5000, 5000, 60])
     y = (rng.random(group.size) < 0.5).astype(int)
@@ -653,14 +657,14 @@ def test_a_tiny_group_does_not_hide_a_favour():
     audit = audit_of(y, score, group, None, threshold=0.5)
     assert abs(audit.by_group["xauc_disparity"]).idxmax() == "tiny"
     assert audit.gaps.loc["xauc_disparity", "pvalue"] < 0.001
-    favoured = [text for text in audit.findings if "the model scores" in text or "also" in text]
-    assert "most clearly" in favoured[0]
+    favored = [text for text in audit.findings if "the model scores" in text or "also" in text]
+    assert favored[0].startswith("Most clearly, the model scores ")
     named = audit.by_group.index[audit.by_group["xauc_pvalue_adjusted"] < 0.05]
     assert len(named) >= 2
-    assert all(any(repr(group) in text for text in favoured) for group in named)
+    assert all(any(repr(group) in text for text in favored) for group in named)
 
 
-def test_tiny_groups_make_no_favour_of_others():
+def test_tiny_groups_do_not_make_others_favored():
     """What small groups score is of no account to those that are compared."""
     rng = np.random.default_rng(0)
     group = np.concatenate([np.repeat(["a", "b"], 3000), np.repeat(np.arange(200).astype(str), 8)])
@@ -670,7 +674,9 @@ def test_tiny_groups_make_no_favour_of_others():
     score[is_tiny] += np.where(y[is_tiny], 0, 3)
     audit = audit_of(y, score, group, None, threshold=0.5)
     assert audit.gaps.loc["xauc_disparity", "pvalue"] > 0.05
-    assert any("Between groups no difference is established" in text for text in audit.findings)
+    assert any(
+        "No difference in ranking between groups is established" in text for text in audit.findings
+    )
 
 
 def test_what_is_the_same_in_all_groups_is_said_once():
@@ -678,8 +684,11 @@ def test_what_is_the_same_in_all_groups_is_said_once():
     y = np.tile([0, 1, 1], 20)
     audit = audit_of(y, y * 0.8 + 0.1, group, None)
     _, within, between, decided, *_ = audit.findings
-    assert within == "The AUC within groups is 1.000 in each of them."
-    assert between == "Between groups no difference is seen: all xAUC disparities are 0."
+    assert within == "The AUC is 1.000 within every group."
+    assert (
+        between
+        == "No difference in ranking between groups is observed: all xAUC disparities are 0."
+    )
     whom = "the model predicts the positive class for"
     assert decided == f"At the threshold 0.5 {whom} 66.7% of every group."
     assert audit.gaps[["lowest", "highest"]].isna().all(axis=None)
@@ -954,14 +963,14 @@ def test_groups_of_several_columns_may_all_be_small():
     audit = FairnessAudit.from_predictions([0, 1] * 4, np.arange(8) / 9, groups=columns)
     assert audit.compared.n_groups == 0
     assert audit.by_group["is_small"].all()
-    assert "no two groups that are large enough" in repr(audit)
+    assert "Fewer than two groups are large enough" in repr(audit)
 
 
 def test_groups_of_weighted_rows_may_all_be_small():
     y, score, weight = [0, 1, 1, 0], [0.1, 0.4, 0.3, 0.2], [0.5, 2.0, 1.5, 3.0]
     audit = audit_of(y, score, list("abab"), weight)
     assert audit.compared.n_groups == 0
-    assert "no two groups that are large enough" in repr(audit)
+    assert "Fewer than two groups are large enough" in repr(audit)
 
 
 def test_perfect_and_reversed_groups():

@@ -55,7 +55,7 @@ def pictures(tables: AuditTables, prefix: str) -> Iterator[Picture]:
     report = tables.compared
     without = ""
     if 0 < report.n_groups < tables.report.n_groups:
-        without = " Small groups are left out, of averages and of the pooled AUC as well."
+        without = " Small groups are left out, also of averages and of the pooled AUC."
     if not report.n_groups:
         report = GroupAUC(tables.report.counts, undefined="ignore")
     columns = " and ".join(map(_words.shortened_label, tables.columns))
@@ -64,7 +64,7 @@ def pictures(tables: AuditTables, prefix: str) -> Iterator[Picture]:
         try:
             svg = _drawn(plot, report)
         except ValueError as error:
-            yield Picture(plot.title, "", f"It cannot be drawn: {error}")
+            yield Picture(plot.title, "", f"The plot cannot be drawn: {error}")
         else:
             inline = _inline(svg, f"{prefix}-{number}", f"{plot.about}; {groups}")
             yield Picture(plot.title, inline, plot.caption + without)
@@ -79,24 +79,24 @@ def _plots(report: GroupAUC) -> Iterator[_Plot]:
         partial(plotting.GroupAUCDisplay.from_report, max_groups=_MOST_AUCS),
         MARGINS + 0.6 + 1.1 * LINE * min(max(n_groups, 4), _MOST_AUCS + 1),
         f"Group AUCs with 95 % intervals{_span(report)}",
-        "Each group's AUC with its 95 % interval. That two intervals overlap does not show that "
-        "the groups are equal; whether groups differ is tested in the tables.",
+        "Each group's AUC with its 95 % interval. Overlapping intervals do not show that groups "
+        "are equal; the tables test whether groups differ.",
     )
     yield _Plot(
         "ROC curves",
         plotting.GroupRocCurveDisplay.from_report,
         5.0,
         "ROC curves",
-        "Where two curves cross, either group is ranked better in a part. Curves do not show how "
-        "groups rank against each other.",
+        "If two curves cross, neither group is ranked better everywhere. The curves do not show "
+        "how groups rank against each other.",
     )
     yield _Plot(
         "Scores",
         partial(plotting.GroupScoreDisplay.from_report, max_groups=_MOST_SCORES),
         MARGINS + 0.5 + _SCORES * (max(min(n_groups, _MOST_SCORES + 1), 2) + 1),
         "Histograms of the scores of positives and of negatives",
-        "Histograms of the scores, of the same area for each class and group. A group is scored "
-        "higher if both of its histograms lie further to the right than the others'.",
+        "Histograms of the scores, with the same area for each class and group. The model scores "
+        "a group higher if both of its histograms lie further to the right.",
     )
     if 2 <= n_groups <= MATRIX_GROUPS:
         yield _Plot(
@@ -104,9 +104,9 @@ def _plots(report: GroupAUC) -> Iterator[_Plot]:
             plotting.CrossAUCDisplay.from_report,
             3.6 if n_groups <= 4 else 6.2,
             "Matrix of the AUCs of each group's positives against each group's negatives",
-            "How often positives of the row's group outrank negatives of the column's group; on "
-            "the diagonal are the group AUCs. Of two groups neither is scored higher if the two "
-            "cells that mirror each other at the diagonal are equal.",
+            "Probability that a positive of the row's group outranks a negative of the column's "
+            "group. The diagonal has the group AUCs. The model scores neither of two groups higher "
+            "if the two cells that mirror each other at the diagonal are equal.",
         )
 
 

@@ -70,16 +70,16 @@ def _on_the_model(tables: AuditTables) -> Iterator[str]:
         return
     if pooled["ci_low"] <= 0.5:
         yield (
-            "The interval of the pooled AUC holds 0.5: these rows do not show that the model ranks "
-            "better than at random."
+            "The interval of the pooled AUC contains 0.5: these rows do not show that the model "
+            "ranks better than at random."
         )
     between = "the pooled AUC comes from differences between groups"
     is_between = pooled["ci_low"] > max(within["ci_high"], 0.5)
     if within["ci_high"] < 0.5:
-        yield f"Within groups the AUC is below 0.5: {between if is_between else check}."
+        yield f"The AUC within groups is below 0.5: {between if is_between else check}."
     elif within["ci_low"] <= 0.5 < pooled["ci_low"]:
-        interval = f"the interval of {within['auc']:.3f} holds 0.5"
-        not_established = "Within groups an AUC above 0.5 is not established"
+        interval = f"the interval of {within['auc']:.3f} contains 0.5"
+        not_established = "An AUC above 0.5 within groups is not established"
         if is_between:
             yield f"{not_established} ({interval}): {between}."
         else:
@@ -108,14 +108,14 @@ def _on_small_groups(tables: AuditTables) -> Iterator[str]:
     for rate, left_out in tables.left_out.items():
         if not left_out or (rate != "auc" and not tables.has_decisions):
             continue
-        verb = "has" if len(left_out) == 1 else "have"
+        verb, they_are = ("has", "It is") if len(left_out) == 1 else ("have", "They are")
         yield (
             f"{len(left_out):,} of {_words.counted(n_groups, 'group')} {verb} {few} "
-            f"{lacking[rate]} ({_listed(left_out)}): shown, but left out of comparisons of "
-            f"{called[rate]}."
+            f"{lacking[rate]} ({_listed(left_out)}). {they_are} shown, but left out of comparisons "
+            f"of {called[rate]}."
         )
     if tables.compared.n_groups < 2:
-        yield "There are no two groups that are large enough for their AUCs to be compared."
+        yield "Fewer than two groups are large enough for a comparison of AUCs."
 
 
 # Ranking within groups ---------------------------------------------------------------------
@@ -127,14 +127,14 @@ def _on_group_aucs(tables: AuditTables) -> Iterator[str]:
     gap = _row(tables.gaps, "difference")
     lowest = tables.compared.worst
     if gap["value"] == 0:
-        yield f"The AUC within groups is {lowest:.3f} in each of them."
+        yield f"The AUC is {lowest:.3f} within every group."
     else:
         interval = ""
         if not math.isnan(gap["ci_low"]):
             interval = f" (95 % interval {gap['ci_low']:.3f} to {gap['ci_high']:.3f})"
         between = "These two groups" if tables.compared.n_groups == 2 else "Groups"
         yield (
-            f"The AUC within groups goes from {lowest:.3f} ({named(gap['lowest'])}) to "
+            f"The AUC within groups ranges from {lowest:.3f} ({named(gap['lowest'])}) to "
             f"{lowest + gap['value']:.3f} ({named(gap['highest'])}), a difference of "
             f"{gap['value']:.3f}{interval}. {_judged(gap, f'{between} differ')}{_clearest(tables)}"
         )
@@ -143,17 +143,17 @@ def _on_group_aucs(tables: AuditTables) -> Iterator[str]:
     adjusted_pvalue = _adjusted_of_equality(tables)
     if math.isnan(adjusted_pvalue):
         return
-    test_name = "The test that all group AUCs are equal, which takes all groups together,"
     adjusted = f"(adjusted {_shown(adjusted_pvalue)})"
     is_gap_found = gap["pvalue_adjusted"] < SIGNIFICANT
     if adjusted_pvalue < SIGNIFICANT:
-        beside = "" if is_gap_found else ", though no difference between two groups is"
-        yield f"{test_name} establishes that they are not {adjusted}{beside}."
-    elif is_gap_found:
-        less = "it detects a single large difference less often"
-        yield f"{test_name} does not reject {adjusted}; {less}."
+        verdict = f"rejects equal group AUCs {adjusted}"
+        if not is_gap_found:
+            verdict += ", although no difference between two groups is established"
     else:
-        yield f"{test_name} does not reject {adjusted}."
+        verdict = f"does not reject equal group AUCs {adjusted}"
+        if is_gap_found:
+            verdict += "; it detects a single large difference less often"
+    yield f"The test of all groups together {verdict}."
 
 
 def _clearest(tables: AuditTables) -> str:
@@ -162,7 +162,9 @@ def _clearest(tables: AuditTables) -> str:
     is_found = _row(tables.gaps, "difference")["pvalue_adjusted"] < SIGNIFICANT
     if not is_found or test is None or test.clearest in (None, (test.highest, test.lowest)):
         return ""
-    return f" It is established for {' and '.join(map(named, test.clearest or ()))}."
+    return (
+        f" The difference between {' and '.join(map(named, test.clearest or ()))} is established."
+    )
 
 
 def _adjusted_of_equality(tables: AuditTables) -> float:
@@ -175,18 +177,18 @@ def _on_single_groups(tables: AuditTables) -> Iterator[str]:
         return
     found = tables.by_group[tables.by_group["pvalue_adjusted"] < SIGNIFICANT]
     reference = tables.reference
-    than = "that of the other groups" if reference is None else f"that of {named(reference)}"
+    others = "the other groups" if reference is None else named(reference)
     is_below = found["auc"] < found["reference_auc"]
     below, above = found[is_below], found[~is_below]
     if len(below):
         labels = below.sort_values("auc").index
-        yield f"The AUC is lower than {than} in {_listed(labels)}."
+        yield f"The AUC is lower in {_listed(labels)} than in {others}."
     if len(above):
         labels = above.sort_values("auc", ascending=False).index
-        yield f"The AUC is higher than {than} in {_listed(labels)}."
+        yield f"The AUC is higher in {_listed(labels)} than in {others}."
     largest = _row(tables.gaps, "difference")["pvalue_adjusted"]
     if not len(found) and min(largest, _adjusted_of_equality(tables)) < SIGNIFICANT:
-        yield f"No single group stands out: of none the AUC is shown to differ from {than}."
+        yield f"No single group's AUC is shown to differ from that of {others}."
 
 
 # Ranking between groups --------------------------------------------------------------------
@@ -197,49 +199,49 @@ def _on_ranking_between_groups(tables: AuditTables) -> Iterator[str]:
         return
     gap = _row(tables.gaps, "xauc_disparity")
     if gap["value"] == 0:
-        yield "Between groups no difference is seen: all xAUC disparities are 0."
+        yield "No difference in ranking between groups is observed: all xAUC disparities are 0."
         return
     group = gap["highest"] if gap["value"] > 0 else gap["lowest"]
     row = _of_group(tables, group)
+    others = "the other groups" if tables.compared.n_groups > 2 else "the other group"
+    possessive = f"{others}'" if others.endswith("s") else f"{others}'s"
     numbers = (
-        f"its positives outrank the others' negatives with a probability of "
-        f"{row['bnsp_auc']:.3f} (BNSP AUC), the others' positives outrank its negatives with "
+        f"its positives outrank {possessive} negatives with a probability of "
+        f"{row['bnsp_auc']:.3f} (BNSP AUC), {possessive} positives outrank its negatives with "
         f"{row['bpsn_auc']:.3f} (BPSN AUC); the disparity is {_signed(gap['value'])}"
     )
+    if math.isnan(gap["pvalue"]):
+        yield f"The ranking between groups cannot be tested. For {named(group)}, {numbers}."
+        return
+    numbers += f" (adjusted {_shown(gap['pvalue_adjusted'])})"
     if not gap["pvalue_adjusted"] < SIGNIFICANT:
-        if math.isnan(gap["pvalue"]):
-            yield f"Between groups no test is possible. Of {named(group)}, {numbers}."
-            return
         yield (
-            f"Between groups no difference is established. It is clearest for {named(group)}: "
-            f"{numbers} (adjusted {_shown(gap['pvalue_adjusted'])})."
+            "No difference in ranking between groups is established. The clearest disparity is "
+            f"that of {named(group)}: {numbers}."
         )
         return
-    is_one_of_many = tables.compared.n_groups > 2
-    most = " most clearly" if is_one_of_many else ""
-    yield (
-        f"Between groups the model {_scored(tables, [group], gap['value'])}{most}: {numbers} "
-        f"(adjusted {_shown(gap['pvalue_adjusted'])})."
-    )
-    if not is_one_of_many:  # the disparity of the second group is the same gap
+    scores = _scored(tables, [group], gap["value"])
+    if tables.compared.n_groups == 2:  # the disparity of the second group is the same gap
+        yield f"The model {scores} {others}: {numbers}."
         return
-    others = tables.by_group[tables.by_group["xauc_pvalue_adjusted"] < SIGNIFICANT].drop(group)
-    by_disparity = others["xauc_disparity"].sort_values()
+    yield f"Most clearly, the model {scores} {others}: {numbers}."
+    also = tables.by_group[tables.by_group["xauc_pvalue_adjusted"] < SIGNIFICANT].drop(group)
+    by_disparity = also["xauc_disparity"].sort_values()
     higher, lower = by_disparity[by_disparity > 0], by_disparity[by_disparity < 0]
-    compared = f"Compared with all others, {named(group)} among them, it also"
+    including = f"{others}, including {named(group)}"
     if len(higher):
-        yield f"{compared} {_scored(tables, higher.index[::-1], 1.0)}."
+        yield f"The model also {_scored(tables, higher.index[::-1], 1.0)} {including}."
     if len(lower):
-        yield f"{compared} {_scored(tables, lower.index, -1.0)}."
+        yield f"The model also {_scored(tables, lower.index, -1.0)} {including}."
 
 
 def _scored(tables: AuditTables, groups: Iterable[Any], disparity: float) -> str:
     """Describe how the model ranks groups, in terms of the favorable outcome if it is known."""
     listed = _listed(groups)
     if tables.favorable is None:
-        return f"scores {listed} {'higher' if disparity > 0 else 'lower'}"
+        return f"scores {listed} {'higher' if disparity > 0 else 'lower'} than"
     is_favored = (disparity > 0) == (tables.favorable == "positive")
-    return f"{'favours' if is_favored else 'disfavours'} {listed}"
+    return f"{'favors' if is_favored else 'disfavors'} {listed} relative to"
 
 
 # Decisions ---------------------------------------------------------------------------------
@@ -250,9 +252,9 @@ def _on_decisions(tables: AuditTables) -> Iterator[str]:
         if not tables.is_ranking_chosen:
             scores = tables.report.counts.cells.scores
             yield (
-                f"Decisions are not audited: the scores, from {scores.min():g} to "
-                f"{scores.max():g}, are no probabilities, and neither a threshold nor decisions "
-                "are given."
+                f"Decisions are not audited: the scores range from {scores.min():g} to "
+                f"{scores.max():g} and are not probabilities, and neither a threshold nor "
+                "decisions are given."
             )
         return
     where = "" if tables.threshold is None else f"At the threshold {tables.threshold:g} "
@@ -263,7 +265,7 @@ def _on_decisions(tables: AuditTables) -> Iterator[str]:
     )
     parity = _row(tables.gaps, "demographic_parity_difference")
     if math.isnan(parity["value"]):
-        yield "There are no two groups that are large enough for their rates to be compared."
+        yield "Fewer than two groups are large enough for a comparison of rates."
         return
     if parity["value"] == 0:
         is_compared = tables.has_enough["selection_rate"]
@@ -296,14 +298,14 @@ def _on_decisions(tables: AuditTables) -> Iterator[str]:
 
 
 def _rates_judged(tables: AuditTables, gap: dict[str, Any], rate: str) -> str:
-    """Say whether rates differ, and that the test covers all groups if there are more than two."""
+    """Return whether rates differ, and whether the test covers more than two groups."""
     name, n_groups = _RATES[rate][0], int(tables.has_enough[rate].sum())
     judged = _judged(gap, f"The {name}s differ")
     if n_groups == 2 or math.isnan(gap["pvalue"]):
         return judged
-    said = f"{judged} The test is of the rates of all {n_groups:,} groups together"
+    said = f"{judged} The test covers all {n_groups:,} groups together"
     if gap["pvalue_adjusted"] < SIGNIFICANT:
-        said += " and does not say which of them differ"
+        said += " and does not show which of them differ"
     return f"{said}."
 
 
@@ -318,13 +320,13 @@ def _two_shares(tables: AuditTables, gap: dict[str, Any], rate: str) -> str:
 
 
 def closing(tables: AuditTables, found: Iterable[str]) -> Iterator[str]:
-    """Say how many claims the p values of these sentences are adjusted for."""
+    """Yield the number of claims, and how to read differences that are not established."""
     n_claims, by = tables.claims.family.n_claims, tables.claims.family.groupings
     if n_claims > 1:
         of = f" by {_words.enumerated(by)}" if len(by) > 1 else ""
         yield (
-            f"{n_claims:,} claims are tested{of}. Adjusted p values are adjusted for all of them "
-            "(Holm), so that at most 5 % of audits of groups without any gap make a claim."
+            f"{n_claims:,} claims are tested{of}. Adjusted p values account for all of them "
+            "(Holm): at most 5 % of audits of groups without any gap make a claim."
         )
     of_rates = ("The difference of ", "At the threshold ", "The model predicts ")
     not_established = {
@@ -333,13 +335,11 @@ def closing(tables: AuditTables, found: Iterable[str]) -> Iterator[str]:
         if "is established" in sentence and "o difference" in sentence
     }
     if False in not_established:
-        yield (
-            "Where no difference of AUCs is established there may still be one: read its interval."
-        )
+        yield "A difference of AUCs that is not established may still exist: read its interval."
     if True in not_established:
         yield (
-            "Where no difference of rates is established there may still be one: it has no "
-            "interval here."
+            "A difference of rates that is not established may still exist; it has no interval "
+            "here."
         )
 
 
@@ -347,9 +347,9 @@ def closing(tables: AuditTables, found: Iterable[str]) -> Iterator[str]:
 
 
 def _judged(gap: dict[str, Any], claim: str) -> str:
-    """Say whether a gap is established."""
+    """Return a sentence on whether a gap is established."""
     if math.isnan(gap["pvalue"]):
-        return "Whether it is more than sampling error cannot be tested."
+        return "No test of this difference is possible."
     return f"{_sentence(_verdict(gap, claim))}."
 
 

@@ -58,7 +58,7 @@ _GAPS = {
     "tau": ("tau", "standard deviation of the true group AUCs"),
     "xauc_disparity": (
         "xAUC disparity",
-        "of the group that is scored higher or lower most clearly",
+        "disparity of a group that is largest in standard errors",
     ),
     "cross_difference": ("Cross AUC difference", "largest xAUC disparity of two groups"),
     "abroca": ("ABROCA", "largest area between the ROC curves of a group and of all others"),
@@ -182,7 +182,7 @@ def _content(number: int, tables: AuditTables) -> dict[str, Any]:
         "columns": list(map(_words.shortened_label, tables.columns)),
         "group_columns": columns,
         "n_columns": len(tables.columns) + sum(map(len, columns.values())),
-        "fewest": max(tables.min_per_class, 1),
+        "least_rows": max(tables.min_per_class, 1),
         "findings": answers(tables),
         "gaps": _gap_rows(tables),
         "groups": _group_rows(tables),
