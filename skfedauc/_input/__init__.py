@@ -31,7 +31,7 @@ from skfedauc._input.classes import (
     classes_of,
     warn_if_misspelt,
 )
-from skfedauc._input.encode_array import drop_unused
+from skfedauc._input.encoding import drop_unused
 from skfedauc._input.group_names import check_group_names, names_of
 from skfedauc._input.groups import (
     Missing,

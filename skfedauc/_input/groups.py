@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._input.arrays import check_length, column_of, from_array_api, object_array
-from skfedauc._input.encode_array import drop_unused, example_rows, number_integers
-from skfedauc._input.encode_series import encode_column
+from skfedauc._input.encoding import drop_unused, example_rows, number_integers
 from skfedauc._input.labels import MISSING, Labels, label_array
+from skfedauc._input.series import encode_column
 from skfedauc._words import all_shortened, described
 
 # Treatment of rows without a group label

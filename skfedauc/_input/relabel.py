@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._input.encode_series import encode_column
 from skfedauc._input.groups import encode_groups
 from skfedauc._input.labels import Labels, as_label, kind_of, unite_kinds
+from skfedauc._input.series import encode_column
 from skfedauc._words import all_shortened, described
 
 
@@ -32,7 +32,7 @@ def unite_labels(
         found = ", ".join(sorted(str(kind) for kind in kinds))
         raise TypeError(
             f"{name} are of different kinds in the states to be merged ({found}), so equal "
-            "groups cannot be told; use .regroup(str) to make them alike."
+            "groups cannot be matched; use .regroup(str) to make them alike."
         )
     first = tables[0]
     if all(table is first or np.array_equal(table, first) for table in tables[1:]):

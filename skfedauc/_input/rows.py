@@ -15,7 +15,7 @@ from skfedauc._input.classes import (
     warn_if_hard_labels,
     warn_if_misspelt,
 )
-from skfedauc._input.encode_array import drop_unused
+from skfedauc._input.encoding import drop_unused
 from skfedauc._input.groups import Missing, encode_groups
 from skfedauc._input.labels import Labels
 

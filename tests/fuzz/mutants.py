@@ -62,7 +62,7 @@ OTHERS = [
     Mutant("characters collide", "_input/text.py", "- low + 1\n", "- low\n"),
     Mutant(
         "unused groups keep their number",
-        "_input/encode_array.py",
+        "_input/encoding.py",
         "(np.cumsum(used) - 1)[codes]",
         "np.arange(used.size)[codes]",
     ),

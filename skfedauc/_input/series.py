@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skfedauc._input import encoding
 from skfedauc._input.arrays import object_array
-from skfedauc._input.encode_array import (
-    HASHED_ROWS,
+from skfedauc._input.encoding import (
     drop_unused,
     encode_array,
     example_rows,
@@ -36,7 +36,7 @@ def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
     """Return numbers and sorted labels of a native series."""
     import narwhals.stable.v1 as nw
 
-    even = _encode_even_text(column) if len(column) >= HASHED_ROWS else None
+    even = _encode_even_text(column) if len(column) >= encoding.HASHED_ROWS else None
     if even is not None:
         return even
     # For short columns narwhals would take half of the time.
