@@ -39,8 +39,16 @@ def page_of(audits, name, n_dropped=()):
 # Pages ---------------------------------------------------------------------------------
 
 
-def test_a_page_is_written_beside_the_report(frame, written, tmp_path, capsys):
-    """With plots."""
+def test_a_page_is_written_beside_the_report(frame, written, tmp_path, capsys, monkeypatch):
+    """With plots, which are drawn once."""
+    draw, drawn = page.figures.pictures, {}
+
+    def pictures(tables, prefix):
+        if prefix not in drawn:
+            drawn[prefix] = list(draw(tables, prefix))
+        return drawn[prefix]
+
+    monkeypatch.setattr(page.figures, "pictures", pictures)
     path = tmp_path / "report.html"
     options = ["--group", "sex", "--threshold", "-0.5"]
     assert main(["audit", written, *COLUMNS[:4], *options[:2]]) == 0

@@ -261,6 +261,16 @@ def test_files_that_expand_as_text_does_are_read(frame, tmp_path, monkeypatch, e
     check_rows(rows_read(tmp_path / f"p.{ending}"), frame)
 
 
+def test_arrow_runs_out_of_memory(tmp_path, capsys, monkeypatch):
+    def failing(*_):
+        raise pa.ArrowMemoryError("malloc of size 64 failed")
+
+    (tmp_path / "p.parquet").write_bytes(b"PAR1")
+    monkeypatch.setattr(pq, "read_schema", failing)
+    assert main(["audit", str(tmp_path / "p.parquet"), *COLUMNS]) == 4
+    assert "there is not enough memory" in capsys.readouterr().err
+
+
 def test_pandas_runs_out_of_memory(written, capsys, monkeypatch):
     def failing(*_, **__):
         raise pd.errors.ParserError("Error tokenizing data. C error: out of memory")

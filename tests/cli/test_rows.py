@@ -11,7 +11,7 @@ import pytest
 from cli_cases import COLUMNS, LONG, WEIGHTED, check_rows, rows_read, save, with_gaps
 from sklearn.metrics import roc_auc_score
 
-from skfedauc import GroupAUC
+from skfedauc import GroupAUC, ScoreCounts
 from skfedauc.cli.columns import decisions_of, labels_of
 from skfedauc.cli.main import main
 
@@ -224,6 +224,18 @@ def test_missing_groups_are_a_group(frame, gaps):
     check_rows(rows, with_gaps(frame).fillna({"g": "(missing)"}))
 
 
+@pytest.mark.parametrize(
+    ("cells", "labels"),
+    [(["1.0", "20.0", ""], ["1", "20"]), (["1.0", "a", ""], ["1.0", "a"])],
+)
+def test_integers_written_as_floats_are_integers(tmp_path, cells, labels):
+    """Programs write a column of integers so if one of its values was missing."""
+    lines = [f"{y},0.5,{cell}" for y in (0, 1) for cell in cells]
+    path = save(tmp_path / "p.csv", "\n".join(["y,s,g", *lines]))
+    rows = rows_read(path, *COLUMNS, "--missing", "drop")
+    assert rows.groups["g"].tolist() == labels * 2
+
+
 # Messages ------------------------------------------------------------------------------
 
 
@@ -297,6 +309,15 @@ def test_what_is_wrong_with_rows(tmp_path, error_of, text, arguments, message):
     error = error_of(["audit", save(tmp_path / "p.csv", text), *arguments])
     assert message in error
     assert len(error) < 3000
+
+
+def test_errors_of_the_library_name_the_columns(written, error_of, monkeypatch):
+    def refuse(*_, **__):
+        raise ValueError("y_score and sample_weight do not fit")
+
+    monkeypatch.setattr(ScoreCounts, "from_predictions", refuse)
+    message = error_of(["audit", written, *WEIGHTED])
+    assert message == "skfedauc: error: column 's' and column 'w' do not fit\n"
 
 
 @pytest.mark.parametrize("low", [0, -1])
