@@ -68,7 +68,7 @@ class Pieces {
             const std::size_t group = sample[begin].group;
             while (end < sample.size() && sample[end].group == group) ++end;
             if (end - begin < LARGE / rate) continue;
-            if (digits_.empty()) digits_.resize(n_groups, Digits{0, 0, 0, 0});
+            if (digits_.empty()) digits_.resize(n_groups, Digits{0, 0, 0, 0, true});
             std::uint32_t starts[MOST_DIGITS];
             Bucket largest;
             const Span<Sampled> of_group{sample.data() + begin, end - begin};

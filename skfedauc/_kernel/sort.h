@@ -26,10 +26,20 @@ void insertion_sort(Span<Record> from, Span<Record> to) {
 struct Digits {
     std::uint64_t floor, ceiling, base;  // keys beyond floor and ceiling count as these
     int shift;
+    bool is_narrowed;  // keys may be beyond floor and ceiling
 
     std::size_t of(std::uint64_t key) const { return std::size_t((std::clamp(key, floor, ceiling) - base) >> shift); }
     std::size_t n_buckets() const { return of(ceiling) + 1; }
 };
+
+// Call `see(record, bucket)` for all records. Clamping where none is needed takes 3 to 9 % of the time.
+template <class Record, class See>
+void for_digits(Span<Record> records, const Digits& digits, See see) {
+    if (digits.is_narrowed)
+        for (const Record& record : records) see(record, digits.of(record.key));
+    else
+        for (const Record& record : records) see(record, std::size_t((record.key - digits.base) >> digits.shift));
+}
 
 struct Bucket { std::size_t number; std::uint32_t size; };
 
@@ -39,7 +49,7 @@ template <class Record>
 Bucket count_digits(Span<Record> records, const Digits& digits, std::uint32_t* starts) {
     const std::size_t n_buckets = digits.n_buckets();
     std::fill_n(starts, n_buckets, 0u);
-    for (std::size_t i = 0; i < records.size; ++i) ++starts[digits.of(records[i].key)];
+    for_digits(records, digits, [&](const Record&, std::size_t bucket) { ++starts[bucket]; });
     Bucket largest{0, 0};
     std::uint32_t place = 0;
     for (std::size_t bucket = 0; bucket < n_buckets; ++bucket) {
@@ -62,7 +72,7 @@ Digits choose_digits(Span<Record> records, std::uint32_t (&starts)[MOST_DIGITS],
         lowest = key < lowest ? key : lowest;
         highest = key > highest ? key : highest;
     }
-    Digits digits{lowest, highest, lowest, std::max(bit_width(highest - lowest) - bits, 0)};
+    Digits digits{lowest, highest, lowest, std::max(bit_width(highest - lowest) - bits, 0), false};
     largest = count_digits(records, digits, starts);
     // While one bucket has most records, cut it instead; all below it, and all above, is one bucket.
     while (digits.shift > 0 && largest.size > records.size / 4 * 3) {
@@ -71,7 +81,7 @@ Digits choose_digits(Span<Record> records, std::uint32_t (&starts)[MOST_DIGITS],
         const std::uint64_t floor = first - 1, ceiling = first + width + 1;
         if (width == 0 || ceiling < floor) break;
         const int shift = std::max(bit_width(width) - bits, 0);
-        digits = {floor, ceiling, first - (std::uint64_t(1) << shift), shift};
+        digits = {floor, ceiling, first - (std::uint64_t(1) << shift), shift, true};
         largest = count_digits(records, digits, starts);
     }
     return digits;
@@ -91,7 +101,7 @@ void sort_records(Span<Record> from, Span<Record> other, bool into_other) {
         if (into_other) std::copy_n(from.data, from.size, other.data);
         return;
     }
-    for (std::size_t i = 0; i < from.size; ++i) other[ends[digits.of(from[i].key)]++] = from[i];
+    for_digits(from, digits, [&](const Record& record, std::size_t bucket) { other[ends[bucket]++] = record; });
     // Where buckets are small, insertion moves no record further than its bucket is long.
     if (largest.size <= INSERTION) return insertion_sort(other, to);
     std::size_t begin = 0;

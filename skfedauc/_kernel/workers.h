@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-// Throw if the user interrupts.
+// Throw if the user interrupts; called about 20 times a second.
 void check_signals();
 
 class Workers {
