@@ -129,7 +129,7 @@ def _add_options(audit: argparse.ArgumentParser) -> None:
         "file",
         metavar="FILE",
         help=f"predictions, one per row: {', '.join(ENDINGS)}, or {STDIN} for CSV from standard "
-        "input; cells of text are separated by commas, semicolons or tabs",
+        "input; the separator of text files may be a comma, a semicolon or a tab",
     )
     add("--label", metavar="COL", required=True, help="column of the true labels")
     add(

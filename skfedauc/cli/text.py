@@ -111,10 +111,10 @@ def _interval(test: DifferenceTest) -> str:
 
 def _clearest(test: DifferenceTest) -> str:
     """Return a sentence on the groups of the p value if they are not those furthest apart."""
-    is_furthest = test.clearest in (None, (test.highest, test.lowest))
-    if test.clearest is None or is_furthest or test.pvalue >= _SIGNIFICANT:
+    clearest = test.clearest
+    if clearest in (None, (test.highest, test.lowest)) or test.pvalue >= _SIGNIFICANT:
         return ""
-    larger, smaller = map(shortened_label, test.clearest)
+    larger, smaller = map(shortened_label, clearest or ())
     return f" The p value is that of {larger!r} and {smaller!r}, which differ most clearly."
 
 

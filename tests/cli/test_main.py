@@ -125,6 +125,21 @@ def test_an_interrupt_of_a_command(monkeypatch, capsys):
 
     monkeypatch.setattr(command, "read_columns", interrupted)
     monkeypatch.setattr(sys, "argv", ["skfedauc", "audit", "p.csv", *COLUMNS])
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    before = signal.getsignal(signal.SIGINT)
     assert program.main() == 130
     assert capsys.readouterr() == ("", "")
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_interrupts_of_a_background_job_stay_ignored():
+    code = """
+import os, signal
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+from skfedauc.__main__ import main
+from skfedauc.cli import main as module
+module.parse = lambda argv: os.kill(os.getpid(), signal.SIGINT)
+module._output = lambda arguments: [["done"]]
+main()
+"""
+    assert run("-c", code) == (0, "done\n", "")
