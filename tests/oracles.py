@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import math
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,19 +56,115 @@ class Case(NamedTuple):
         }
 
 
-class Truth(NamedTuple):
+class Statistics(Mapping[str, float]):
+    """The statistics by name, each computed when it is first asked for."""
+
+    def __init__(self, functions: dict[str, Callable[[], float]]) -> None:
+        self._functions, self._known = functions, dict[str, float]()
+
+    def __getitem__(self, name: str) -> float:
+        if name not in self._known:
+            self._known[name] = float(self._functions[name]())
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._functions)
+
+    def __len__(self) -> int:
+        return len(self._functions)
+
+
+def comparisons(positives: np.ndarray, negatives: np.ndarray) -> np.ndarray:
+    """1 where the positive has the higher score, 1/2 where both have the same, otherwise 0."""
+    above = np.asarray(positives)[:, None] > np.asarray(negatives)
+    return np.where(above, 1.0, np.where(np.equal.outer(positives, negatives), 0.5, 0.0))
+
+
+def all_pairs(case: Case, stand_in: float | None = None, fold: Any = None) -> Truth:
+    """Everything by brute force.
+
+    `stand_in` is the AUC of groups that lack a class. With `fold`, the fold of each row, only
+    the pairs within a fold count.
+    """
+    return Truth(case, stand_in, fold)
+
+
+class Counts(NamedTuple):
+    """Twice the number of concordant pairs, and the weight of each class."""
+
+    u2: Any
+    positives: Any
+    negatives: Any
+
+
+def counts_by_search(y, scores, weights=None) -> Counts:
+    """The counts of one group by two binary searches a positive, for too many rows to pair.
+
+    They are exact without weights.
+    """
+    scores, of_positives = np.asarray(scores, np.float64), np.asarray(y) == 1
+    order = np.argsort(scores[~of_positives], kind="stable")
+    negatives = scores[~of_positives][order]
+    # Negatives below each positive, and those of the same score as well
+    ranks = [np.searchsorted(negatives, scores[of_positives], side) for side in ("left", "right")]
+    if weights is None:
+        return Counts(int(sum(r.sum() for r in ranks)), int(of_positives.sum()), negatives.size)
+    weights = np.asarray(weights, np.longdouble)
+    up_to = np.append(np.longdouble(0), np.cumsum(weights[~of_positives][order]))
+    u2 = sum((weights[of_positives] * up_to[rank]).sum() for rank in ranks)
+    return Counts(u2, weights[of_positives].sum(), up_to[-1])
+
+
+class Truth:
     """Every quantity by its definition; groups in sorted order, NaN where undefined."""
 
-    labels: list[Any]
-    n_positives: np.ndarray
-    n_negatives: np.ndarray
-    positives: np.ndarray
-    negatives: np.ndarray
-    matrix: np.ndarray
-    statistics: dict[str, float]
-    share_within: float
-    bound_positives: float
-    bound_negatives: float
+    def __init__(self, case: Case, stand_in: float | None, fold: Any) -> None:
+        weights = np.ones(case.y.size) if case.weights is None else case.weights
+        kept = np.flatnonzero(weights > 0)
+        groups = [case.groups[i] for i in kept]
+        self.labels = sorted(set(groups))
+        number = {label: g for g, label in enumerate(self.labels)}
+        codes = np.array([number[label] for label in groups], int)
+        self._member = codes[:, None] == np.arange(len(self.labels))
+        y, self._scores, self._weights = case.y[kept], case.scores[kept], weights[kept]
+        self._fold = np.zeros(kept.size) if fold is None else np.asarray(fold)[kept]
+        self._rows = pos, neg = y == 1, y != 1
+
+        self.n_positives, self.n_negatives = (self._member[rows].sum(axis=0) for rows in (pos, neg))
+        self.positives, self.negatives = (
+            self._weights[rows] @ self._member[rows] for rows in (pos, neg)
+        )
+        self._wins = comparisons(self._scores[pos], self._scores[neg])
+        pairs = np.multiply.outer(self._weights[pos], self._weights[neg])
+        pairs *= np.equal.outer(self._fold[pos], self._fold[neg])
+        of_positives, of_negatives = (self._member[rows].astype(float) for rows in (pos, neg))
+        self._pairs = of_positives.T @ pairs @ of_negatives
+        self._concordant = of_positives.T @ (pairs * self._wins) @ of_negatives
+        self.matrix = _ratio(self._concordant, self._pairs)
+
+        self._used_auc, used = self.auc.copy(), ~np.isnan(self.auc)
+        if stand_in is not None:
+            self._used_auc[~used], used = stand_in, np.ones(len(self.labels), bool)
+        self._used = used
+        self.statistics = Statistics(
+            {
+                "pooled": lambda: _ratio(self._concordant.sum(), self._pairs.sum()),
+                "macro": lambda: self._average(np.ones(len(self.labels))),
+                "samples": lambda: self._average(self.positives + self.negatives),
+                "positives": lambda: self._average(self.positives),
+                "negatives": lambda: self._average(self.negatives),
+                "within": lambda: self._average(np.diag(self._pairs)),
+                "worst": lambda: self._extremes()[0],
+                "ratio": lambda: _ratio(*self._extremes()) if used.sum() > 1 else NAN,
+                "difference": lambda: np.diff(self._extremes())[0] if used.sum() > 1 else NAN,
+                "cross": self._cross,
+                "cross_difference": self._cross_difference,
+                "tau": self._tau,
+                "bias_score": lambda: bias_score(
+                    self.statistics["pooled"], self._used_auc[used], self._concordant, self._pairs
+                ),
+            }
+        )
 
     @property
     def auc(self) -> np.ndarray:
@@ -77,80 +174,75 @@ class Truth(NamedTuple):
     def n_undefined(self) -> int:
         return int(np.isnan(self.auc).sum())
 
+    @property
+    def share_within(self) -> float:
+        return float(_ratio(np.trace(self._pairs), self._pairs.sum()))
 
-def all_pairs(case: Case, stand_in: float | None = None) -> Truth:
-    """Everything by brute force; `stand_in` is the AUC of groups that lack a class."""
-    weights = np.ones(case.y.size) if case.weights is None else case.weights
-    kept = np.flatnonzero(weights > 0)
-    groups = [case.groups[i] for i in kept]
-    labels = sorted(set(groups))
-    number = {label: g for g, label in enumerate(labels)}
-    codes = np.array([number[label] for label in groups], int)
-    y, scores, weights = case.y[kept], case.scores[kept], weights[kept]
+    @property
+    def bound_positives(self) -> float:
+        return self._bound(*self._rows)
 
-    pos, neg = y == 1, y != 1
-    member = codes[:, None] == np.arange(len(labels))
-    wins = np.where(
-        scores[pos][:, None] > scores[neg],
-        1.0,
-        np.where(scores[pos][:, None] == scores[neg], 0.5, 0.0),
-    )
-    concordant = weights[pos][:, None] * weights[neg] * wins
-    by_groups = member[pos].T.astype(float) @ concordant @ member[neg].astype(float)
-    positives = np.array([weights[pos & member[:, g]].sum() for g in range(len(labels))])
-    negatives = np.array([weights[neg & member[:, g]].sum() for g in range(len(labels))])
-    pairs = positives[:, None] * negatives
-    matrix = np.full(pairs.shape, np.nan)
-    np.divide(by_groups, pairs, out=matrix, where=pairs > 0)
+    @property
+    def bound_negatives(self) -> float:
+        return self._bound(*reversed(self._rows))
 
-    every = weights[pos].sum() * weights[neg].sum()
-    across = ~np.eye(len(labels), dtype=bool)
-    pairs_across = float(pairs[across].sum())
-    statistics = {
-        "pooled": float(concordant.sum() / every) if every else NAN,
-        "cross": float(by_groups[across].sum() / pairs_across) if pairs_across else NAN,
-    }
-    defined = ~np.isnan(np.diag(matrix))
-    auc, used = np.diag(matrix).copy(), defined
-    if stand_in is not None:
-        auc[~defined], used = stand_in, np.ones(len(labels), bool)
-    c = {
-        "macro": np.ones(len(labels)),
-        "samples": positives + negatives,
-        "positives": positives,
-        "negatives": negatives,
-        "within": positives * negatives,
-    }
-    for name in AVERAGES:
-        total = c[name][used].sum()
-        statistics[name] = float((c[name] * auc)[used].sum() / total) if total else NAN
-    aucs = auc[used]
-    two = aucs.size >= 2
-    statistics["worst"] = float(aucs.min()) if aucs.size else NAN
-    statistics["difference"] = float(aucs.max() - aucs.min()) if two else NAN
-    statistics["ratio"] = float(aucs.min() / aucs.max()) if two and aucs.max() > 0 else NAN
-    gaps = np.abs(matrix - matrix.T)[np.ix_(defined, defined)]
-    statistics["cross_difference"] = float(gaps.max()) if defined.sum() >= 2 else NAN
-    variances = shared_variances(
-        [
-            (wins[np.ix_(a, b)], weights[pos][a], weights[neg][b])
-            for a, b in zip(member[pos].T, member[neg].T, strict=True)
-        ]
-    )
-    statistics["tau"] = reml_tau(np.diag(matrix), variances)
-    statistics["bias_score"] = bias_score(statistics["pooled"], aucs, by_groups, pairs)
-    return Truth(
-        labels,
-        np.array([(pos & member[:, g]).sum() for g in range(len(labels))], int),
-        np.array([(neg & member[:, g]).sum() for g in range(len(labels))], int),
-        positives,
-        negatives,
-        matrix,
-        statistics,
-        float(np.trace(pairs) / every) if every else NAN,
-        _bound(scores, weights, member, pos, neg) if every else NAN,
-        _bound(scores, weights, member, neg, pos) if every else NAN,
-    )
+    def _average(self, weights) -> float:
+        total = weights[self._used].sum()
+        return (weights * self._used_auc)[self._used].sum() / total if total else NAN
+
+    def _extremes(self) -> tuple[float, float]:
+        auc = self._used_auc[self._used]
+        return (auc.min(), auc.max()) if auc.size else (NAN, NAN)
+
+    def _cross(self) -> float:
+        across = ~np.eye(len(self.labels), dtype=bool)
+        return _ratio(self._concordant[across].sum(), self._pairs[across].sum())
+
+    def _cross_difference(self) -> float:
+        """Within folds, both cross AUCs may lack pairs though the groups have their own."""
+        defined = ~np.isnan(self.auc)
+        gaps = np.abs(self.matrix - self.matrix.T)[np.ix_(defined, defined)]
+        gaps = gaps[~np.isnan(gaps) & ~np.eye(len(gaps), dtype=bool)]
+        return gaps.max() if gaps.size else NAN
+
+    def _tau(self) -> float:
+        """The variance of a group's AUC is that of a mean over independent folds."""
+        pos, neg = self._rows
+        squares, totals = np.zeros((2, len(self.labels)))
+        for fold in np.unique(self._fold):
+            groups = []
+            for mine in (self._member & (self._fold == fold)[:, None]).T:
+                a, b = mine[pos], mine[neg]
+                weights = self._weights[mine & pos], self._weights[mine & neg]
+                groups.append((self._wins[np.ix_(a, b)], *weights))
+            in_fold = np.array([above.sum() * below.sum() for _, above, below in groups])
+            # A group without pairs in the fold is not in its AUC.
+            squares += np.where(in_fold > 0, in_fold**2 * shared_variances(groups), 0.0)
+            totals += in_fold
+        return reml_tau(self.auc, _ratio(squares, totals**2))
+
+    def _bound(self, averaged, other) -> float:
+        """How far pooled can be from the average by `averaged`, by Kolmogorov distances.
+
+        The sum over groups of their share of `averaged` times the distance of their `other`
+        rows' score distribution from that of all `other` rows, 1 where a group has none.
+        """
+        if not averaged.any() or not other.any():
+            return NAN
+        total = self._weights[averaged].sum()
+        bound = 0.0
+        for mine in self._member.T:
+            share = self._weights[averaged & mine].sum() / total
+            some = other & mine
+            known = share and some.any()
+            bound += share * (kolmogorov(self._scores, self._weights, some, other) if known else 1)
+        return float(bound)
+
+
+def _ratio(numerator: Any, denominator: Any) -> Any:
+    """NaN where the denominator is 0."""
+    full = np.full(np.shape(denominator), NAN)
+    return np.divide(numerator, denominator, out=full, where=np.greater(denominator, 0))[()]
 
 
 def bias_score(pooled, auc, concordant, pairs) -> float:
@@ -230,42 +322,32 @@ def shared_variances(groups) -> np.ndarray:
     return found
 
 
+def restricted_deviance(tau, auc, variances) -> np.ndarray:
+    """Minus twice the log density of differences between groups, for each tau, up to a constant.
+
+    The groups' mean does not change these differences.
+    """
+    contrasts = np.eye(auc.size)[1:] - np.eye(auc.size)[0]
+    differences = contrasts @ auc
+    v = variances + np.square(tau)[:, None]
+    covariance = contrasts @ (v[:, None] * contrasts).swapaxes(1, 2)
+    columns = np.broadcast_to(differences, (len(tau), differences.size))[..., None]
+    solved = np.linalg.solve(covariance, columns)[..., 0]
+    return np.linalg.slogdet(covariance)[1] + solved @ differences
+
+
 def reml_tau(auc, variances) -> float:
     """The tau from 0 to 1/2 of largest restricted likelihood; NaN below two groups."""
     kept = ~np.isnan(variances)
     if kept.sum() < 2:
         return NAN
     y, v = auc[kept], variances[kept]
-
-    def contrasts(tau):
-        """Log density of differences between groups, which their mean does not change."""
-        differences = np.eye(y.size)[1:] - np.eye(y.size)[0]
-        covariance = differences @ np.diag(v + tau**2) @ differences.T
-        d = differences @ y
-        return -(np.linalg.slogdet(covariance)[1] + d @ np.linalg.solve(covariance, d)) / 2
-
     low, high = 0.0, 0.5
     for _ in range(12):  # finer and finer around the best of 41
         grid = np.linspace(low, high, 41)
-        best = int(np.argmax([contrasts(tau) for tau in grid]))
+        best = int(np.argmin(restricted_deviance(grid, y, v)))
         low, high = grid[max(best - 1, 0)], grid[min(best + 1, 40)]
     return float(grid[best])
-
-
-def _bound(scores, weights, member, averaged, other) -> float:
-    """How far pooled can be from the average by `averaged`, by Kolmogorov distances.
-
-    The sum over groups of their share of `averaged` times the distance of their `other`
-    rows' score distribution from that of all `other` rows, 1 where a group has none.
-    """
-    total = weights[averaged].sum()
-    bound = 0.0
-    for g in range(member.shape[1]):
-        share = weights[averaged & member[:, g]].sum() / total
-        mine = other & member[:, g]
-        distance = kolmogorov(scores, weights, mine, other) if mine.any() else 1.0
-        bound += share * distance
-    return float(bound)
 
 
 def kolmogorov(scores, weights, some, others) -> float:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from oracles import comparisons
 from scipy.stats import norm
 
 from skfedauc import GroupAUC, ScoreCounts
@@ -20,7 +21,7 @@ def rows_of(seed, weighted=False):
 
 def delong_by_hand(positives, negatives, weights):
     """AUC and DeLong's variance, from the placements of every row."""
-    wins = np.sign(np.subtract.outer(positives, negatives)) / 2 + 0.5
+    wins = comparisons(positives, negatives)
     share = [w / w.sum() for w in weights]
     auc = share[0] @ wins @ share[1]
     placements = wins @ share[1], share[0] @ wins
@@ -37,7 +38,7 @@ def error_by_hand(y, score, group, weight, g):
     one, other = (delong_by_hand(score[p], score[n], (weight[p], weight[n])) for p, n in sides)
     alike = 0.0
     for rows, others in ((positive, ~positive), (~positive, positive)):
-        wins = np.sign(np.subtract.outer(score[rows], score[others])) / 2 + 0.5
+        wins = comparisons(score[rows], score[others])
         placement, w = wins @ weight[others] / weight[others].sum(), weight[rows]
         deviations = placement - np.average(placement, weights=w)
         effective = w.sum() ** 2 / (w**2).sum()

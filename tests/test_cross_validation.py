@@ -12,14 +12,10 @@ import pytest
 import sklearn
 from numpy.testing import assert_allclose
 from oracles import (
-    AVERAGES,
     STATISTICS,
     Case,
     all_pairs,
-    bias_score,
-    reml_tau,
     same_statistic,
-    shared_variances,
 )
 from scipy import sparse
 from scipy.optimize import brentq
@@ -127,70 +123,9 @@ def together(cases):
 
 
 def within_folds(cases, stand_in=None):
-    """By brute force over the pairs in the same fold: statistics, matrix, share_within."""
-    case = together(cases)
-    fold = np.repeat(np.arange(len(cases)), [c.y.size for c in cases])
-    weights = np.ones(case.y.size) if case.weights is None else case.weights
-    labels = sorted({label for label, w in zip(case.groups, weights, strict=True) if w > 0})
-    member = np.array([[label == other for other in labels] for label in case.groups], float)
-    pos, neg = case.y == 1, case.y != 1
-    higher = np.sign(np.subtract.outer(case.scores[pos], case.scores[neg])) / 2 + 0.5
-    pairs = np.multiply.outer(weights[pos], weights[neg]) * np.equal.outer(fold[pos], fold[neg])
-    concordant_by = member[pos].T @ (pairs * higher) @ member[neg]
-    pairs_by = member[pos].T @ pairs @ member[neg]
-    matrix = np.full(pairs_by.shape, np.nan)
-    np.divide(concordant_by, pairs_by, out=matrix, where=pairs_by > 0)
-    positives, negatives = (weights[rows] @ member[rows] for rows in (pos, neg))
-
-    auc, n_pairs = np.diag(matrix).copy(), np.diag(pairs_by)
-    defined = n_pairs > 0
-    # Both cross AUCs are defined if there are pairs of the groups, both ways round, in a fold.
-    gaps = np.abs(matrix - matrix.T)[np.ix_(defined, defined)]
-    gaps = gaps[~np.isnan(gaps) & ~np.eye(len(gaps), dtype=bool)]
-    if stand_in is not None:
-        auc[~defined] = stand_in
-    used = ~np.isnan(auc)
-    share = {
-        "macro": np.ones(len(labels)),
-        "samples": positives + negatives,
-        "positives": positives,
-        "negatives": negatives,
-        "within": n_pairs,
-    }
-    across = pairs_by.sum() - n_pairs.sum()
-    statistics = {name: np.average(auc[used], weights=share[name][used]) for name in AVERAGES}
-    statistics |= {
-        "pooled": concordant_by.sum() / pairs_by.sum(),
-        "cross": (concordant_by.sum() - np.trace(concordant_by)) / across if across else np.nan,
-        "worst": auc[used].min(),
-        "ratio": auc[used].min() / auc[used].max() if used.sum() > 1 else np.nan,
-        "difference": auc[used].max() - auc[used].min() if used.sum() > 1 else np.nan,
-        "cross_difference": gaps.max() if gaps.size else np.nan,
-        "tau": within_tau(cases, labels, np.diag(matrix)),
-    }
-    statistics["bias_score"] = bias_score(statistics["pooled"], auc[used], concordant_by, pairs_by)
-    return statistics, matrix, float(n_pairs.sum() / pairs_by.sum())
-
-
-def within_tau(cases, labels, auc):
-    """Of the group AUCs within folds; their variances are of independent folds."""
-    variances, all_pairs_of = np.zeros((2, len(labels)))
-    for case in cases:
-        weights = np.ones(case.y.size) if case.weights is None else case.weights
-        groups = []
-        for label in labels:
-            mine = np.array([group == label for group in case.groups]) & (weights > 0)
-            a, b = mine & (case.y == 1), mine & (case.y != 1)
-            wins = np.sign(np.subtract.outer(case.scores[a], case.scores[b])) / 2 + 0.5
-            groups.append((wins, weights[a], weights[b]))
-        in_fold = np.array([above.sum() * below.sum() for _, above, below in groups])
-        variance = shared_variances(groups)
-        # A group without pairs in the fold is not in its AUC.
-        variances += np.where(in_fold > 0, in_fold**2 * variance, 0.0)
-        all_pairs_of += in_fold
-    full = np.full(len(labels), np.nan)
-    variances = np.divide(variances, all_pairs_of**2, out=full, where=all_pairs_of > 0)
-    return reml_tau(auc, variances)
+    """By brute force over the pairs in the same fold."""
+    fold = np.repeat(np.arange(len(cases)), [case.y.size for case in cases])
+    return all_pairs(together(cases), stand_in, fold)
 
 
 def quietly(report, name):
@@ -212,16 +147,16 @@ def check_report(report, truth, names=STATISTICS):
 
 
 def check_within_folds(report, cases, stand_in=None, names=STATISTICS):
-    statistics, matrix, share_within = within_folds(cases, stand_in)
+    truth = within_folds(cases, stand_in)
     for name in names:
-        assert same_statistic(name, quietly(report, name), statistics[name]), name
-    assert_allclose(report.cross_matrix, matrix, rtol=0, atol=1e-12)
-    assert_allclose(report.by_group["auc"], np.diag(matrix), rtol=0, atol=1e-12)
+        assert same_statistic(name, quietly(report, name), truth.statistics[name]), name
+    assert_allclose(report.cross_matrix, truth.matrix, rtol=0, atol=1e-12)
+    assert_allclose(report.by_group["auc"], truth.auc, rtol=0, atol=1e-12)
     within, cross, share = report.decomposition()
-    assert share == pytest.approx(share_within, abs=1e-12)
-    assert within == pytest.approx(statistics["within"], abs=1e-12)
+    assert share == pytest.approx(truth.share_within, abs=1e-12)
+    assert within == pytest.approx(truth.statistics["within"], abs=1e-12)
     if share < 1:
-        assert cross == pytest.approx(statistics["cross"], abs=1e-12)
+        assert cross == pytest.approx(truth.statistics["cross"], abs=1e-12)
         assert share * within + (1 - share) * cross == pytest.approx(report.pooled, abs=1e-12)
 
 

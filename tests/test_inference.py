@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from oracles import comparisons, restricted_deviance
 from scipy import optimize, stats
 from sklearn.exceptions import UndefinedMetricWarning
 from statsmodels.stats.meta_analysis import combine_effects
@@ -62,8 +63,7 @@ def simulated(seed, n_groups=6, decimals=1, weighted=False, n=200):
 
 def comparisons_of(y, scores, weights):
     """Matrix of comparisons of each positive with each negative, and the weights of both."""
-    above = scores[y][:, None] - scores[~y]
-    return np.where(above > 0, 1.0, np.where(above == 0, 0.5, 0.0)), weights[y], weights[~y]
+    return comparisons(scores[y], scores[~y]), weights[y], weights[~y]
 
 
 # Variances -------------------------------------------------------------------------------
@@ -561,7 +561,7 @@ def test_interval_and_p_value_of_the_difference_compare_all_pairs(n_groups):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_interval_of_the_difference_leaves_out_0_exactly_where_p_is_small(weighted):
     seen = set()
-    for seed in range(40):
+    for seed in range(15):
         rng = np.random.default_rng(seed)
         y, scores, groups, weights = simulated(
             seed, n_groups=2 + seed % 5, n=400, weighted=weighted
@@ -919,7 +919,7 @@ def test_a_tiny_group_hides_no_difference_between_large_ones():
 
 def test_comparisons_with_the_rest_of_rare_positives_hold_their_level():
     # 10 groups of 20/400 rows, AUC .95, positives of twice the spread: own variances gave 45 %
-    rng, n_runs = np.random.default_rng(0), 150
+    rng, n_runs = np.random.default_rng(0), 40
     codes = np.repeat(np.arange(10 * n_runs), 420)
     y = np.tile(np.arange(420) < 20, 10 * n_runs)
     scores = rng.normal(size=y.size)
@@ -1055,7 +1055,7 @@ def test_meta_analysis_on_logits_equals_metafor():
 
 def test_scorers_give_the_variance_beyond_sampling_error():
     signs = set()
-    for seed in range(30):
+    for seed in range(10):
         report = report_of(*simulated(seed, n=400))
         v = report.variances
         square = v.auc.var(ddof=1) - v.unbiased.mean()
@@ -1067,30 +1067,23 @@ def test_scorers_give_the_variance_beyond_sampling_error():
     assert signs == {-1.0, 1.0}
 
 
-def restricted_deviance(tau, auc, variances):
-    """Minus twice the log density of the differences to the first group, up to a constant."""
-    differences = np.eye(auc.size)[1:] - np.eye(auc.size)[0]
-    covariance = differences @ np.diag(variances + tau**2) @ differences.T
-    return -2 * stats.multivariate_normal(cov=covariance).logpdf(differences @ auc)
-
-
 def test_tau_is_of_largest_restricted_likelihood_and_within_its_interval():
     zeros = 0
-    for seed in range(20):
+    for seed in range(6):
         report = report_of(*simulated(seed, n=400))
         row = report.heterogeneity().loc["reml"]
         assert report.tau == report.statistic("tau") == report.statistics()["tau"] == row.tau
         assert row.ci_low <= row.tau <= row.ci_high
         auc, v = report.variances.auc, report.variances.shared
         grid = np.linspace(0, 0.5, 200)
-        least = restricted_deviance(row.tau, auc, v)
-        assert least <= min(restricted_deviance(tau, auc, v) for tau in grid) + 1e-9
+        (least,) = restricted_deviance([row.tau], auc, v)
+        assert least <= restricted_deviance(grid, auc, v).min() + 1e-9
         for limit in (row.ci_low, row.ci_high):
             if 0 < limit < 0.5:
-                deviance = restricted_deviance(limit, auc, v) - least
+                (deviance,) = restricted_deviance([limit], auc, v) - least
                 assert deviance == pytest.approx(stats.chi2.ppf(0.95, 1), rel=1e-5)
         zeros += row.tau == 0
-    assert 0 < zeros < 20
+    assert 0 < zeros < 6
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -1258,7 +1251,7 @@ def test_p_values_of_anderson_darling_are_uniform_when_groups_are_alike():
 @pytest.mark.parametrize("seed", range(4))
 def test_the_bound_is_certain(seed):
     rng = np.random.default_rng(seed)
-    for _ in range(250):
+    for _ in range(80):
         n, k = rng.integers(2, 30), rng.integers(1, 5)
         y = rng.random(n) < rng.uniform(0.1, 0.9)
         if y.all() or not y.any():

@@ -714,7 +714,7 @@ SIMPLEST = select_simplest("pooled", **RULE)
 LIMITED = select_within_gap("pooled", at_most=0.5)
 rules_and_searches = pytest.mark.parametrize(
     ("rule", "kind"),
-    [(rule, kind) for rule in (SIMPLEST, LIMITED) for kind in (GridSearchCV, RandomizedSearchCV)],
+    [(SIMPLEST, GridSearchCV), (LIMITED, RandomizedSearchCV)],
     ids=lambda value: getattr(value, "__name__", type(value).__name__),
 )
 

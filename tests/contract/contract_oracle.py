@@ -1,13 +1,11 @@
-"""What the scores must be: scikit-learn's own AUC in plain loops over folds."""
+"""What the scores must be: all pairs of rows, in plain loops over folds."""
 
 from collections.abc import Iterable
-from functools import cached_property
 
 import numpy as np
+from oracles import AVERAGES, Case, all_pairs
 from sklearn.base import clone
-from sklearn.metrics import roc_auc_score
 
-AVERAGES = ["macro", "samples", "positives", "negatives", "within"]
 STATISTICS = ["pooled", *AVERAGES, "worst", "ratio", "cross", "neg_difference"]
 STATISTICS += ["neg_cross_difference"]
 
@@ -25,66 +23,19 @@ class Expected:
     """
 
     def __init__(self, y, score, site, *, weight=None, stand_in=None):
-        self.y, self.score, self.site = np.asarray(y, int), np.asarray(score), np.asarray(site)
-        self.weight = np.ones(self.y.size) if weight is None else np.asarray(weight)
-        self.stand_in = stand_in
-        self.sites = sorted(set(self.site.tolist()))
-
-    def auc(self, rows):
-        return roc_auc_score(self.y[rows], self.score[rows], sample_weight=self.weight[rows])
-
-    def sum_of(self, site, label):
-        return self.weight[(self.site == site) & (self.y == label)].sum()
-
-    def of_site(self, site):
-        rows = self.site == site
-        return self.auc(rows) if len(set(self.y[rows])) == 2 else self.stand_in
-
-    @cached_property
-    def aucs(self):
-        aucs = {site: self.of_site(site) for site in self.sites}
-        return {site: auc for site, auc in aucs.items() if auc is not None}
-
-    @cached_property
-    def across(self):
-        """Positives of one site against negatives of another: AUC and weight of the pairs."""
-        found = {}
-        for g in self.sites:
-            for h in self.sites:
-                pairs = self.sum_of(g, 1) * self.sum_of(h, 0)
-                if g != h and pairs:
-                    found[g, h] = (
-                        self.auc(np.where(self.y == 1, self.site == g, self.site == h)),
-                        pairs,
-                    )
-        return found
-
-    def average(self, name):
-        share = {
-            "macro": lambda site: 1,
-            "samples": lambda site: self.sum_of(site, 1) + self.sum_of(site, 0),
-            "positives": lambda site: self.sum_of(site, 1),
-            "negatives": lambda site: self.sum_of(site, 0),
-            "within": lambda site: self.sum_of(site, 1) * self.sum_of(site, 0),
-        }[name]
-        return np.average(list(self.aucs.values()), weights=[share(site) for site in self.aucs])
+        rows = np.asarray(y, int), np.asarray(score), np.asarray(site).tolist()
+        self.truth = all_pairs(
+            Case(*rows, None if weight is None else np.asarray(weight)), stand_in
+        )
+        self.stand_in = np.nan if stand_in is None else stand_in
 
     def __getitem__(self, name):
-        if name == "pooled":
-            return self.auc(slice(None))
-        if name in AVERAGES:
-            return self.average(name)
         if name.startswith("auc_"):
-            auc = self.of_site(name.removeprefix("auc_"))
-            return np.nan if auc is None else auc
-        if name == "cross":
-            aucs, pairs = np.transpose(list(self.across.values()))
-            return np.average(aucs, weights=pairs)
-        if name == "neg_cross_difference":
-            both = [(g, h) for g, h in self.across if (h, g) in self.across]
-            return -max(abs(self.across[g, h][0] - self.across[h, g][0]) for g, h in both)
-        low, high = min(self.aucs.values()), max(self.aucs.values())
-        return {"worst": low, "ratio": low / high, "neg_difference": low - high}[name]
+            aucs = dict(zip(self.truth.labels, self.truth.auc, strict=True))
+            auc = aucs.get(name.removeprefix("auc_"), np.nan)
+            return self.stand_in if np.isnan(auc) else auc
+        sign = -1 if name.startswith("neg_") else 1
+        return sign * self.truth.statistics[name.removeprefix("neg_")]
 
 
 def rows_of(table, rows):

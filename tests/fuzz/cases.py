@@ -1,4 +1,4 @@
-"""Random cases of the kinds on which counting goes wrong, and the counts that they must give.
+"""Random cases of the kinds on which counting goes wrong.
 
 A case is drawn from a seed. Its kinds of scores, groups and weights, its size and its
 prevalence are named, so that a failure can be repeated and read.
@@ -233,31 +233,6 @@ def draw(seed: int) -> Case:
         scores = scores + 2  # zeros and ones alone look like predicted labels
     groups, label = GROUPS[kinds[1]](rng, codes)
     return Case(name, y, scores, groups, [label(int(c)) for c in codes], codes, weights)
-
-
-class Counts(NamedTuple):
-    """What a case must count to: twice the concordant pairs, and the weight of each class."""
-
-    twice: Any
-    positives: Any
-    negatives: Any
-
-
-def counted(y: np.ndarray, scores: np.ndarray, weights: np.ndarray | None) -> Counts:
-    """Counts of one group by two binary searches a positive: exact without weights."""
-    scores = np.asarray(scores, np.float64)
-    if weights is None:
-        negatives = np.sort(scores[y == 0])
-        places = [np.searchsorted(negatives, scores[y == 1], side) for side in ("left", "right")]
-        return Counts(int(sum(p.sum() for p in places)), int((y == 1).sum()), negatives.size)
-    weights = np.asarray(weights, np.longdouble)
-    order = np.argsort(scores[y == 0], kind="stable")
-    negatives = scores[y == 0][order]
-    up_to = np.append(np.longdouble(0), np.cumsum(weights[y == 0][order]))
-    mine = weights[y == 1]
-    places = [np.searchsorted(negatives, scores[y == 1], side) for side in ("left", "right")]
-    twice = sum((mine * up_to[place]).sum() for place in places)
-    return Counts(twice, mine.sum(), up_to[-1])
 
 
 # Scores that float64 would round, which is a wrong number if it ties two of them.

@@ -191,7 +191,7 @@ def built(repository: pathlib.Path, work: str) -> pathlib.Path:
 def tried(folder: pathlib.Path, kernel: str, mutant: Mutant | None) -> tuple[int, str]:
     """Number of cases tried in another process, and what the last one failed by."""
     seconds = SECONDS_WITHOUT if mutant is None else SECONDS
-    paths = os.pathsep.join([str(folder), str(HERE)])
+    paths = os.pathsep.join([str(folder), str(HERE), str(HERE.parent)])
     environment = {"PYTHONPATH": paths, "SKFEDAUC_KERNEL": kernel, "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, __file__, "--check", str(seconds)]
     try:

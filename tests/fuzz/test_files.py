@@ -18,7 +18,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from cases import counted
+from oracles import counts_by_search
 
 from skfedauc import GroupAUC
 from skfedauc.cli.arguments import parse
@@ -150,9 +150,9 @@ def expected_of(rows):
 
 
 def counts_of(positive, scores):
-    counts = counted(positive.astype(int), scores, None)
+    counts = counts_by_search(positive.astype(int), scores, None)
     n_pairs = counts.positives * counts.negatives
-    auc = counts.twice / (2 * n_pairs) if n_pairs else math.nan
+    auc = counts.u2 / (2 * n_pairs) if n_pairs else math.nan
     return counts.positives, counts.negatives, auc
 
 
