@@ -1,4 +1,4 @@
-"""Whatever users pass: every kind of column means the same, all else is a clear error."""
+"""Validation: columns of all kinds give equal counts; other input gives a clear error."""
 
 import datetime
 import itertools
@@ -149,18 +149,13 @@ def assert_groups(counts, labels):
     assert counts.n_positives.tolist() == expected
 
 
-@pytest.mark.parametrize("kind", LABELS)
 @pytest.mark.parametrize("column", [*COLUMNS, *(f"{name} (category)" for name in CATEGORICALS)])
-def test_one_column_of_groups(column, kind):
+def test_one_column_of_groups(column):
     make = {**COLUMNS, **{f"{k} (category)": v for k, v in CATEGORICALS.items()}}[column]
-    counts = counts_of(groups=make(LABELS[kind]))
-    assert_groups(counts, LABELS[kind])
-    assert counts == counts_of(groups=LABELS[kind])
-
-
-@pytest.mark.parametrize("column", STRING_COLUMNS)
-def test_columns_of_strings(column):
-    assert counts_of(groups=STRING_COLUMNS[column](STRINGS)) == counts_of(groups=STRINGS)
+    for labels in LABELS.values():
+        counts = counts_of(groups=make(labels))
+        assert_groups(counts, labels)
+        assert counts == counts_of(groups=labels)
 
 
 # Characters whose order differs by encoding, and such as are easily lost at an end.
@@ -181,31 +176,35 @@ def random_texts(kind, rng):
     return rng.choice(np.array(list(texts), object), 40).tolist()
 
 
-@pytest.mark.parametrize("many", [False, True], ids=["", "as of many rows"])
-@pytest.mark.parametrize(
-    "kind", ["one", "few", "long", "numbered", "of two characters", "all distinct"]
-)
+TEXTS = ["one", "few", "long", "numbered", "of two characters", "all distinct"]
+
+
 @pytest.mark.parametrize("column", [*COLUMNS, *CATEGORICALS, *STRING_COLUMNS])
-def test_numbers_of_text(monkeypatch, column, kind, many):
-    """The number of a label is its place among the sorted labels that the column holds."""
-    if many:
-        monkeypatch.setattr(encoding, "HASHED_ROWS", 2)
-        monkeypatch.setattr(label_module, "_FEW_LABELS", 0)
+def test_numbers_of_text(monkeypatch, column):
+    """The number of a label is its position among the sorted labels of the column."""
     make = {**CATEGORICALS, **COLUMNS, **STRING_COLUMNS}[column]
-    for seed in range(5):
+    for kind, seed in itertools.product(TEXTS, range(2)):
         given = make(random_texts(kind, np.random.default_rng(seed)))
         if hasattr(given, "columns"):
             given = given["x"]
         # Numpy drops a NUL at the end, and pandas before 3.1 does in categories.
         rows = np.ravel(given).tolist() if isinstance(given, np.ndarray) else list(given)
         rows = [row.as_py() if isinstance(row, pa.Scalar) else row for row in rows]
-        places = {label: place for place, label in enumerate(sorted(set(rows)))}
-        codes, labels = encode_groups(given)
-        assert labels.dtype == object
-        assert labels.tolist() == list(places)
-        assert {type(label) for label in labels} == {str}
-        assert codes.dtype == np.intp
-        assert codes.tolist() == [places[row] for row in rows]
+        positions = {label: position for position, label in enumerate(sorted(set(rows)))}
+        assert_text_codes(given, rows, positions)
+        with monkeypatch.context() as as_of_many_rows:
+            as_of_many_rows.setattr(encoding, "HASHED_ROWS", 2)
+            as_of_many_rows.setattr(label_module, "_FEW_LABELS", 0)
+            assert_text_codes(given, rows, positions)
+
+
+def assert_text_codes(given, rows, positions):
+    codes, labels = encode_groups(given)
+    assert labels.dtype == object
+    assert labels.tolist() == list(positions)
+    assert {type(label) for label in labels} == {str}
+    assert codes.dtype == np.intp
+    assert codes.tolist() == [positions[row] for row in rows]
 
 
 @pytest.mark.parametrize(
@@ -351,16 +350,15 @@ FRAMES = {
 }
 
 
-@pytest.mark.parametrize("kinds", list(itertools.permutations(LABELS, 2)), ids="-".join)
 @pytest.mark.parametrize("frame", FRAMES)
-def test_several_columns_of_groups(frame, kinds):
-    columns = [LABELS[kind] for kind in kinds]
-    rows = list(zip(*columns, strict=True))
-    counts = counts_of(groups=FRAMES[frame](columns))
-    assert list(counts.groups) == sorted(set(rows))
-    for got, row in zip(counts.groups, sorted(set(rows)), strict=True):
-        assert [isinstance(part, type(of)) for part, of in zip(got, row, strict=True)] == [True] * 2
-    assert counts == counts_of(groups=rows)
+def test_several_columns_of_groups(frame):
+    for columns in itertools.permutations(LABELS.values(), 2):
+        rows = list(zip(*columns, strict=True))
+        counts = counts_of(groups=FRAMES[frame](columns))
+        assert list(counts.groups) == sorted(set(rows))
+        for got, row in zip(counts.groups, sorted(set(rows)), strict=True):
+            assert all(isinstance(part, type(of)) for part, of in zip(got, row, strict=True))
+        assert counts == counts_of(groups=rows)
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
@@ -405,31 +403,29 @@ def test_labels_stay_what_they_are():
 # Classes, scores and weights ---------------------------------------------------------------
 
 
+CHANGES = [
+    {"y_true": [0, 1, 0, 1]},
+    {"y_true": [False, True, False, True]},
+    {"y_true": [-1, 1, -1, 1]},
+    {"y_true": [0.0, 1.0, 0.0, 1.0]},
+    {"y_true": ["no", "yes", "no", "yes"], "pos_label": "yes"},
+    {"y_true": ["no", "yes", "no", "yes"], "pos_label": "no"},
+    {"y_true": [2, 5, 2, 5], "pos_label": 5},
+    {"y_score": [0.1, 0.4, 0.35, 0.8]},
+    {"y_score": [3, 1, 4, 2]},
+    {"sample_weight": [1, 2, 0, 4]},
+    {"sample_weight": [0.5, 2.0, 1.0, 4.0]},
+]
+
+
 @pytest.mark.parametrize("column", COLUMNS)
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"y_true": [0, 1, 0, 1]},
-        {"y_true": [False, True, False, True]},
-        {"y_true": [-1, 1, -1, 1]},
-        {"y_true": [0.0, 1.0, 0.0, 1.0]},
-        {"y_true": ["no", "yes", "no", "yes"], "pos_label": "yes"},
-        {"y_true": ["no", "yes", "no", "yes"], "pos_label": "no"},
-        {"y_true": [2, 5, 2, 5], "pos_label": 5},
-        {"y_score": [0.1, 0.4, 0.35, 0.8]},
-        {"y_score": [3, 1, 4, 2]},
-        {"sample_weight": [1, 2, 0, 4]},
-        {"sample_weight": [0.5, 2.0, 1.0, 4.0]},
-    ],
-    ids=str,
-)
-def test_columns_of_classes_scores_and_weights(column, change):
-    name = next(iter(change))
-    given = {**change, name: COLUMNS[column](change[name])}
-    positive = np.equal(ROWS["y_true"], 0 if change.get("pos_label") == "no" else 1)
-    plain = {} if name == "y_true" else {name: np.array(change[name], float)}
-    expected = counts_of(**{**plain, "y_true": positive})
-    assert counts_of(**given) == expected
+def test_columns_of_classes_scores_and_weights(column):
+    for change in CHANGES:
+        name = next(iter(change))
+        given = {**change, name: COLUMNS[column](change[name])}
+        positive = np.equal(ROWS["y_true"], 0 if change.get("pos_label") == "no" else 1)
+        plain = {} if name == "y_true" else {name: np.array(change[name], float)}
+        assert counts_of(**given) == counts_of(**{**plain, "y_true": positive})
 
 
 @pytest.mark.parametrize("scores", [[0.5, 0.25, 2.0, -1.0], [0.1, 0.4, 0.35, 0.8]], ids=str)
@@ -443,7 +439,7 @@ def test_weights_may_be_rounded():
 
 
 @pytest.mark.parametrize("y_true", [[1, 1, 1, 1], [True] * 4, [1.0] * 4])
-def test_one_class_is_enough_for_a_counts(y_true):
+def test_one_class_is_enough_for_score_counts(y_true):
     assert counts_of(y_true=y_true).n_negatives.sum() == 0
 
 
@@ -468,17 +464,22 @@ def test_pos_label(y_true, pos_label, n_positives):
     assert counts_of(y_true=y_true, pos_label=pos_label).n_positives.sum() == n_positives
 
 
-@pytest.mark.parametrize(
-    "y_score", [[0, 1, 0, 1], [False, True, False, True], [0.0, 1.0, 1.0, 0.0]]
-)
-@pytest.mark.parametrize(
-    "call",
-    [ScoreCounts.from_predictions, GroupAUC.from_predictions, group_roc_auc_score],
-    ids=["partial", "report", "function"],
-)
-def test_hard_labels_warn(call, y_score):
+CALLS = {
+    "counts": ScoreCounts.from_predictions,
+    "report": GroupAUC.from_predictions,
+    "function": group_roc_auc_score,
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_hard_labels_warn(name):
+    hard = {
+        "counts": [0, 1, 0, 1],
+        "report": [False, True, False, True],
+        "function": [0.0, 1.0, 1.0, 0.0],
+    }
     with pytest.warns(UserWarning, match=r"only 0 and 1.*predict_proba\(X\)\[:, 1\]") as caught:
-        call(ROWS["y_true"], y_score, groups=["a"] * 4)
+        CALLS[name](ROWS["y_true"], hard[name], groups=["a"] * 4)
     assert len(caught) == 1
 
 
@@ -733,7 +734,6 @@ def test_long_doubles_that_would_be_rounded(more):
         counts_of(y_score=scores)
 
 
-@pytest.mark.parametrize("name", ["n_negatives", "n_positives"])
 @pytest.mark.parametrize(
     "counts",
     [
@@ -746,10 +746,12 @@ def test_long_doubles_that_would_be_rounded(more):
     ],
     ids=repr,
 )
-def test_counts_that_are_too_many(name, counts):
-    given = {"n_negatives": [1, 2], "n_positives": [1, 2], name: counts}
-    with pytest.raises(ValueError, match=rf"{name} must be at most 2\*\*40, the most rows.*; got "):
-        ScoreCounts.from_counts(None, [0.1, 0.2], **given)
+def test_counts_that_are_too_many(counts):
+    for name in ("n_negatives", "n_positives"):
+        given = {"n_negatives": [1, 2], "n_positives": [1, 2], name: counts}
+        message = rf"{name} must be at most 2\*\*40, the most rows.*; got "
+        with pytest.raises(ValueError, match=message):
+            ScoreCounts.from_counts(None, [0.1, 0.2], **given)
 
 
 @pytest.mark.parametrize(
@@ -768,25 +770,17 @@ def test_pos_label_must_be_a_label(y_true, pos_label, message):
         counts_of(y_true=y_true, pos_label=pos_label)
 
 
-@pytest.mark.parametrize(
-    "call",
-    [ScoreCounts.from_predictions, GroupAUC.from_predictions, group_roc_auc_score],
-    ids=["partial", "report", "function"],
-)
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
+@pytest.mark.parametrize("name", CALLS)
+def test_every_way_in_checks(name):
+    for change, message in [
         ({"y_score": np.eye(4, 2)}, r"y_score\[:, 1\]"),
         ({"y_score": [0.1, np.nan, 0.3, 0.4]}, "1 NaN"),
         ({"y_true": [0, 1, 2, 1]}, "two classes"),
         ({"groups": ["a", None, "b", "b"]}, "1 missing labels"),
         ({"sample_weight": [1, -1, 1, 1]}, "1 negative"),
-    ],
-    ids=str,
-)
-def test_every_way_in_checks(call, change, message):
-    with pytest.raises(ValueError, match=message):
-        call(**{**ROWS, **change})
+    ]:
+        with pytest.raises(ValueError, match=message):
+            CALLS[name](**{**ROWS, **change})
 
 
 @pytest.mark.parametrize("labels", [[2**63 - 1, 2**63 - 2], [-(2**63), 2**63 - 1], [-(2**63), 5]])
@@ -882,7 +876,6 @@ ALONE = [
 ]
 
 
-@pytest.mark.parametrize("number", ALONE, ids=str)
 @pytest.mark.parametrize(
     "count",
     [
@@ -892,9 +885,10 @@ ALONE = [
     ],
     ids=["rows", "counts", "batches"],
 )
-def test_numbers_that_may_tie_with_those_of_another_batch_are_refused(number, count):
-    with pytest.raises(ValueError, match=r"score .*might tie"):
-        count(number)
+def test_numbers_that_may_tie_with_those_of_another_batch_are_refused(count):
+    for number in ALONE:
+        with pytest.raises(ValueError, match=r"score .*might tie"):
+            count(number)
 
 
 def test_decimals_that_a_float_is_printed_as_are_kept():
@@ -935,16 +929,16 @@ def test_pos_label_is_one_label(pos_label):
 
 
 @pytest.mark.parametrize("column", [pd.Series, np.array, pl.Series, pa.array, pd.Categorical])
-@pytest.mark.parametrize("kind", [list, tuple])
-def test_a_list_of_columns_is_told_how_to_pass_them(column, kind):
-    groups = kind([column(list("abab")), column(list("xyxy"))])
-    with pytest.raises(TypeError, match=r"groups is a (list|tuple) of 2 columns .*DataFrame"):
-        GroupAUC.from_predictions([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], groups=groups)
+def test_columns_in_a_list_or_tuple_are_refused(column):
+    for kind in (list, tuple):
+        groups = kind([column(list("abab")), column(list("xyxy"))])
+        with pytest.raises(TypeError, match=rf"groups is a {kind.__name__} of 2 columns .*DataFr"):
+            GroupAUC.from_predictions([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], groups=groups)
     of_rows = list(zip("abab", "xyxy", strict=True))
     assert GroupAUC.from_predictions([0, 1, 0, 1], [1, 2, 3, 4], groups=of_rows).n_groups == 2
 
 
-def test_lists_and_dicts_of_columns_are_told_how_to_pass_them():
+def test_lists_of_lists_and_dicts_of_columns_are_refused():
     arguments = [0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]
     with pytest.raises(ValueError, match=r"2 rows of 4 labels each.*groups=list\(zip\(\*columns"):
         GroupAUC.from_predictions(*arguments, groups=[list("abab"), list("xyxy")])
