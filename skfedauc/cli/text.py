@@ -53,14 +53,13 @@ def _grouping_line(grouping: Grouping) -> str:
     line += f", {counted(report.n_groups, 'group')}"
     if report.n_undefined:
         line += f", {report.n_undefined:,} of them undefined (one class only)"
-        if report.n_undefined == report.n_groups:
-            line += (
-                f"; does each row have a group of its own? --group {shortened(columns[0])} should "
-            )
-            line += "repeat its labels"
+    if report.n_undefined == report.n_groups:
+        line += (
+            "; does each row have a group of its own? "
+            f"The labels in --group {shortened(columns[0])} should repeat"
+        )
     if grouping.n_dropped:
-        line += f"; {counted(grouping.n_dropped, 'row')} without {listed(columns, ' or ')} "
-        line += "dropped"
+        line += f"; {counted(grouping.n_dropped, 'row')} without {listed(columns, ' or ')} dropped"
     return line
 
 
@@ -87,8 +86,8 @@ def _test_lines(grouping: Grouping) -> list[str]:
     lines = [
         f"Test that all groups{left_out} have the same AUC: p = {test.pvalue:.2g}.",
         f"Largest difference of two groups: {_interval(difference)}.{_clearest(difference)}",
-        "Expected from sampling error if all groups had the same true AUC: "
-        f"{report.null_difference:.4f}.",
+        "If all true AUCs were equal, sampling error alone would make it "
+        f"{report.null_difference:.4f} on average.",
     ]
     others = grouping.without_small_groups
     if others is not None:
@@ -96,8 +95,8 @@ def _test_lines(grouping: Grouping) -> list[str]:
         difference = others.test_difference()
         lines.append(
             f"Without {counted(n_small, 'group')} of fewer than {SMALL} positives or "
-            f"negatives: largest difference {_interval(difference)}; expected from sampling error "
-            f"{others.null_difference:.4f}.{_clearest(difference)}"
+            f"negatives: largest difference {_interval(difference)}; from sampling error alone "
+            f"{others.null_difference:.4f} on average.{_clearest(difference)}"
         )
     return lines
 

@@ -97,8 +97,8 @@ def test_differences_without_small_groups(tmp_path, audit, capsys):
     assert (
         f"Largest difference of two groups: {test.difference:.4f}, 95% interval "
         f"{test.ci_low:.4f}..{test.ci_high:.4f}, p = {test.pvalue:.2g}.\n"
-        "Expected from sampling error if all groups had the same true AUC: "
-        f"{report.null_difference:.4f}.\n"
+        "If all true AUCs were equal, sampling error alone would make it "
+        f"{report.null_difference:.4f} on average.\n"
     ) in printed
     assert (
         f"Without 1 group of fewer than 10 positives or negatives: largest difference "

@@ -53,8 +53,8 @@ def test_rows_without_groups_are_mentioned(gaps, printed_by):
 
 def test_a_group_for_every_row(tmp_path, printed_by):
     path = save(tmp_path / "p.csv", "y,s,g\n0,.1,1\n1,.2,2\n1,.3,3\n")
-    question = "does each row have a group of its own? --group 'g' should repeat"
-    assert question in printed_by("audit", path, *COLUMNS)
+    hint = "does each row have a group of its own? The labels in --group 'g' should repeat"
+    assert hint in printed_by("audit", path, *COLUMNS)
 
 
 def test_undefined_groups_are_counted_and_last(tmp_path, printed_by):
