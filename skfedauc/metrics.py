@@ -20,7 +20,8 @@ from skfedauc.report import (
     StatisticName,
     Undefined,
     check_statistic,
-    is_over_groups,
+    of_one_label,
+    shares,
 )
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def group_roc_auc_score(
     auc = report.by_group["auc"]
     if isinstance(report.undefined, float):
         return auc.fillna(report.undefined)
-    report._report_undefined()
+    report.estimates.policy.report_groups(report.pairs)
     return auc
 
 
@@ -315,7 +316,8 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
     n_rows, n_groups = rows.scores.size, report.n_groups
     if not 0 < int(rows.positive.sum()) < n_rows:
         raise ValueError(
-            f"y_true must hold both classes; got one among {n_rows} rows{report._of_one_label}."
+            f"y_true must hold both classes; got one among {n_rows} rows"
+            f"{of_one_label(report.counts)}."
         )
     found = paired_differences(
         PairedRows(
@@ -326,7 +328,9 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
             n_groups,
         )
     )
-    new_groups = is_over_groups(over, n_groups - report.n_undefined) and groups is not None
+    new_groups = (
+        intervals.is_over_groups(over, n_groups - report.n_undefined) and groups is not None
+    )
     # The variance of unequally weighted rows is that of the few that weigh most.
     weighted = rows.weights is not None
     degrees_of_freedom = found.degrees_of_freedom if weighted else np.full(n_groups, np.inf)
@@ -343,7 +347,7 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
     bound = 2.0 * (report.variances.safe + other_report.variances.safe)
     of_group = np.where(np.isnan(found.variance), bound, found.variance)
     for name in AVERAGES:
-        share = report._shares(name)
+        share = shares(report.estimates, name)
         if share is None:
             continue
         used = share > 0

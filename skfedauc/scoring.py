@@ -11,17 +11,20 @@ import numpy as np
 
 from skfedauc import _input, _sklearn, _words
 from skfedauc.counts import ScoreCounts
+from skfedauc.pairs import GroupPairs
 from skfedauc.report import (
-    GroupAUC,
+    STATISTICS,
+    GroupEstimates,
     ScorerStatistic,
     Undefined,
+    UndefinedPolicy,
     check_statistic,
     check_undefined,
 )
 
-# Reports of the current scoring call, by method caller. All scorers of a multi-metric search share
-# one method caller, which lives as long as the call.
-_REPORTS: WeakKeyDictionary[Any, dict[Any, tuple[GroupAUC, Any]]] = WeakKeyDictionary()
+# Estimates of the current scoring call, by method caller. All scorers of a multi-metric search
+# share one method caller, which lives as long as the call.
+_ESTIMATES: WeakKeyDictionary[Any, dict[Any, tuple[GroupEstimates, Any]]] = WeakKeyDictionary()
 
 # Scikit-learn's default folds ignore groups; if rows are sorted by group, a fold may hold only one.
 FOLDS_REMEDY = (
@@ -408,7 +411,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         groups: Any = None,
         sample_weight: Any = None,
     ) -> float:
-        """Score an estimator; the scorers of a multi-metric search share one report."""
+        """Score an estimator; the scorers of a multi-metric search share their estimates."""
         source = groups if self._groups is None else self._groups
         key = (
             id(source) if not _input.is_column_names(source) else repr(source),
@@ -418,18 +421,19 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             self._undefined,
             self._missing,
         )
-        shared = _REPORTS.setdefault(method_caller, {})
+        shared = _ESTIMATES.setdefault(method_caller, {})
         if key not in shared:
-            report = self._report(method_caller, estimator, X, y_true, groups, sample_weight)
+            estimates = self._estimates(method_caller, estimator, X, y_true, groups, sample_weight)
             # Keep the objects alive whose ids are part of the key.
-            shared[key] = report, (source, sample_weight)
-        report = shared[key][0]
+            shared[key] = estimates, (source, sample_weight)
+        estimates = shared[key][0]
         if self._statistic == "group":
-            return self._group_auc(report)
-        value = report._score(self._statistic.removeprefix("neg_"))
+            return self._group_auc(estimates)
+        statistic = STATISTICS[self._statistic.removeprefix("neg_")]
+        value = estimates.value_of(statistic.score or statistic.compute)
         return -value if self._sign < 0 else value
 
-    def _report(
+    def _estimates(
         self,
         method_caller: Any,
         estimator: Any,
@@ -437,7 +441,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         y_true: Any,
         groups: Any,
         sample_weight: Any,
-    ) -> GroupAUC:
+    ) -> GroupEstimates:
         if self._groups is None and groups is None:
             raise ValueError(
                 "groups did not reach the scorer, which was made with groups=None. Pass them "
@@ -473,13 +477,13 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             missing=self._missing,
             warn_labels=False,
         )
-        report = GroupAUC(ScoreCounts.of_rows(rows), undefined=self._undefined)
-        report._remedy, report._warns_once = FOLDS_REMEDY + _ONCE, True
-        return report
+        policy = UndefinedPolicy(self._undefined, remedy=FOLDS_REMEDY + _ONCE, warns_once=True)
+        return GroupEstimates(GroupPairs(ScoreCounts.of_rows(rows)), policy)
 
-    def _group_auc(self, report: GroupAUC) -> float:
-        known = report.counts.groups or ()
-        auc = float(report.pairs.auc[known.index(self._label)]) if self._label in known else np.nan
+    def _group_auc(self, estimates: GroupEstimates) -> float:
+        pairs = estimates.pairs
+        known = pairs.counts.groups or ()
+        auc = float(pairs.auc[known.index(self._label)]) if self._label in known else np.nan
         if not np.isnan(auc):
             return auc
         is_absent = self._label not in known
@@ -497,7 +501,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             raise ValueError(message)
         if self._undefined != "ignore":
             # An absent label may be misspelled, which no other warning reports.
-            report._warn(f"{message}{_ONCE}", "absent" if is_absent else "undefined")
+            estimates.policy.warn(f"{message}{_ONCE}", "absent" if is_absent else "undefined")
         return auc
 
     # Interface of scikit-learn scorers -------------------------------------------------
@@ -543,7 +547,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         return True
 
     def __deepcopy__(self, memo: dict[int, Any]) -> GroupAUCScorer:
-        """Copy all but the groups, so that scorers of a cloned dict still share a report."""
+        """Copy all but the groups, so that scorers of a cloned dict still share estimates."""
         return copy.copy(self)
 
     def __repr__(self) -> str:

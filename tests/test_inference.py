@@ -30,6 +30,7 @@ from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.over_groups import OverGroups, StudentT, variance_over_groups
 from skfedauc.pairs import GroupPairs
 from skfedauc.ranks import ranks_among_all
+from skfedauc.report.statistics import squared_tau
 
 # Reference values of pROC 1.18.0, metafor 3.8.1 and Obuchowski's (1997) formula, on 20 rows.
 Y = np.repeat([0, 1], [11, 9])
@@ -1059,7 +1060,7 @@ def test_scorers_give_the_variance_beyond_sampling_error():
         report = report_of(*simulated(seed, n=400))
         v = report.variances
         square = v.auc.var(ddof=1) - v.unbiased.mean()
-        assert report._score("tau") == pytest.approx(square, abs=1e-14)
+        assert report.estimates.value_of(squared_tau) == pytest.approx(square, abs=1e-14)
         row = report.heterogeneity().loc["moments"]
         assert row.tau == pytest.approx(np.sqrt(max(square, 0.0)), abs=1e-12)
         assert row.ci_low <= row.tau <= row.ci_high or row.tau == 0
@@ -1134,7 +1135,7 @@ def test_the_spread_that_is_not_defined_is_nan_with_a_warning():
         with pytest.warns(UndefinedMetricWarning, match="two groups with two rows of each class"):
             assert np.isnan(report.tau)
         with pytest.warns(UndefinedMetricWarning, match="two groups with two rows of each class"):
-            assert np.isnan(report._score("tau"))
+            assert np.isnan(report.estimates.value_of(squared_tau))
         with pytest.warns(UndefinedMetricWarning, match="two groups with two rows of each class"):
             assert report.heterogeneity().isna().all(axis=None)
         with pytest.raises(ValueError, match="two groups with two rows of each class"):

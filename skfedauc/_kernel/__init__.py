@@ -245,7 +245,10 @@ def concordance(cells: Cells) -> Concordance:
     group, (negatives, positives) = cells.groups, cells.amounts
     u2 = ranks_in_groups(cells.starts, negatives) * positives
     sums = (np.bincount(group, amounts, n_negatives.size) for amounts in (negatives, positives, u2))
-    return Concordance(n_negatives, n_positives, *sums)
+    # The sums of no groups are integers.
+    return Concordance(
+        n_negatives, n_positives, *(of_groups.astype(np.float64) for of_groups in sums)
+    )
 
 
 def ranks_in_groups(starts: NDArray[np.int64], amounts: NDArray[Any]) -> Floats:

@@ -17,7 +17,7 @@ from skfedauc.audit.findings import named
 from skfedauc.audit.tables import AuditTables
 from skfedauc.plotting.drawing import LINE, MARGINS, WIDTH
 from skfedauc.report import GroupAUC
-from skfedauc.report.group_auc import MATRIX_GROUPS
+from skfedauc.report.statistics import MATRIX_GROUPS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -16,7 +16,7 @@ from skfedauc.counts import ScoreCounts
 from skfedauc.inference.cross_gap import CrossGaps, cross_gaps
 from skfedauc.inference.pairwise import DifferenceTest
 from skfedauc.report import GroupAUC
-from skfedauc.report.group_auc import MATRIX_GROUPS
+from skfedauc.report.statistics import MATRIX_GROUPS
 
 LEVEL = 0.95
 # ABROCA is left out if it needs more than this number of visits of cells.

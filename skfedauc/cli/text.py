@@ -14,7 +14,7 @@ from skfedauc.cli.groupings import SMALL, Grouping
 from skfedauc.cli.rows import Rows
 from skfedauc.inference.pairwise import DifferenceTest
 from skfedauc.report import STATISTICS
-from skfedauc.report.group_auc import MATRIX_GROUPS
+from skfedauc.report.statistics import MATRIX_GROUPS
 
 # If there are more groups than twice this number, only the lowest and the highest are printed.
 N_ENDS = 10

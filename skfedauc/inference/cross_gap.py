@@ -108,7 +108,8 @@ def _variance_if_alike(
 ) -> Floats:
     """Variance of the disparities if placement values have the same distribution in all groups."""
     pooled = Variances(counts.without_groups())
-    squared = pooled._own.positives_squared, pooled._own.negatives_squared
+    moments = pooled.own_moments
+    squared = moments.positives_squared, moments.negatives_squared
     rows_of_all = pooled.positives, pooled.negatives
     variance = np.zeros(len(counts))
     for of_class, rows, (own, others) in zip(squared, rows_of_all, sides, strict=True):

@@ -50,6 +50,18 @@ class Interval(NamedTuple):
     note: Any = ""
 
 
+def is_over_groups(over: Any, n_groups: int) -> bool:
+    """Whether groups are random; None means random above a number of groups."""
+    if over is None:
+        return n_groups > FEW_GROUPS
+    if isinstance(over, str) and over in ("rows", "groups"):
+        return over == "groups"
+    raise ValueError(
+        "over must be 'rows' (new rows of these groups), 'groups' (new groups as well) or None "
+        f"('rows' up to {FEW_GROUPS} groups); got {_words.shortened(over)}."
+    )
+
+
 def check_method(method: Any) -> Method:
     if method not in METHODS:
         raise ValueError(

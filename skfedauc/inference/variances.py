@@ -169,7 +169,7 @@ class Variances:
     @functools.cached_property
     def delong(self) -> Floats:
         """DeLong's variance of each group's AUC [1]_; NaN unless estimable."""
-        own = self._own
+        own = self.own_moments
         return ratio(own.positives_squared, self.positives.pairs) + ratio(
             own.negatives_squared, self.negatives.pairs
         )
@@ -177,7 +177,7 @@ class Variances:
     @functools.cached_property
     def degrees_of_freedom(self) -> Floats:
         """Satterthwaite's degrees of freedom of DeLong's variance; at least 1."""
-        own = self._own
+        own = self.own_moments
         of_positives = ratio(own.positives_squared, self.positives.pairs, 0.0)
         of_negatives = ratio(own.negatives_squared, self.negatives.pairs, 0.0)
         effective = np.array([self.positives.effective, self.negatives.effective])
@@ -190,7 +190,7 @@ class Variances:
         It is the squared AUC minus an unbiased estimate of the squared expectation of the AUC. That
         estimate is the mean product of two comparisons that share no row.
         """
-        own, auc = self._own, self.auc
+        own, auc = self.own_moments, self.auc
         negatives, positives = self.negatives.weight**2, self.positives.weight**2
         squares = self.positives.squares * self.negatives.squares
         # Center the comparisons at the AUC to reduce rounding error.
@@ -235,7 +235,7 @@ class Variances:
         positives, negatives = self.positives.effective, self.negatives.effective
         if not kept.any():
             return np.full(kept.shape, np.nan)
-        m, n, own = positives[kept], negatives[kept], self._own
+        m, n, own = positives[kept], negatives[kept], self.own_moments
         # Excess of DeLong's variance over the unbiased variance, for a single pair
         excess = (self.delong - self.unbiased)[kept] * m * n
         of_positives = own.positives_squared[kept] / self.positives.pairs[kept] * m - excess / n
@@ -299,11 +299,11 @@ class Variances:
         """
         total = 0.0
         sides = (
-            (self.positives, self._pooled_moments[0], self._own.positives_squared),
+            (self.positives, self._pooled_moments[0], self.own_moments.positives_squared),
             (
                 self.negatives,
                 self._pooled_moments[1],
-                self._own.negatives_squared,
+                self.own_moments.negatives_squared,
             ),
         )
         for rows, moments, own_squared in sides:
@@ -345,7 +345,8 @@ class Variances:
         return (negatives, positives) * 2 if weights is None else tuple(weights)
 
     @functools.cached_property
-    def _own(self) -> OwnMoments:
+    def own_moments(self) -> OwnMoments:
+        """Sums of the placements within each group."""
         negatives, positives, *of_squares = self._columns
         starts, groups = self.cells.starts, self.cells.groups
         negatives_below, positives_below, squares_below = (
@@ -434,16 +435,21 @@ class FoldVariances(Variances):
     Parameters
     ----------
     folds : list of Variances
-    places : list of ndarray of intp
+    positions : list of ndarray of intp
         For each fold, the index of each of its groups among all groups.
     n_groups : int
         Number of all groups.
+
+    Attributes
+    ----------
+    shares : list of ndarray of float64
+        For each fold, the share of each of its groups in the weight of the group's pairs.
     """
 
     def __init__(
-        self, folds: list[Variances], places: list[NDArray[np.intp]], n_groups: int
+        self, folds: list[Variances], positions: list[NDArray[np.intp]], n_groups: int
     ) -> None:
-        self._folds, self._places, self._n_groups = folds, places, n_groups
+        self._folds, self._positions, self._n_groups = folds, positions, n_groups
         self.weighted = any(fold.weighted for fold in folds)
         self.negatives, self.positives = (
             ClassRows(
@@ -457,16 +463,16 @@ class FoldVariances(Variances):
         pairs = [fold.negatives.weight * fold.positives.weight for fold in folds]
         all_pairs = self._added(pairs)
         self.defined = all_pairs > 0
-        self._shares = [
-            ratio(of_fold, all_pairs[place], 0.0)
-            for of_fold, place in zip(pairs, places, strict=True)
+        self.shares = [
+            ratio(of_fold, all_pairs[own], 0.0)
+            for of_fold, own in zip(pairs, positions, strict=True)
         ]
         self.auc = np.where(self.defined, self._averaged("auc", 1), np.nan)
 
     def _added(self, of_folds: list[NDArray[Any]]) -> NDArray[Any]:
         total = np.zeros(self._n_groups, of_folds[0].dtype)
-        for place, values in zip(self._places, of_folds, strict=True):
-            total[place] += values
+        for positions, values in zip(self._positions, of_folds, strict=True):
+            total[positions] += values
         return total
 
     def _averaged(self, name: str, power: int) -> Floats:
@@ -474,7 +480,7 @@ class FoldVariances(Variances):
         return self._added(
             [
                 np.where(share > 0, getattr(fold, name), 0.0) * share**power
-                for fold, share in zip(self._folds, self._shares, strict=True)
+                for fold, share in zip(self._folds, self.shares, strict=True)
             ]
         )
 
@@ -488,7 +494,7 @@ class FoldVariances(Variances):
         """Whether the group is estimable in every fold with pairs of the group."""
         lacking = [
             (share > 0) & ~fold.estimable
-            for fold, share in zip(self._folds, self._shares, strict=True)
+            for fold, share in zip(self._folds, self.shares, strict=True)
         ]
         n_lacking = self._added([of_fold.astype(np.int64) for of_fold in lacking])
         estimable: NDArray[np.bool_] = self.defined & (n_lacking == 0)
@@ -499,7 +505,7 @@ class FoldVariances(Variances):
         """Satterthwaite's degrees of freedom of the sum of variances; at least 1."""
         squares = [
             np.where(share > 0, fold.safe, 0.0) ** 2 * share**4 / fold.degrees_of_freedom
-            for fold, share in zip(self._folds, self._shares, strict=True)
+            for fold, share in zip(self._folds, self.shares, strict=True)
         ]
         return np.maximum(ratio(self.safe**2, self._added(squares), 1.0), 1.0)
 
@@ -525,11 +531,11 @@ class FoldVariances(Variances):
         In folds without an estimable group, the group's own variance is used.
         """
         of_folds = [np.where(np.isnan(f.shared), f.safe, f.shared) for f in self._folds]
-        shares = [share**2 for share in self._shares]
+        squares = [share**2 for share in self.shares]
         return self._added(
             [
                 np.where(share > 0, of_fold, 0.0) * share
-                for of_fold, share in zip(of_folds, shares, strict=True)
+                for of_fold, share in zip(of_folds, squares, strict=True)
             ]
         )
 
@@ -540,7 +546,7 @@ class FoldVariances(Variances):
             self._added(
                 [
                     fold.model_coefficients[i] * share**2
-                    for fold, share in zip(self._folds, self._shares, strict=True)
+                    for fold, share in zip(self._folds, self.shares, strict=True)
                 ]
             )
             for i in (0, 1)
@@ -557,7 +563,7 @@ class FoldVariances(Variances):
     @property
     def pooled_fixed(self) -> float:
         """Variance of the pooled AUC within folds, for fixed groups."""
-        shares = np.concatenate(self.pooled._shares)
+        shares = np.concatenate(self.pooled.shares)
         return float(np.dot(shares**2, [fold.pooled_fixed for fold in self._folds]))
 
     why_not_clustered = "not known within folds"

@@ -17,7 +17,16 @@ from skfedauc.inference.variances import REPEATED_ROWS
 from skfedauc.model_selection.fold_counts import FittedOnRows, FoldCounts, Rows, count_rows
 from skfedauc.model_selection.splitter import SplitsByGroups, WithinGroupStratifiedKFold
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import AVERAGES, GroupAUC, Undefined, check_undefined
+from skfedauc.report import (
+    AVERAGES,
+    GroupAUC,
+    GroupEstimates,
+    Undefined,
+    UndefinedPolicy,
+    all_statistics,
+    check_undefined,
+    shares,
+)
 from skfedauc.scoring import FOLDS_REMEDY, check_response_method
 
 if TYPE_CHECKING:
@@ -92,16 +101,10 @@ class GroupAUCCrossValidation:
     @functools.cached_property
     def folds(self) -> list[GroupAUC]:
         """Report of each fold."""
-        reports = [GroupAUC(part, undefined=self.undefined) for part in self._fold_counts]
-        for report in reports:
-            report._remedy = FOLDS_REMEDY
-        return reports
-
-    @functools.cached_property
-    def _quiet_folds(self) -> list[GroupAUC]:
-        """Report of each fold, without warnings about groups that lack a class."""
-        undefined: Undefined = self.undefined if isinstance(self.undefined, float) else "ignore"
-        return [GroupAUC(part, undefined=undefined) for part in self._fold_counts]
+        return [
+            GroupAUC(part, undefined=UndefinedPolicy(self.undefined, remedy=FOLDS_REMEDY))
+            for part in self._fold_counts
+        ]
 
     @functools.cached_property
     def by_fold(self) -> pd.DataFrame:
@@ -112,7 +115,7 @@ class GroupAUCCrossValidation:
         """
         import pandas as pd
 
-        rows = [fold._all_statistics() for fold in self.folds]
+        rows = [all_statistics(fold.estimates) for fold in self.folds]
         return pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="fold"))
 
     def confidence_intervals(
@@ -187,12 +190,14 @@ class GroupAUCCrossValidation:
             raise ValueError("method must be 'logit' or 'delong' for a mean over folds.")
         if self._rows_repeat:
             raise ValueError(REPEATED_ROWS)
+        # Without warnings about groups that lack a class in a fold
+        folds = [fold.estimates.quiet() for fold in self.folds]
         rows = {}
         for name in ("pooled", *AVERAGES):
             value = float(self.by_fold[name].to_numpy().mean())
             found = intervals.Interval(value, np.nan, np.nan)
             if not np.isnan(value):
-                found = _interval_of_mean(self._quiet_folds, name, confidence_level, way)
+                found = _interval_of_mean(folds, name, confidence_level, way)
             rows[name] = (value, found.low, found.high, way)
         columns = ["value", "ci_low", "ci_high", "method"]
         table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
@@ -244,18 +249,16 @@ class GroupAUCCrossValidation:
 
 
 def _interval_of_mean(
-    folds: list[GroupAUC], name: str, confidence_level: float, way: intervals.Method
+    folds: list[GroupEstimates], name: str, confidence_level: float, way: intervals.Method
 ) -> intervals.Interval:
     """Interval of the mean over folds of the pooled AUC or of an average, over new rows."""
     if name == "pooled":
         return intervals.mean_pooled_interval(
             [fold.variances for fold in folds], confidence_level, way
         )
-    shares = [fold._shares(name) for fold in folds]
+    of_folds = [(fold, shares(fold, name)) for fold in folds]
     parts = [
-        (fold.variances, fold._usable[0], share)
-        for fold, share in zip(folds, shares, strict=True)
-        if share is not None
+        (fold.variances, fold.group_aucs[0], share) for fold, share in of_folds if share is not None
     ]
     return intervals.mean_of_averages_interval(parts, confidence_level, way)
 

@@ -1,17 +1,26 @@
 """Reports of the AUCs of a `ScoreCounts`, and the table of named statistics."""
 
-from skfedauc.report.group_auc import Decomposition, GroupAUC
+from skfedauc.report.agreement import Agreement
+from skfedauc.report.estimates import GroupEstimates
+from skfedauc.report.group_auc import GroupAUC
 from skfedauc.report.statistics import (
     AVERAGES,
     STATISTICS,
+    Decomposition,
     Gap,
     ScorerStatistic,
     StatisticName,
-    Undefined,
+    all_statistics,
     check_statistic,
-    check_undefined,
+    shares,
 )
-from skfedauc.report.uncertainty import Agreement, is_over_groups
+from skfedauc.report.undefined import (
+    NotDefined,
+    Undefined,
+    UndefinedPolicy,
+    check_undefined,
+    of_one_label,
+)
 
 __all__ = [
     "AVERAGES",
@@ -20,10 +29,15 @@ __all__ = [
     "Decomposition",
     "Gap",
     "GroupAUC",
+    "GroupEstimates",
+    "NotDefined",
     "ScorerStatistic",
     "StatisticName",
     "Undefined",
+    "UndefinedPolicy",
+    "all_statistics",
     "check_statistic",
     "check_undefined",
-    "is_over_groups",
+    "of_one_label",
+    "shares",
 ]

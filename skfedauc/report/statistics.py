@@ -1,21 +1,24 @@
-"""Table of named statistics, shared by reports, functions, scorers and refit rules."""
+"""Table of named statistics, shared by reports, functions, scorers and refit rules.
+
+A statistic is a function of `GroupEstimates` that raises `NotDefined` if it has no value.
+"""
 
 from __future__ import annotations
 
 import difflib
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _words
-
-if TYPE_CHECKING:
-    from skfedauc.report.group_auc import GroupAUC
-
-Undefined: TypeAlias = Literal["skip", "ignore", "raise"] | float
+from skfedauc.inference import heterogeneity
+from skfedauc.pairs import GroupPairs, share_of
+from skfedauc.report.bias import bias_score
+from skfedauc.report.estimates import GroupEstimates
+from skfedauc.report.undefined import NotDefined
 
 # Names of the table below, for type checkers; in scorers gaps have the prefix "neg_".
 Average: TypeAlias = Literal["macro", "samples", "positives", "negatives", "within"]
@@ -29,6 +32,165 @@ ScorerStatistic: TypeAlias = (
     | Literal["neg_difference", "neg_cross_difference", "neg_tau"]
 )
 
+# Statistics that need the cross matrix are omitted from tables above this many groups.
+MATRIX_GROUPS = 500
+# Below this share of weighted cross-group pairs, sum them directly: a difference loses precision.
+_FEW_CROSS = 1e-3
+
+NO_SPREAD = "the spread of AUCs needs two groups with two rows of each class"
+_REPEATED = "the spread of AUCs needs rows that are tested once"
+_NO_GAP = "a gap needs two groups with rows of both classes"
+
+
+class Decomposition(NamedTuple):
+    """Decomposition of the pooled AUC into pairs within groups and pairs across groups.
+
+    ``pooled = share_within * within + (1 - share_within) * cross``.
+
+    Attributes
+    ----------
+    within : float
+        AUC over the pairs whose positive and negative are in the same group.
+    cross : float
+        AUC over the pairs whose positive and negative are in different groups.
+    share_within : float
+        Share of the pairs that are within groups.
+    """
+
+    within: float
+    cross: float
+    share_within: float
+
+
+def decomposition(pairs: GroupPairs) -> Decomposition:
+    """Split the pooled AUC into pairs within groups and pairs across groups."""
+    (u2, weight), (u2_within, weight_within) = pairs.pooled, pairs.within
+    if not pairs.has_cross_pairs:
+        cross = float("nan")
+    elif pairs.u2.dtype.kind == "f" and weight - weight_within < _FEW_CROSS * weight:
+        # The difference of two sums would lose so few pairs to rounding.
+        u2_across, across = pairs.over_others
+        cross = share_of(u2_across[1, 0].sum(), across[1, 0].sum())
+    else:
+        cross = share_of(u2 - u2_within, 2 * (weight - weight_within))
+    within = share_of(u2_within, 2 * weight_within)
+    return Decomposition(within, cross, share_of(weight_within, weight))
+
+
+# Averages --------------------------------------------------------------------------------------
+
+# Weights of the group AUCs in each average.
+AVERAGES: dict[str, Callable[[GroupPairs], NDArray[Any]]] = {
+    "macro": lambda pairs: np.ones(pairs.n_groups),
+    "samples": lambda pairs: pairs.positives + pairs.negatives,
+    "positives": lambda pairs: pairs.positives,
+    "negatives": lambda pairs: pairs.negatives,
+    "within": lambda pairs: pairs.of_group,
+}
+
+
+def average(estimates: GroupEstimates, weights: Callable[[GroupPairs], NDArray[Any]]) -> float:
+    """Weighted average of the group AUCs."""
+    auc, used = estimates.group_aucs
+    of_group = weights(estimates.pairs).astype(np.float64)
+    total = float(of_group[used].sum())
+    if not total > 0:
+        raise NotDefined("no group that counts has rows of both classes")
+    # Not a dot product, whose rounding depends on the number of threads.
+    return min(float((of_group[used] * auc[used]).sum()) / total, 1.0)
+
+
+def shares(estimates: GroupEstimates, name: str) -> NDArray[np.float64] | None:
+    """Return the weights of the groups in an average, with sum 1; None if it is undefined."""
+    _, used = estimates.group_aucs
+    weights = np.where(used, AVERAGES[name](estimates.pairs).astype(np.float64), 0.0)
+    total = float(weights.sum())
+    return weights / total if total > 0 else None
+
+
+# Other statistics ------------------------------------------------------------------------------
+
+
+def pooled(estimates: GroupEstimates) -> float:
+    """AUC of all rows together."""
+    auc = estimates.pairs.pooled_auc
+    if np.isnan(auc):
+        raise NotDefined("the pooled AUC needs rows of both classes")
+    return auc
+
+
+def worst(estimates: GroupEstimates) -> float:
+    """Smallest group AUC."""
+    auc, used = estimates.group_aucs
+    if not used.any():
+        raise NotDefined("no group has rows of both classes")
+    return float(auc[used].min())
+
+
+def difference(estimates: GroupEstimates) -> float:
+    """Largest minus smallest group AUC."""
+    auc, used = estimates.group_aucs
+    if used.sum() < 2:
+        raise NotDefined(_NO_GAP)
+    return float(auc[used].max() - auc[used].min())
+
+
+def ratio(estimates: GroupEstimates) -> float:
+    """Smallest over largest group AUC."""
+    auc, used = estimates.group_aucs
+    if used.sum() < 2:
+        raise NotDefined(_NO_GAP)
+    if auc[used].max() <= 0:
+        raise NotDefined("a ratio needs a group with an AUC above 0", more_rows_help=False)
+    return float(auc[used].min() / auc[used].max())
+
+
+def cross(estimates: GroupEstimates) -> float:
+    """AUC over the pairs of rows from different groups."""
+    found = decomposition(estimates.pairs).cross
+    if np.isnan(found):
+        raise NotDefined("the cross AUC needs a pair of rows from two groups")
+    return found
+
+
+def cross_difference(estimates: GroupEstimates) -> float:
+    """Largest difference, over pairs of groups, between their two cross AUCs."""
+    # A number that replaces the AUC of a group does not replace its cross AUCs.
+    estimates.policy.report_groups(estimates.pairs)
+    both = estimates.pairs.defined
+    if both.sum() < 2:
+        raise NotDefined(_NO_GAP)
+    matrix = estimates.pairs.cross_auc[np.ix_(both, both)]
+    gaps = np.abs(matrix - matrix.T)[~np.eye(len(matrix), dtype=np.bool_)]
+    if np.isnan(gaps).all():
+        raise NotDefined("no two groups have pairs in both directions")
+    return float(np.nanmax(gaps))
+
+
+def tau(estimates: GroupEstimates) -> float:
+    """Standard deviation of the groups' true AUCs, by restricted maximum likelihood."""
+    if estimates.pairs.rows_repeat:
+        raise NotDefined(_REPEATED)
+    found = heterogeneity.tau(estimates.variances)
+    if np.isnan(found):
+        raise NotDefined(NO_SPREAD)
+    return found
+
+
+def squared_tau(estimates: GroupEstimates) -> float:
+    """Unbiased estimate of the square of `tau`, which may be negative."""
+    if estimates.pairs.rows_repeat:
+        raise NotDefined(_REPEATED)
+    variances = estimates.variances
+    kept = variances.estimable
+    found = heterogeneity.squared_tau(variances.auc[kept], variances.unbiased[kept])
+    if np.isnan(found):
+        raise NotDefined(NO_SPREAD)
+    return found
+
+
+# The table -------------------------------------------------------------------------------------
+
 
 class Statistic(NamedTuple):
     """A named statistic: its function and its properties for scorers.
@@ -37,50 +199,37 @@ class Statistic(NamedTuple):
     over folds is unbiased.
     """
 
-    compute: Callable[[GroupAUC], float]
+    compute: Callable[[GroupEstimates], float]
     greater_is_better: bool = True
     needs_matrix: bool = False
-    score: Callable[[GroupAUC], float] | None = None
-
-
-# Weights of the group AUCs in each average.
-AVERAGES: dict[str, Callable[[GroupAUC], NDArray[Any]]] = {
-    "macro": lambda report: np.ones(report.n_groups),
-    "samples": lambda report: report.pairs.positives + report.pairs.negatives,
-    "positives": lambda report: report.pairs.positives,
-    "negatives": lambda report: report.pairs.negatives,
-    "within": lambda report: report.pairs.of_group,
-}
-
-
-def _average(report: GroupAUC, name: str) -> float:
-    return report.average(name)
-
-
-def _cross(report: GroupAUC) -> float:
-    cross = report.decomposition().cross
-    if np.isnan(cross):
-        return report._not_defined("the cross AUC needs a pair of rows from two groups")
-    return cross
+    score: Callable[[GroupEstimates], float] | None = None
 
 
 STATISTICS: dict[str, Statistic] = {
-    "pooled": Statistic(lambda report: report.pooled),
-    **{name: Statistic(functools.partial(_average, name=name)) for name in AVERAGES},
-    "worst": Statistic(lambda report: report.worst),
-    "ratio": Statistic(lambda report: report.ratio),
-    "cross": Statistic(_cross),
-    "difference": Statistic(lambda report: report.difference, greater_is_better=False),
-    "cross_difference": Statistic(
-        lambda report: report.cross_difference, greater_is_better=False, needs_matrix=True
-    ),
-    "tau": Statistic(
-        lambda report: report.tau,
-        greater_is_better=False,
-        score=lambda report: report._squared_tau,
-    ),
-    "bias_score": Statistic(lambda report: report.bias_score()),
+    "pooled": Statistic(pooled),
+    **{
+        name: Statistic(functools.partial(average, weights=weights))
+        for name, weights in AVERAGES.items()
+    },
+    "worst": Statistic(worst),
+    "ratio": Statistic(ratio),
+    "cross": Statistic(cross),
+    "difference": Statistic(difference, greater_is_better=False),
+    "cross_difference": Statistic(cross_difference, greater_is_better=False, needs_matrix=True),
+    "tau": Statistic(tau, greater_is_better=False, score=squared_tau),
+    "bias_score": Statistic(bias_score),
 }
+
+
+def all_statistics(estimates: GroupEstimates) -> dict[str, float]:
+    """Compute the named statistics that are cheap enough, without warnings."""
+    quiet = estimates.quiet()
+    return {
+        name: quiet.value_of(statistic.compute)
+        for name, statistic in STATISTICS.items()
+        if not (statistic.needs_matrix and estimates.pairs.n_groups > MATRIX_GROUPS)
+    }
+
 
 # Names used by other tools, and the corresponding names here.
 _OTHER_NAMES = {
@@ -123,17 +272,4 @@ def check_statistic(name: Any, *, scorer: bool = False) -> str:
     raise ValueError(
         f"statistic must be one of {', '.join(map(repr, names))}; got "
         f"{_words.shortened(name)}.{hint}"
-    )
-
-
-def check_undefined(undefined: Any) -> Undefined:
-    """Validate the argument `undefined`; return numbers as float."""
-    if isinstance(undefined, str) and undefined in ("skip", "ignore", "raise"):
-        return cast(Undefined, undefined)
-    is_number = isinstance(undefined, int | float) and not isinstance(undefined, bool)
-    if is_number and 0 <= undefined <= 1:
-        return float(undefined)
-    raise ValueError(
-        "undefined must be 'skip', 'ignore', 'raise' or a number from 0 to 1, used as "
-        f"the AUC of groups that lack a class; got {_words.shortened(undefined)}."
     )

@@ -12,7 +12,7 @@ from skfedauc import _kernel as kernel
 from skfedauc.cli import audit as command
 from skfedauc.cli.arguments import parse
 from skfedauc.cli.main import main
-from skfedauc.report.group_auc import MATRIX_GROUPS
+from skfedauc.report.statistics import MATRIX_GROUPS
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 from skfedauc import GroupAUC
 from skfedauc.cli.main import main
 from skfedauc.report import STATISTICS
-from skfedauc.report.group_auc import MATRIX_GROUPS
+from skfedauc.report.statistics import MATRIX_GROUPS
 
 
 def test_numbers_are_those_of_scikit_learn(frame, written, audit):

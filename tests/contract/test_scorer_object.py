@@ -280,7 +280,7 @@ def test_nothing_is_kept_after_a_search(parts):
     way = counting_way("pandas column")
     cross_validation(way, group_auc_scoring(ALL, groups="site"))
     assert len(parts) == 3
-    assert len(scoring_module._REPORTS) == 0
+    assert len(scoring_module._ESTIMATES) == 0
 
 
 def test_scorer_called_twice_looks_twice(data):

@@ -1,0 +1,153 @@
+"""Equivalence of averages of group AUCs with the pooled AUC."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from skfedauc import _input, _words
+from skfedauc.inference import agreement, intervals
+from skfedauc.report.estimates import GroupEstimates
+from skfedauc.report.statistics import AVERAGES, shares
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Distributions of scores count as different below this p value.
+_DIFFERENT = 0.01
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Agreement:
+    """Equivalence of averages with the pooled AUC, returned by `GroupAUC.agreement`.
+
+    Attributes
+    ----------
+    verdict : str
+        The result in a sentence or two.
+    averages : pandas.DataFrame
+        For each average its `value`; the `difference`, pooled AUC minus average, with the limits
+        `ci_low` and `ci_high` of its 90 % interval; `bound`, a certain upper bound of the absolute
+        difference (for "positives" and "negatives" only); and `equivalent_to_pooled`: "yes" if the
+        90 % interval is within `delta` of 0, "no" if the 99 % interval lies entirely beyond
+        `delta`, otherwise "cannot tell".
+    scores : pandas.DataFrame
+        For negatives and positives: the largest and the mean Kolmogorov distance between the scores
+        of a group and of all groups (weighted by rows), the approximate mean distance under the
+        null hypothesis, and the statistic and p value of the Anderson-Darling test that all groups
+        have the same score distribution (NaN with sample weights).
+    case : str
+        "identical", "same_negatives", "same_positives" or "different" distributions, or
+        "cannot tell".
+    delta : float
+        Equivalence margin: the largest difference of two AUCs that count as equivalent.
+    """
+
+    verdict: str
+    averages: pd.DataFrame
+    scores: pd.DataFrame
+    case: str
+    delta: float
+
+    def __repr__(self) -> str:
+        return f"Agreement: {self.verdict}\n\n{self.averages}\n\n{self.scores}"
+
+
+def agreement_with_pooled(estimates: GroupEstimates, delta: float) -> Agreement:
+    """Return the result of `GroupAUC.agreement`."""
+    import pandas as pd
+
+    counts = estimates.pairs.counts_for("agreement")
+    delta = _input.check_share(delta, "delta")
+    variances, (auc, used) = estimates.variances, estimates.group_aucs
+    if not variances.pooled.defined.any():
+        raise ValueError("agreement needs rows of both classes.")
+    if not used.any():
+        raise ValueError("agreement needs a group with rows of both classes.")
+    pooled = estimates.pairs.pooled_auc
+    sides = agreement.class_agreement(variances)
+    rows, class_rows = [], (variances.negatives, variances.positives)
+    for name in AVERAGES:
+        share = shares(estimates, name)
+        if share is None:
+            continue
+        value = float(np.dot(share[share > 0], auc[share > 0]))
+        difference = pooled - value
+        error = np.sqrt(variances.of_difference(share))
+        if error < 1e-12 and counts.groups is not None and len(counts) > 1:
+            # The estimated variance is 0 with few rows; use a bound of the variance instead.
+            error = np.sqrt(intervals.bounded_average_variance(variances, share))
+        reach = intervals.normal_quantile(0.05) * error
+        rows.append(
+            {
+                "average": name,
+                "value": value,
+                "difference": difference,
+                "ci_low": difference - reach,
+                "ci_high": difference + reach,
+                "bound": np.nan,
+                "equivalent_to_pooled": _equivalence(difference, error, delta),
+            }
+        )
+    averages = pd.DataFrame(rows).set_index("average")
+    scores = {}
+    for i, name in enumerate(("negatives", "positives")):
+        mine, other = class_rows[i], sides[1 - i]
+        share = mine.weight / mine.weight.sum()
+        averages.loc[name, "bound"] = agreement.certain_bound(share, other.distances)
+        scores[name] = {
+            "largest_distance": np.nanmax(sides[i].distances),
+            "mean_distance": np.nansum(share * sides[i].distances),
+            "null_mean_distance": np.dot(share, agreement.null_distances(mine.effective)),
+            "statistic": sides[i].statistic,
+            "pvalue": sides[i].pvalue,
+        }
+    table = pd.DataFrame.from_dict(scores, orient="index")
+    verdict = _verdict(pooled, averages, table, delta, weighted=variances.weighted)
+    return Agreement(verdict, averages, table, _case(averages, table), delta)
+
+
+def _equivalence(difference: float, error: float, delta: float) -> str:
+    """Whether the 90 % interval is within `delta` of 0 ("yes"), or the 99 % one beyond ("no")."""
+    if abs(difference) + intervals.normal_quantile(0.05) * error <= delta:
+        return "yes"
+    is_beyond = abs(difference) - intervals.normal_quantile(0.005) * error > delta
+    return "no" if is_beyond else "cannot tell"
+
+
+def _case(averages: pd.DataFrame, scores: pd.DataFrame) -> str:
+    """Classify score distributions: tests detect differences, intervals establish equivalence."""
+    stands = averages["equivalent_to_pooled"] == "yes"
+    negatives, positives = scores["pvalue"]
+    if negatives < _DIFFERENT and positives < _DIFFERENT:
+        return "different"
+    if positives < _DIFFERENT and stands["positives"]:
+        return "same_negatives"
+    if negatives < _DIFFERENT and stands["negatives"]:
+        return "same_positives"
+    neither = negatives >= _DIFFERENT and positives >= _DIFFERENT
+    return "identical" if neither and stands["positives"] and stands["negatives"] else "cannot tell"
+
+
+def _verdict(
+    pooled: float, averages: pd.DataFrame, scores: pd.DataFrame, delta: float, *, weighted: bool
+) -> str:
+    parts = []
+    for answer, words in (
+        ("yes", f"equivalent to it (within {delta:g})"),
+        ("no", "not equivalent to it"),
+        ("cannot tell", "undecided: there are too few rows to tell"),
+    ):
+        names = averages.index[averages["equivalent_to_pooled"] == answer].tolist()
+        if names:
+            parts.append(f"{_words.enumerated(names)} {'is' if len(names) == 1 else 'are'} {words}")
+    told = f"The pooled AUC is {pooled:.4f}. Of the averages, {'; '.join(parts)}."
+    pvalues = scores["pvalue"]
+    if pvalues.isna().any() and weighted:
+        return f"{told} Equality of score distributions is not tested with sample weights."
+    differing = pvalues.index[pvalues < _DIFFERENT].tolist()
+    if not differing:
+        return f"{told} No difference between the groups' scores is detected."
+    return f"{told} The scores of {_words.enumerated(differing)} differ between groups."

@@ -1,0 +1,77 @@
+"""`GroupEstimates`: what statistics are computed from."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc.inference.variances import Variances, variances_of
+from skfedauc.pairs import GroupPairs
+from skfedauc.report.undefined import NotDefined, UndefinedPolicy
+
+Floats = NDArray[np.float64]
+
+
+class GroupEstimates:
+    """AUCs of groups, their variances, and the pairs that they are computed from.
+
+    Parameters
+    ----------
+    pairs : GroupPairs
+    policy : UndefinedPolicy
+    variances : Variances, default=None
+        Variances of these pairs, if they are known already.
+
+    Attributes
+    ----------
+    pairs : GroupPairs
+    policy : UndefinedPolicy
+    """
+
+    def __init__(
+        self, pairs: GroupPairs, policy: UndefinedPolicy, variances: Variances | None = None
+    ) -> None:
+        self.pairs = pairs
+        self.policy = policy
+        self._variances = variances
+
+    @property
+    def variances(self) -> Variances:
+        """Variances of the group AUCs and of the pooled AUC.
+
+        Raises
+        ------
+        ValueError
+            If rows may be counted several times.
+        """
+        if self._variances is None:
+            self._variances = variances_of(self.pairs)
+        return self._variances
+
+    @functools.cached_property
+    def group_aucs(self) -> tuple[Floats, NDArray[np.bool_]]:
+        """Group AUCs for averages and gaps, and a mask of the groups that are used.
+
+        A group that lacks a class is left out, or a number replaces its AUC. The first access warns
+        or raises if the policy requires this.
+        """
+        self.policy.report_groups(self.pairs)
+        auc, replacement = self.pairs.auc, self.policy.replacement
+        if replacement is None:
+            return auc, self.pairs.defined
+        return np.where(self.pairs.defined, auc, replacement), np.ones(auc.size, np.bool_)
+
+    def value_of(self, statistic: Callable[[GroupEstimates], float]) -> float:
+        """Compute a statistic; NaN, a warning or an error if it is undefined."""
+        try:
+            return statistic(self)
+        except NotDefined as error:
+            return self.policy.nan(error, self.pairs)
+
+    def quiet(self) -> GroupEstimates:
+        """Return the same estimates without warnings and errors about undefined AUCs."""
+        variances = None if self.pairs.rows_repeat else self.variances
+        return GroupEstimates(self.pairs, self.policy.quiet(), variances)

@@ -1,0 +1,140 @@
+"""Treatment of undefined AUCs: the argument `undefined` of reports and scorers."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias, cast
+
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skfedauc import _input, _words
+from skfedauc.counts import ScoreCounts
+from skfedauc.pairs import GroupPairs
+
+Undefined: TypeAlias = Literal["skip", "ignore", "raise"] | float
+
+
+class NotDefined(Exception):
+    """A statistic has no value for these rows.
+
+    Parameters
+    ----------
+    reason : str
+        What the statistic needs, as the start of a sentence.
+    more_rows_help : bool, default=True
+        Whether the statistic would be defined with more rows.
+    """
+
+    def __init__(self, reason: str, *, more_rows_help: bool = True) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.more_rows_help = more_rows_help
+
+
+class UndefinedPolicy:
+    """What to do about groups that lack a class, and about statistics that are undefined.
+
+    Each report has its own policy, because the policy knows which warnings were issued.
+
+    Parameters
+    ----------
+    undefined : {"skip", "ignore", "raise"} or float
+        See `GroupAUC`.
+    remedy : str, default=""
+        Sentence, with a leading space, that messages end with.
+    warns_once : bool, default=False
+        Whether to warn once for all statistics, as scorers do in each fold.
+    is_quiet : bool, default=False
+        Whether undefined statistics are NaN without a warning.
+    """
+
+    def __init__(
+        self,
+        undefined: Undefined,
+        *,
+        remedy: str = "",
+        warns_once: bool = False,
+        is_quiet: bool = False,
+    ) -> None:
+        self.undefined = check_undefined(undefined)
+        self.remedy = remedy
+        self.warns_once = warns_once
+        self.is_quiet = is_quiet
+        self._is_reported = False
+        self._warned: set[str] = set()
+
+    @property
+    def replacement(self) -> float | None:
+        """AUC of groups that lack a class; None if they are left out."""
+        return self.undefined if isinstance(self.undefined, float) else None
+
+    def quiet(self) -> UndefinedPolicy:
+        """Return a policy that uses the same groups and neither warns nor raises."""
+        undefined: Undefined = "ignore" if self.replacement is None else self.replacement
+        # A policy rather than a warnings filter, because filters affect all threads.
+        return UndefinedPolicy(undefined, is_quiet=True)
+
+    def report_groups(self, pairs: GroupPairs) -> None:
+        """Warn once, or raise, if groups lack a class."""
+        if self._is_reported:
+            return
+        n_undefined = int((~pairs.defined).sum())
+        if n_undefined and self.undefined in ("skip", "raise"):
+            rows = pairs.counts.n_positives + pairs.counts.n_negatives
+            share = rows[~pairs.defined].sum() / rows.sum()
+            message = (
+                f"{n_undefined} of {_words.counted(pairs.n_groups, 'group')}, with "
+                f"{share:.2%} of the rows, have no positives or no negatives, so their AUC is "
+                f"undefined{of_one_label(pairs.counts)}"
+            )
+            if self.undefined == "raise":
+                raise ValueError(
+                    f"{message}. Pass undefined='skip' to leave them out, or a number that "
+                    f"stands in for their AUC.{self.remedy}"
+                )
+            self._warned.discard("undefined")  # an earlier warning may not name the cause
+            self.warn(
+                f"{message}: they are left out of averages and gaps. Pass "
+                "undefined='ignore' to silence this, or a number that stands in for their "
+                f"AUC.{self.remedy}"
+            )
+        self._is_reported = True
+
+    def nan(self, error: NotDefined, pairs: GroupPairs) -> float:
+        """Return NaN for a statistic without a value; warn or raise as `undefined` requires."""
+        remedy = self.remedy if error.more_rows_help else ""
+        reason = error.reason + of_one_label(pairs.counts)
+        if self.undefined == "raise":
+            raise ValueError(f"{reason}, and undefined='raise' was asked for.{remedy}")
+        if self.undefined != "ignore" and not self.is_quiet:
+            self.warn(f"{reason}, so the result is NaN.{remedy}")
+        return float("nan")
+
+    def warn(self, message: str, about: str = "undefined") -> None:
+        """Issue an `UndefinedMetricWarning`, at most once about each topic if `warns_once`."""
+        if not (self.warns_once and about in self._warned):
+            _input.warn(message, UndefinedMetricWarning)
+        self._warned.add(about)
+
+
+def of_one_label(counts: ScoreCounts) -> str:
+    """Return a phrase for messages if all rows have one label that is not pos_label; else ""."""
+    classes = counts.origin.classes
+    if len(classes.seen) != 1 or not classes.lacks_positive or counts.n_positives.any():
+        return ""
+    return (
+        f" (all rows have the label {_words.shortened(classes.seen[0])}, and pos_label is "
+        f"{_words.shortened(classes.pos_label)})"
+    )
+
+
+def check_undefined(undefined: Any) -> Undefined:
+    """Validate the argument `undefined`; return numbers as float."""
+    if isinstance(undefined, str) and undefined in ("skip", "ignore", "raise"):
+        return cast(Undefined, undefined)
+    is_number = isinstance(undefined, int | float) and not isinstance(undefined, bool)
+    if is_number and 0 <= undefined <= 1:
+        return float(undefined)
+    raise ValueError(
+        "undefined must be 'skip', 'ignore', 'raise' or a number from 0 to 1, used as "
+        f"the AUC of groups that lack a class; got {_words.shortened(undefined)}."
+    )
