@@ -1,6 +1,9 @@
 """Audits against fairlearn called on rows, and against their parts."""
 
+import collections
+import dataclasses
 import datetime
+import itertools
 import warnings
 
 import numpy as np
@@ -36,7 +39,7 @@ from skfedauc import (
 )
 from skfedauc.audit import decisions
 from skfedauc.audit.claims import weighted_holm
-from skfedauc.audit.findings import named
+from skfedauc.audit.findings import answers, named
 from skfedauc.datasets import make_group_scores
 
 FUNCTIONS = {
@@ -534,32 +537,32 @@ def test_findings_begin_with_how_good_the_model_is():
 
 
 def test_findings_on_the_model_follow_its_intervals():
-    """Samples of few rows, on which the intervals are wide; a claim needs a limit."""
-    touched, below_but_held, between = 0, 0, 0
-    for seed in range(60):
-        rng = np.random.default_rng(seed)
-        n = int(rng.choice([30, 60, 400]))
-        group = np.repeat([0, 1], n)
-        y = (rng.random(2 * n) < np.where(group == 0, 0.3, 0.7)).astype(int)
-        score = rng.uniform(-0.6, 0.6) * y + rng.choice([0, 0.5, 2]) * group
-        score = score + rng.normal(size=2 * n)
-        audit = audit_of(y, score, group, None, threshold=None, min_per_class=2)
-        said = " ".join(audit.findings)
-        pooled, within = (audit.quality.loc[name] for name in ("pooled", "within"))
-        assert ("The pooled AUC is below 0.5" in said) == (pooled["ci_high"] < 0.5)
-        holds = pooled["ci_low"] <= 0.5 <= pooled["ci_high"]
+    """All orders of the limits of both intervals and 0.5; a claim needs a limit."""
+    audit = audit_of(*people(60, n_groups=2), threshold=None)
+    intervals = list(itertools.combinations_with_replacement([0.3, 0.4, 0.5, 0.6, 0.7], 2))
+    kinds = collections.Counter()
+    for pooled, within in itertools.product(intervals, intervals):
+        quality = audit.quality.copy()
+        quality.loc[["pooled", "within"], ["ci_low", "ci_high"]] = [pooled, within]
+        quality.loc[["pooled", "within"], "auc"] = [np.mean(pooled), np.mean(within)]
+        tables = dataclasses.replace(audit.tables, quality=quality)
+        said = " ".join(itertools.islice(answers(tables), 3))
+        assert ("The pooled AUC is below 0.5" in said) == (pooled[1] < 0.5)
+        holds = pooled[0] <= 0.5 <= pooled[1]
         assert ("interval of the pooled AUC contains 0.5" in said) == holds
-        is_above = pooled["ci_low"] > 0.5
-        comes_from = is_above and within["ci_low"] <= 0.5 and within["ci_high"] < pooled["ci_low"]
+        is_above = pooled[0] > 0.5
+        comes_from = is_above and within[0] <= 0.5 and within[1] < pooled[0]
         assert ("comes from differences between groups" in said) == comes_from
-        not_shown = is_above and within["ci_low"] <= 0.5 <= within["ci_high"]
+        not_shown = is_above and within[0] <= 0.5 <= within[1]
         assert ("An AUC above 0.5 within groups is not established" in said) == not_shown
-        is_below = pooled["ci_high"] >= 0.5 > within["ci_high"]
+        is_below = pooled[1] >= 0.5 > within[1]
         assert ("The AUC within groups is below 0.5" in said) == is_below
-        touched += not_shown and not comes_from
-        below_but_held += holds and pooled["auc"] < 0.5
-        between += comes_from
-    assert min(touched, below_but_held, between) >= 2
+        kinds.update(
+            touched=not_shown and not comes_from,
+            below_but_contained=holds and np.mean(pooled) < 0.5,
+            between=comes_from,
+        )
+    assert min(kinds.values()) >= 2
 
 
 def test_a_single_class_is_said():
@@ -734,9 +737,9 @@ def test_auto_threshold_decides_as_the_estimator(fitted, method, pos_label):
     assert audit.columns == ("sex",)
 
 
-@pytest.mark.parametrize("pos_label", [None, "yes", "no"])
-def test_rates_are_those_of_predict_and_aucs_those_of_scores(fitted, pos_label):
-    """Of a tuned threshold, and of decisions that are drawn."""
+@pytest.fixture(scope="module")
+def deciding(fitted):
+    """Estimators with a tuned threshold, a fixed threshold, and random decisions."""
     model, X, y = fitted
     recall = make_scorer(recall_score, pos_label="yes")
     tuned = TunedThresholdClassifierCV(FrozenEstimator(model), scoring=recall, cv=2).fit(X, y)
@@ -744,7 +747,13 @@ def test_rates_are_those_of_predict_and_aucs_those_of_scores(fitted, pos_label):
     fixed = FixedThresholdClassifier(FrozenEstimator(model), threshold=0.8).fit(X, y)
     reduction = ExponentiatedGradient(LogisticRegression(), DemographicParity())
     drawn = MitigatedClassifier(reduction, sensitive_features="sex", random_state=0).fit(X, y)
-    for estimator in (tuned, fixed, drawn):
+    return tuned, fixed, drawn
+
+
+@pytest.mark.parametrize("pos_label", [None, "yes", "no"])
+def test_rates_are_those_of_predict_and_aucs_those_of_scores(fitted, deciding, pos_label):
+    _, X, y = fitted
+    for estimator in deciding:
         audit = FairnessAudit.from_estimator(estimator, X, y, groups="sex", pos_label=pos_label)
         positive = pos_label or "yes"
         chosen = estimator.predict(X) == positive
@@ -1010,8 +1019,9 @@ def test_what_cannot_be_audited_is_said():
 
 def test_any_rows_can_be_audited():
     """Ties, weights, one-class groups and single rows: no error, no warning, no rate beyond 1."""
-    for seed in range(40):
-        case = random_case(seed)
+    kinds = set()
+    for seed in range(30):
+        case = random_case(seed, most_groups=12)
         weights = np.ones(case.y.size) if case.weights is None else case.weights
         if not weights.sum():
             continue
@@ -1027,6 +1037,8 @@ def test_any_rows_can_be_audited():
             )
             tables, said = (audit.by_group, audit.gaps), audit.findings
         assert said
+        kinds.add((case.weights is None, min(audit.compared.n_groups, 3)))
         assert tables[0]["selection_rate"].between(0, 1).all()
         values = tables[1].loc[tables[1].index != "xauc_disparity", "value"].dropna()
         assert values.between(0, 1).all()
+    assert {(is_unweighted, n) for is_unweighted in (True, False) for n in range(4)} <= kinds
