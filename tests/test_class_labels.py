@@ -1,4 +1,4 @@
-"""Labels of classes that score counts carry, so that a misspelt pos_label is found."""
+"""Labels of classes that score counts carry, so that a misspelled pos_label is found."""
 
 import decimal
 import itertools
@@ -37,7 +37,7 @@ WAYS = ["merge", "+", "tree", "pickle"]
 
 # Devices that do not go together, and what the error says.
 CONFLICTS = {
-    "misspelt, one class a device": (
+    "misspelled, one class a device": (
         [(["yes"] * 2, "Yes"), (["no"] * 2, "Yes")],
         r"pos_label='Yes' is not among the labels of all rows, 'no', 'yes'",
     ),
@@ -45,11 +45,11 @@ CONFLICTS = {
         [(["yes"], "yes"), (["no"], "no")],
         r"pos_label is 'no' and 'yes', and the labels of rows are 'no', 'yes'",
     ),
-    "misspelt on one device of negatives": (
+    "misspelled on one device of negatives": (
         [(["no", "yes"], "yes"), (["no"], "YES")],
         r"pos_label is 'YES' and 'yes'",
     ),
-    "misspelt on a device without rows": (
+    "misspelled on a device without rows": (
         [(["no", "yes"], "yes"), ([], "YES")],
         r"pos_label is 'YES' and 'yes'",
     ),
@@ -72,7 +72,7 @@ CONFLICTS = {
 def test_devices_that_do_not_go_together(name, way):
     parts, message = CONFLICTS[name]
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "pos_label=.*spelt in the rows")
+        warnings.filterwarnings("ignore", "pos_label=.*spelled in the rows")
         parts = [device(*labels, pos_label=pos_label) for labels, pos_label in parts]
     unknown = ScoreCounts.from_counts(["a"], [0.4], [3], [2])
     for order in itertools.permutations([*parts, unknown, parts[0]]):

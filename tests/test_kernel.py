@@ -384,7 +384,7 @@ print(skfedauc._kernel.name())
         assert run.stdout == "numpy\n"
 
 
-def test_a_misspelt_version_is_an_error():
+def test_a_misspelled_version_is_an_error():
     environment = {**os.environ, "SKFEDAUC_KERNEL": "Numpy"}
     run = subprocess.run(
         [sys.executable, "-c", "import skfedauc._kernel"],

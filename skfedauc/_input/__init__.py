@@ -29,7 +29,7 @@ from skfedauc._input.arrays import (
 from skfedauc._input.classes import (
     Classes,
     classes_of,
-    warn_if_misspelt,
+    warn_if_misspelled,
 )
 from skfedauc._input.encoding import drop_unused
 from skfedauc._input.group_names import check_group_names, names_of
@@ -101,5 +101,5 @@ __all__ = [
     "unite_kinds",
     "unite_labels",
     "warn",
-    "warn_if_misspelt",
+    "warn_if_misspelled",
 ]

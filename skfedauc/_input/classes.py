@@ -56,7 +56,7 @@ class Classes(NamedTuple):
         labels = sorted(seen, key=_order)
         of_rows = f"{all_shortened(labels[:4])}{', ...' if len(labels) > 4 else ''}"
         mend = (
-            "One of them may be misspelt. Where classes are named differently, pass "
+            "One of them may be misspelled. Where classes are named differently, pass "
             "y_true == label in place of y_true."
         )
         if len(positive) > 1:
@@ -167,7 +167,7 @@ def _distinct_bits(y: NDArray[np.bool_]) -> list[int]:
     return [bit for bit, some in ((0, not y.all()), (1, y.any())) if some]
 
 
-def warn_if_misspelt(classes: Classes) -> None:
+def warn_if_misspelled(classes: Classes) -> None:
     """Warn if all rows have one label that differs from `pos_label` only in spelling.
 
     There is no warning for other labels, because all rows of a batch, a device or a group may be
@@ -179,7 +179,7 @@ def warn_if_misspelt(classes: Classes) -> None:
     if isinstance(label, str) and isinstance(positive, str) and _folded(label) == _folded(positive):
         warn(
             f"pos_label={shortened(positive)} is not among the labels of y_true: all are "
-            f"{shortened(label)}, and count as negatives. Pass the label as it is spelt in the "
+            f"{shortened(label)}, and count as negatives. Pass the label as it is spelled in the "
             "rows.",
             UserWarning,
         )

@@ -31,7 +31,7 @@ def unite_labels(
     if kinds and functools.reduce(unite_kinds, kinds) is None:
         found = ", ".join(sorted(str(kind) for kind in kinds))
         raise TypeError(
-            f"{name} are of different kinds in the states to be merged ({found}), so equal "
+            f"{name} are of different kinds in the score counts to be merged ({found}), so equal "
             "groups cannot be matched; use .regroup(str) to make them alike."
         )
     first = tables[0]
@@ -42,8 +42,8 @@ def unite_labels(
         low, high = min(int(table[0]) for table in filled), max(int(table[-1]) for table in filled)
         if low < 0:
             raise TypeError(
-                f"{name} of the states to be merged are integers from {low} to {high}, which no "
-                "type of 64 bits holds; use .regroup(str) to make text of them."
+                f"{name} of the score counts to be merged are integers from {low} to {high}, which "
+                "no type of 64 bits holds; use .regroup(str) to make text of them."
             )
         filled = [table.astype(np.uint64) for table in filled]
     codes, labels = encode_column(np.concatenate(filled), name)

@@ -13,7 +13,7 @@ from skfedauc._input.classes import (
     Classes,
     check_labels,
     warn_if_hard_labels,
-    warn_if_misspelt,
+    warn_if_misspelled,
 )
 from skfedauc._input.encoding import drop_unused
 from skfedauc._input.groups import Missing, encode_groups
@@ -91,7 +91,7 @@ def check_rows(
     check_length(name, scores.size, "y_true", positive.size)
     if warn_labels:
         warn_if_hard_labels(y, scores)
-        warn_if_misspelt(classes)
+        warn_if_misspelled(classes)
     weights = None if sample_weight is None else check_weights(sample_weight)
     if weights is not None:
         check_length("sample_weight", weights.size, "y_true", positive.size)

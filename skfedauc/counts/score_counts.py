@@ -409,7 +409,7 @@ default=None
         whole = merged_batches(
             batches, count, cls.merge, n_jobs=n_jobs, verbose=verbose, checkpoint=kept
         )
-        _input.warn_if_misspelt(whole.origin.classes)
+        _input.warn_if_misspelled(whole.origin.classes)
         return whole
 
     @classmethod
