@@ -49,7 +49,6 @@ FEW = [
     Mutant("-0.0 is kept", NUMPY, "scores.astype(np.float64) + 0.0", "scores.astype(np.float64)"),
 ]
 OTHERS = [
-    Mutant("pairs lack their high bits", NUMPY, "high[g], low[g] =", "_, low[g] ="),
     Mutant(
         "of ties across groups one counts", NUMPY, "in tied[positives[tied] > 0]", "in tied[:1]"
     ),
