@@ -1026,7 +1026,7 @@ HOLES = FRAME["site"].where(FRAME.index != 4)
 @pytest.mark.parametrize(
     ("changed", "error", "message"),
     [
-        ({"groups": None}, TypeError, r"groups must tell the group of each row; got None"),
+        ({"groups": None}, TypeError, r"groups must give the group of each row; got None"),
         ({"groups": "ward"}, ValueError, r"column 'ward', not found in X"),
         ({"groups": ["site", "ward"]}, ValueError, r"column 'ward', not found in X"),
         ({"groups": 1}, TypeError, r"groups must hold one label per row.*; got int 1"),

@@ -117,7 +117,7 @@ def test_a_wrong_name_is_told_before_the_rows_are_read():
 def test_groups_are_needed_by_name():
     with pytest.raises(TypeError, match="groups"):
         group_roc_auc_score(ROWS["y_true"], ROWS["y_score"])
-    with pytest.raises(TypeError, match="groups must tell the group of each row"):
+    with pytest.raises(TypeError, match="groups must give the group of each row"):
         group_roc_auc_score(ROWS["y_true"], ROWS["y_score"], groups=None)
     with pytest.raises(TypeError, match="positional"):
         group_roc_auc_score(ROWS["y_true"], ROWS["y_score"], ROWS["groups"])

@@ -601,7 +601,7 @@ def test_a_report_reads_counts_only(counts):
 
 
 def test_groups_are_needed():
-    with pytest.raises(TypeError, match=r"groups must tell the group of each row.*roc_auc_score"):
+    with pytest.raises(TypeError, match=r"groups must give the group of each row.*roc_auc_score"):
         GroupAUC.from_predictions([0, 1], [0.2, 0.6], groups=None)
 
 
@@ -730,7 +730,7 @@ def test_decisions_are_scores_of_0_and_1(fitted):
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"groups": None}, TypeError, "groups must tell the group of each row"),
+        ({"groups": None}, TypeError, "groups must give the group of each row"),
         ({"groups": "ward"}, ValueError, "'ward', not found in X.*'age', 'site', 'sex'"),
         ({"groups": ["site", "ward"]}, ValueError, "'ward', not found in X"),
         ({"groups": ["a", "b", "c"]}, ValueError, "not found in X"),

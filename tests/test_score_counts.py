@@ -1012,6 +1012,8 @@ def test_groups_are_selected_by_increasing_positions(numbers):
     counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.3], groups=["a", "b", "c"])
     with pytest.raises(ValueError, match="increasing positions of groups, from 0 to 2; got"):
         counts.select_groups(numbers)
+    alone = counts.without_groups()
+    assert alone.select_groups([0]) is alone
 
 
 def test_names_of_groups_do_not_depend_on_the_order_of_merging():

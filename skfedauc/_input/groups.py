@@ -35,7 +35,7 @@ def check_missing(missing: Any) -> Missing:
 def check_groups_given(groups: Any) -> None:
     if groups is None:
         raise TypeError(
-            "groups must tell the group of each row; got None. For the AUC of rows without "
+            "groups must give the group of each row; got None. For the AUC of rows without "
             "groups use sklearn.metrics.roc_auc_score or ScoreCounts.from_predictions."
         )
 

@@ -215,7 +215,7 @@ def _numbered(batches: Iterable[Any]) -> Iterator[tuple[int, Any]]:
         for batch in batches:
             yield next(numbers), batch
     except Exception as error:
-        raise _told(error, next(numbers)) from error
+        raise _error_in_batch(error, next(numbers)) from error
 
 
 class _Agreement:
@@ -258,10 +258,10 @@ def _counted_batch(count: Callable[[Any], P], number: int, batch: Any) -> P:
     try:
         return count(batch)
     except Exception as error:
-        raise _told(error, number) from error
+        raise _error_in_batch(error, number) from error
 
 
-def _told(error: Exception, number: int) -> Exception:
+def _error_in_batch(error: Exception, number: int) -> Exception:
     """Return the error to raise for an error in a batch."""
     for kind in (TypeError, ValueError):
         if isinstance(error, kind):
