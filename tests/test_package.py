@@ -46,15 +46,10 @@ def run(code):
 
 
 def imported(tree):
-    """Dotted names of everything that the code imports, inside functions too.
-
-    What only type checkers see is no import.
-    """
+    """Dotted names of everything that the code imports, inside functions and for types too."""
     nodes = [tree]
     while nodes:
         node = nodes.pop()
-        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
-            continue
         nodes += ast.iter_child_nodes(node)
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

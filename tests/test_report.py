@@ -30,6 +30,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from skfedauc import GroupAUC, ScoreCounts, make_group_auc_scorer
+from skfedauc.pairs import GroupPairs
 
 CHUNKS = [range(k, k + 15) for k in range(0, 60, 15)]
 
@@ -829,3 +830,25 @@ def test_one_group_is_not_groups():
     report = GroupAUC.from_predictions([0, 0, 1, 1], [1, 3, 2, 4], groups=["a"] * 4)
     assert "GroupAUC of 1 group," in repr(report)
     assert repr(report.test_equal_groups()).endswith(", 1 group")
+
+
+def test_a_weighted_report_without_groups_has_no_value():
+    report = GroupAUC.from_predictions(
+        [0, 1], [0.1, 0.2], groups=["a", "a"], sample_weight=[1.5, 2.5], undefined="ignore"
+    ).without_small_groups(2)
+    assert report.n_groups == 0
+    assert report.statistics().isna().all()
+    assert np.isnan(report.decomposition()).all()
+    assert repr(report).startswith("GroupAUC of 0 groups")
+
+
+def test_results_that_pairs_within_folds_do_not_give_are_named():
+    halves = [
+        ScoreCounts.from_predictions([0, 1], [0.1, score], groups=["a", "a"]) for score in (0.0, 1)
+    ]
+    report = GroupAUC(GroupPairs(halves[0] + halves[1], halves), undefined="ignore")
+    assert report.pooled == 0.5
+    assert report.by_group["auc"].tolist() == [0.5]
+    for compute in (report.agreement, report.abroca, lambda: report.null_difference):
+        with pytest.raises(ValueError, match=r"is not known within folds; ask the report of one"):
+            compute()

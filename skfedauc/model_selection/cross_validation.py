@@ -15,7 +15,11 @@ from skfedauc.counts import ScoreCounts, left_out
 from skfedauc.inference import intervals
 from skfedauc.inference.variances import REPEATED_ROWS
 from skfedauc.model_selection.fold_counts import FittedOnRows, FoldCounts, Rows, count_rows
-from skfedauc.model_selection.splitter import SplitsByGroups, WithinGroupStratifiedKFold
+from skfedauc.model_selection.splitter import (
+    SplitsByGroups,
+    SplitWarning,
+    WithinGroupStratifiedKFold,
+)
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import (
     AVERAGES,
@@ -470,7 +474,7 @@ def _splits(
         splitter = check_cv(cv, y, classifier=True)
     wanted = {"groups": codes} if _sklearn.wants_groups(splitter) else {}
     if isinstance(splitter, SplitsByGroups):
-        splitter = splitter._for_report(label_of if wanted else None, is_quiet)
+        splitter = splitter.with_warning(SplitWarning(is_quiet, label_of if wanted else None))
     splits = list(splitter.split(X, y, **wanted))
     if not splits:
         raise ValueError("cv gave no folds.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +18,26 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+class SplitWarning(NamedTuple):
+    """How a splitter warns about groups that are too small for its folds.
+
+    Attributes
+    ----------
+    is_quiet : bool
+        Whether to suppress the warning.
+    label_of : sequence of labels or None
+        Labels of the groups, if `split` receives group numbers.
+    """
+
+    is_quiet: bool = False
+    label_of: Sequence[Any] | None = None
+
+
 class SplitsByGroups(_sklearn.GroupsConsumerMixin):
     """Base class of splitters that read groups from X, from a Series or from `split`."""
 
     groups: Any
-    # Whether to suppress the warning about groups that are too small for the folds.
-    _is_quiet = False
-    # Labels of the groups, if `split` receives group numbers.
-    _label_of: Sequence[Any] | None = None
+    _warning = SplitWarning()
 
     def _get_metadata_request(self) -> Any:
         request = super()._get_metadata_request()
@@ -39,10 +51,21 @@ class SplitsByGroups(_sklearn.GroupsConsumerMixin):
         request.split.add_request(param="groups", alias=False)
         return request
 
-    def _for_report(self, label_of: Sequence[Any] | None, is_quiet: bool) -> Self:
-        """Return a copy of the splitter with labels for its warning, or without the warning."""
+    def with_warning(self, warning: SplitWarning) -> Self:
+        """Return a copy of the splitter that warns of small groups in another way.
+
+        Parameters
+        ----------
+        warning : SplitWarning
+            Whether to warn, and the labels to warn of if `split` receives group numbers.
+
+        Returns
+        -------
+        splitter
+            The copy.
+        """
         copied = copy.copy(self)
-        copied._label_of, copied._is_quiet = label_of, is_quiet
+        copied._warning = warning  # noqa: SLF001  # an object of this class
         return copied
 
     def __repr__(self) -> str:
@@ -223,7 +246,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         # Number cells by class first, so that the rows of a class, and of each group in it, are
         # assigned to the folds in turn without a break.
         cell = classes * n_groups + codes
-        if not self._is_quiet:
+        if not self._warning.is_quiet:
             n_rows = np.bincount(cell, minlength=n_classes * n_groups).reshape(n_classes, -1)
             self._warn_of_small_groups(n_rows[:, : len(labels)], labels)
         order = np.argsort(cell, kind="stable")
@@ -246,8 +269,9 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
     def _warn_of_small_groups(self, n_rows: NDArray[np.intp], labels: Sequence[Any]) -> None:
         """Warn of groups that lack a class in some fold; `n_rows` is by class and group."""
         known = list(labels)
-        if self._label_of is not None:
-            known = [self._label_of[number] if number >= 0 else None for number in labels]
+        label_of = self._warning.label_of
+        if label_of is not None:
+            known = [label_of[number] if number >= 0 else None for number in labels]
         # A group of one class has no AUC in any fold.
         is_few = ((n_rows > 0) & (n_rows < self.n_splits)).any(axis=0)
         is_few &= (n_rows > 0).sum(axis=0) > 1
@@ -405,5 +429,6 @@ class RepeatedWithinGroupStratifiedKFold(SplitsByGroups, _sklearn.RepeatedSplits
         random = check_random_state(self.random_state)
         for repeat in range(self.n_repeats):
             folds = self.cv(random_state=random, shuffle=True, **self.cvargs)
-            folds._is_quiet, folds._label_of = self._is_quiet or repeat > 0, self._label_of
+            is_quiet = self._warning.is_quiet or repeat > 0
+            folds = folds.with_warning(self._warning._replace(is_quiet=is_quiet))
             yield from folds.split(X, y, groups)
