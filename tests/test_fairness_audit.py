@@ -643,6 +643,35 @@ def test_claims_are_counted_and_adjusted_together():
         assert (own.by_group["pvalue_adjusted"] >= own.by_group["pvalue"]).all()
 
 
+def test_audits_that_are_adjusted_together_are_one_family():
+    y, score, group, _ = people(n=600, n_groups=4)
+    by_one = audit_of(y, score, group, None)
+    by_two = audit_of(y, score, pd.DataFrame({"b": group // 2, "a": group % 2}), None)
+    before = by_one.n_claims, by_two.n_claims
+    together = FairnessAudit.adjusted_together([by_one, by_two])
+    # An audit by several columns counts as one audit, by all of its columns.
+    assert [audit.n_claims for audit in together] == [26, 26]
+    assert together[0].tables.claims.family is together[1].tables.claims.family
+    assert together[1].of("a").n_claims == 5
+    assert (by_one.n_claims, by_two.n_claims) == before == (13, 23)
+    # The groups of both are the same: every claim is made twice.
+    expected = weighted_holm(*flat_claims([by_one, by_one]))
+    found = np.concatenate([np.concatenate([*a.tables.claims.adjusted.values()]) for a in together])
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def flat_claims(audits):
+    """P values of all claims, and weights: equal for audits, then questions, then groups."""
+    pvalues, weights = [], []
+    for audit in audits:
+        asked = {k: p for k, p in audit.tables.claims.pvalues.items() if not np.isnan(p).all()}
+        for question, p in audit.tables.claims.pvalues.items():
+            pvalues.append(p)
+            n_tested = max(np.count_nonzero(~np.isnan(p)), 1)
+            weights.append(np.full(p.size, 1 / len(asked) / n_tested if question in asked else 1))
+    return np.concatenate(pvalues), np.concatenate(weights)
+
+
 def test_integers_stay_integers_and_long_labels_are_cut():
     y, score, group, _ = people()
     gaps = audit_of(y, score, group, None).gaps

@@ -6,17 +6,16 @@ import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 import pandas as pd
 from sklearn.base import is_classifier
 
 from skfedauc import _input, _sklearn, _words
 from skfedauc._output_file import check_target, write_whole
+from skfedauc.audit import arguments, tables
 from skfedauc.audit import decisions as deciding
-from skfedauc.audit import tables
 from skfedauc.audit.claims import Claims, adjusted_together
-from skfedauc.audit.findings import findings, named
-from skfedauc.audit.gaps import GroupComparison, is_small
+from skfedauc.audit.findings import findings
+from skfedauc.audit.gaps import GroupComparison
 from skfedauc.audit.tables import AuditTables, Favorable
 from skfedauc.counts import ScoreCounts, left_out
 from skfedauc.report import GroupAUC
@@ -134,15 +133,15 @@ class FairnessAudit:
             )
         self.report = report
         self.min_per_class = _input.check_whole_number(min_per_class, "min_per_class", 0)
-        self.favorable = _check_favorable(favorable)
+        self.favorable = arguments.check_favorable(favorable)
         self.reference = reference
-        label = _check_reference(reference, report.counts, self.min_per_class)
-        self.threshold = _check_threshold(threshold)
+        label = arguments.check_reference(reference, report.counts, self.min_per_class)
+        self.threshold = arguments.check_threshold(threshold)
         if decisions is not None:
             if threshold != "auto":
                 raise ValueError("pass either decisions or a threshold, not both.")
             decisions = deciding.check_decisions(decisions, report.counts)
-        elif threshold == "auto" and _are_probabilities(report.counts):
+        elif threshold == "auto" and arguments.are_probabilities(report.counts):
             self.threshold = 0.5
         if self.threshold is not None:
             decisions = deciding.at_threshold(report.counts, self.threshold)
@@ -357,7 +356,7 @@ class FairnessAudit:
             # The report on the other class has -1 for the default class and 0 for itself.
             predicted = counted("predict").counts
             decisions = deciding.at_threshold(predicted, 0.0 if is_other else 0.5)
-        number = _check_threshold(threshold)
+        number = arguments.check_threshold(threshold)
         method = _sklearn.response_method_name(estimator, response_method)
         if number is not None and is_other and method in ("predict_proba", "predict"):
             # The report has minus the probabilities, or minus the decisions, of the default class.
@@ -411,7 +410,7 @@ class FairnessAudit:
             )
         if chosen == list(self.columns):
             return self
-        if len(chosen) == 1:
+        if len(chosen) == 1 and chosen[0] in self._by_column:
             return self._by_column[chosen[0]]
         return self._about(self._comparison.regrouped(chosen))
 
@@ -427,8 +426,9 @@ class FairnessAudit:
         Returns
         -------
         list of FairnessAudit
-            The same audits; their adjusted p values and findings take account of the claims of all
-            of them, with equal weight for each audit. See `n_claims`.
+            The same audits. Their adjusted p values and findings account for the claims of all of
+            them, with equal weight for each audit; see `n_claims`. An audit by several columns
+            counts as one audit, by all of its columns.
 
         Examples
         --------
@@ -472,7 +472,7 @@ class FairnessAudit:
         audit.threshold, audit._is_ranking_chosen = self.threshold, self._is_ranking_chosen
         audit._comparison = comparison
         if claims is not None:
-            audit._claims = claims
+            audit._claims, audit._parts = claims, []
         return audit
 
     @property
@@ -688,14 +688,14 @@ class FairnessAudit:
 
     @functools.cached_property
     def _parts(self) -> list[GroupComparison]:
-        """Comparisons by each column alone, if there are several."""
+        """Comparisons by each column alone whose claims are adjusted with those of the audit."""
         if len(self.columns) == 1:
             return []
         return [self._comparison.regrouped([name]) for name in self.columns]
 
     @functools.cached_property
     def _by_column(self) -> dict[str, FairnessAudit]:
-        """Audits by each column alone, if there are several."""
+        """Audits of these comparisons, by column."""
         return {
             part.columns[0]: self._about(part, claims)
             for part, claims in zip(self._parts, self._claims_of_parts, strict=False)
@@ -723,52 +723,3 @@ def _claims_of(comparisons: Sequence[GroupComparison]) -> list[Claims]:
     """Return the claims of each comparison, adjusted together."""
     names = [" \N{MULTIPLICATION SIGN} ".join(comparison.columns) for comparison in comparisons]
     return adjusted_together(names, [comparison.pvalues for comparison in comparisons])
-
-
-def _check_reference(reference: Any, counts: ScoreCounts, min_per_class: int) -> Any:
-    """Return the label of the reference group; None for the rest."""
-    if isinstance(reference, str) and reference == "rest":
-        return None
-    label = reference[0] if isinstance(reference, list) and len(reference) == 1 else reference
-    groups, label = counts.groups or (), _input.as_label(label)
-    if label not in groups:
-        raise ValueError(
-            "reference must be 'rest' or a group's label; got "
-            f"{_words.shortened(reference)}, and the groups "
-            f"are {', '.join(map(named, groups[:5]))}{', ...' * (len(groups) > 5)}."
-        )
-    place = groups.index(label)
-    if is_small(counts, min_per_class)[place]:
-        raise ValueError(
-            f"the reference group {named(label)} is too small to be compared with: it has "
-            f"{_words.counted(int(counts.n_positives[place]), 'positive')} and "
-            f"{_words.counted(int(counts.n_negatives[place]), 'negative')}, and "
-            f"min_per_class is {min_per_class}. Pass another one, or a smaller "
-            "min_per_class."
-        )
-    return groups[place]
-
-
-def _are_probabilities(counts: ScoreCounts) -> bool:
-    """Whether all scores are from 0 to 1."""
-    scores = counts.cells.scores
-    return not scores.size or bool(scores.min() >= 0 and scores.max() <= 1)
-
-
-def _check_favorable(favorable: Any) -> Favorable | None:
-    if favorable is None or (isinstance(favorable, str) and favorable in ("positive", "negative")):
-        return favorable  # type: ignore[return-value]
-    raise ValueError(
-        f"favorable must be 'positive', 'negative' or None; got {_words.shortened(favorable)}."
-    )
-
-
-def _check_threshold(threshold: Any) -> float | None:
-    """Return the threshold as a float, or None if it is not a number."""
-    if threshold is None or (isinstance(threshold, str) and threshold == "auto"):
-        return None
-    if not _input.is_number(threshold) or not np.isfinite(threshold):
-        raise ValueError(
-            f"threshold must be 'auto', None or a finite number; got {_words.shortened(threshold)}."
-        )
-    return float(threshold)

@@ -157,6 +157,7 @@ def page_of(sections: Sequence[Section], subject: str = "") -> str:
 
 
 def check_installed() -> None:
+    """Raise an ImportError if a package that pages need is missing."""
     for name in ("jinja2", "matplotlib"):
         try:
             importlib.import_module(name)

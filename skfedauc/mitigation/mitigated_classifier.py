@@ -29,9 +29,7 @@ def _gives(method: str) -> Callable[[MitigatedClassifier], bool]:
 
     def check(self: MitigatedClassifier) -> bool:
         strategy = strategies.strategy_of(self.mitigator)
-        return (
-            strategy is not None and method in strategy.scores and hasattr(self._classifier, method)
-        )
+        return hasattr(strategy, method) and hasattr(self._classifier, method)
 
     return check
 
@@ -213,7 +211,8 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         target = _target(y)
         check_consistent_length(X, target.codes, sample_weight)
         strategy.fit(features, target, groups, self._fit_params(sample_weight, params))
-        self._strategy = strategy
+        # `_gives` tells which methods it has.
+        self._strategy: Any = strategy
         self.classes_ = target.classes
         self.mitigator_ = strategy.mitigator
         if isinstance(strategy, strategies.CorrelationRemoval):
@@ -240,7 +239,8 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             needs the groups to predict.
         """
         check_is_fitted(self)
-        return self._strategy.predict(*self._parts(X), self.random_state)
+        labels: NDArray[Any] = self._strategy.predict(*self._parts(X), self.random_state)
+        return labels
 
     @available_if(_gives("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -262,7 +262,8 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             If X is not as `predict` requires.
         """
         check_is_fitted(self)
-        return self._strategy.predict_proba(*self._parts(X))
+        probabilities: NDArray[np.float64] = self._strategy.predict_proba(*self._parts(X))
+        return probabilities
 
     @available_if(_gives("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
@@ -307,7 +308,8 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             If X is not as `predict` requires.
         """
         check_is_fitted(self)
-        return self._strategy.decision_function(*self._parts(X))
+        scores: NDArray[np.float64] = self._strategy.decision_function(*self._parts(X))
+        return scores
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return the metadata routing: metadata of `fit` is routed to the classifier's fit.

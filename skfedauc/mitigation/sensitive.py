@@ -147,7 +147,7 @@ class KnownGroups:
             )
 
 
-class CentredNumbers:
+class CenteredNumbers:
     """Sensitive columns as numbers with mean 0; a text column becomes one indicator per label.
 
     Parameters
@@ -168,8 +168,8 @@ class CentredNumbers:
 
     def of(self, columns: Sequence[Any]) -> NDArray[np.float64]:
         """Return the centered numbers of these rows, shape (n_rows, n_numbers)."""
-        centred: NDArray[np.float64] = self._numbers(columns) - self._means
-        return centred
+        centered: NDArray[np.float64] = self._numbers(columns) - self._means
+        return centered
 
     def _numbers(self, columns: Sequence[Any]) -> NDArray[np.float64]:
         parts = []

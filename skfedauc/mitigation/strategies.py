@@ -18,7 +18,7 @@ from sklearn.frozen import FrozenEstimator
 from skfedauc._sklearn import weight_name
 from skfedauc._words import shortened
 from skfedauc.mitigation.sensitive import (
-    CentredNumbers,
+    CenteredNumbers,
     KnownGroups,
     labels_of,
     like,
@@ -43,10 +43,10 @@ class Target(NamedTuple):
 class Strategy(ABC):
     """Base class: fits one kind of mitigator and predicts with it.
 
+    Strategies with scores also have ``predict_proba`` or ``decision_function``.
+
     Attributes
     ----------
-    scores : tuple of str
-        Methods that return scores, if the mitigated classifier has them.
     is_random : bool
         Whether predictions are random.
     reads_sensitive_features : bool
@@ -55,7 +55,6 @@ class Strategy(ABC):
         Whether the classifier gets weights and other metadata of fit.
     """
 
-    scores: tuple[str, ...] = ()
     is_random = False
     takes_fit_params = True
     reads_sensitive_features = False
@@ -73,21 +72,12 @@ class Strategy(ABC):
     def predict(self, X: Any, sensitive: Sequence[Any], random_state: Any) -> NDArray[Any]:
         """Return the predicted labels."""
 
-    def predict_proba(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
-        """Return the probabilities of both classes."""
-        raise NotImplementedError
-
-    def decision_function(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
-        """Return the scores of the second class."""
-        raise NotImplementedError
-
 
 class GridReduction(Strategy):
     """Strategy for ``GridSearch``: the best of many classifiers fitted to reweighted rows."""
 
-    scores = ("predict_proba",)
     takes_fit_params = False
-    _fewest_groups = 2
+    _least_groups = 2
 
     def fit(
         self, X: Any, target: Target, sensitive: Sequence[Any], fit_params: Mapping[str, Any]
@@ -110,7 +100,7 @@ class GridReduction(Strategy):
             self.mitigator.set_params(sample_weight_name=weight_name(self.mitigator.estimator))
         self._classes = target.classes
         labels = labels_of(sensitive)
-        if KnownGroups(labels).size < self._fewest_groups:
+        if KnownGroups(labels).size < self._least_groups:
             raise ValueError(
                 f"{name} needs two groups or more, but sensitive_features has a single label, "
                 f"{shortened(labels[:1].tolist()[0])}; in a search, stratify the folds by group."
@@ -145,7 +135,7 @@ class MixtureReduction(GridReduction):
     """Strategy for ``ExponentiatedGradient``: a randomly drawn classifier for each row."""
 
     is_random = True
-    _fewest_groups = 1
+    _least_groups = 1
 
     def predict(self, X: Any, sensitive: Sequence[Any], random_state: Any) -> NDArray[Any]:
         """Return the labels that a randomly drawn classifier predicts for each row."""
@@ -215,7 +205,6 @@ class Thresholds(Strategy):
 class CorrelationRemoval(Strategy):
     """Strategy for ``CorrelationRemover``, with a classifier fitted to its output."""
 
-    scores = ("decision_function", "predict_proba")
     reads_sensitive_features = True
 
     def __init__(self, mitigator: Any, estimator: Any) -> None:
@@ -226,7 +215,7 @@ class CorrelationRemoval(Strategy):
         self, X: Any, target: Target, sensitive: Sequence[Any], fit_params: Mapping[str, Any]
     ) -> None:
         """Fit the remover, then the classifier to the output of the remover."""
-        self._numbers = CentredNumbers(sensitive)
+        self._numbers = CenteredNumbers(sensitive)
         n_sensitive = self._numbers.of(sensitive).shape[1]
         self.mitigator.set_params(sensitive_feature_ids=list(range(n_sensitive)))
         if hasattr(self.mitigator, "set_output"):  # since fairlearn 0.15

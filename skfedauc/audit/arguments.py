@@ -1,0 +1,63 @@
+"""Arguments of `FairnessAudit`: checks, with messages that say what to pass instead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skfedauc import _input, _words
+from skfedauc.audit.findings import named
+from skfedauc.audit.gaps import is_small
+from skfedauc.audit.tables import Favorable
+from skfedauc.counts import ScoreCounts
+
+
+def check_reference(reference: Any, counts: ScoreCounts, min_per_class: int) -> Any:
+    """Return the label of the reference group; None for the other groups together."""
+    if isinstance(reference, str) and reference == "rest":
+        return None
+    label = reference[0] if isinstance(reference, list) and len(reference) == 1 else reference
+    groups, label = counts.groups or (), _input.as_label(label)
+    if label not in groups:
+        raise ValueError(
+            "reference must be 'rest' or a group's label; got "
+            f"{_words.shortened(reference)}, and the groups "
+            f"are {', '.join(map(named, groups[:5]))}{', ...' * (len(groups) > 5)}."
+        )
+    place = groups.index(label)
+    if is_small(counts, min_per_class)[place]:
+        raise ValueError(
+            f"the reference group {named(label)} is too small to be compared with: it has "
+            f"{_words.counted(int(counts.n_positives[place]), 'positive')} and "
+            f"{_words.counted(int(counts.n_negatives[place]), 'negative')}, and "
+            f"min_per_class is {min_per_class}. Pass another one, or a smaller "
+            "min_per_class."
+        )
+    return groups[place]
+
+
+def are_probabilities(counts: ScoreCounts) -> bool:
+    """Return whether all scores are from 0 to 1."""
+    scores = counts.cells.scores
+    return not scores.size or bool(scores.min() >= 0 and scores.max() <= 1)
+
+
+def check_favorable(favorable: Any) -> Favorable | None:
+    """Return the argument if it is a class or None."""
+    if favorable is None or (isinstance(favorable, str) and favorable in ("positive", "negative")):
+        return favorable  # type: ignore[return-value]
+    raise ValueError(
+        f"favorable must be 'positive', 'negative' or None; got {_words.shortened(favorable)}."
+    )
+
+
+def check_threshold(threshold: Any) -> float | None:
+    """Return the threshold as a float, or None if it is not a number."""
+    if threshold is None or (isinstance(threshold, str) and threshold == "auto"):
+        return None
+    if not _input.is_number(threshold) or not np.isfinite(threshold):
+        raise ValueError(
+            f"threshold must be 'auto', None or a finite number; got {_words.shortened(threshold)}."
+        )
+    return float(threshold)
