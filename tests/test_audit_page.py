@@ -149,7 +149,7 @@ AUDITS = {
 @pytest.fixture
 def without_plots(monkeypatch):
     """Drawing takes most of the time."""
-    monkeypatch.setattr(page_module.figures, "pictures", lambda tables, prefix: [])
+    monkeypatch.setattr(page_module.figures, "plots", lambda tables, prefix: [])
 
 
 @pytest.fixture(params=AUDITS, scope="module")
@@ -157,7 +157,7 @@ def shown(request):
     """An audit and the elements of its page without plots."""
     audit = AUDITS[request.param]()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(page_module.figures, "pictures", lambda tables, prefix: [])
+        patch.setattr(page_module.figures, "plots", lambda tables, prefix: [])
         return audit, tree_of(page(audit))
 
 
@@ -488,7 +488,7 @@ def test_without_what_it_needs_the_error_names_the_remedy(monkeypatch, tmp_path,
 
 @pytest.mark.parametrize("kind", ["whole floats", "members of an Enum"])
 def test_a_page_of_labels_that_do_not_compare(tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(page_module.figures, "pictures", lambda tables, prefix: [])
+    monkeypatch.setattr(page_module.figures, "plots", lambda tables, prefix: [])
     rng = np.random.default_rng(0)
     y, score = np.tile([0, 1], 60), rng.random(120)
     site = np.repeat([1.0, 2.0, np.nan], 40)
@@ -515,7 +515,7 @@ def test_a_page_of_the_ranking_alone_has_no_words_on_rates(monkeypatch):
         )
         text = words_of(tree_of(page(audit))).lower()
         # One page has plots; they are the same for all.
-        monkeypatch.setattr(page_module.figures, "pictures", lambda tables, prefix: [])
+        monkeypatch.setattr(page_module.figures, "plots", lambda tables, prefix: [])
         if threshold is None:
             # Except those of the axes of ROC curves
             text = re.sub("(true|false) positive rate", "", text)

@@ -27,7 +27,11 @@ from scipy.stats import chi2_contingency, hypergeom
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer, recall_score
-from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    RepeatedStratifiedKFold,
+    TunedThresholdClassifierCV,
+)
 from statsmodels.stats.multitest import multipletests
 
 from skfedauc import (
@@ -134,7 +138,7 @@ def test_a_class_that_is_absent_has_no_rate():
     assert audit.gaps.loc["equalized_odds_difference", "value"] == 0.5
 
 
-def test_chance_of_parity_differences():
+def test_expected_parity_differences():
     rng = np.random.default_rng(0)
     sizes, found = np.array([40, 90, 300]), []
     for _ in range(400):
@@ -157,14 +161,14 @@ def test_chance_of_parity_differences():
 
 
 @pytest.mark.parametrize("rate", [0.001, 0.3, 0.999])
-def test_chance_makes_no_difference_above_1(rate):
+def test_expected_differences_are_at_most_1(rate):
     sizes = np.random.default_rng(0).integers(1, 400, 2000).astype(float)
     shares = np.full(sizes.size, rate)
     found = decisions.null_difference(shares, sizes)
     drawn = np.random.default_rng(1).binomial(sizes.astype(int), rate, (400, sizes.size)) / sizes
     assert found == pytest.approx(np.ptp(drawn, axis=1).mean(), rel=0.05)
     assert found <= 1
-    # Between two large groups chance makes that of two normal variables.
+    # The difference of two large groups is that of two normal variables.
     error = np.sqrt(rate * (1 - rate) / 1e8)
     large = decisions.null_difference(shares[:2], np.full(2, 1e8))
     assert large == pytest.approx(2 / np.sqrt(np.pi) * error, rel=0.01)
@@ -1042,8 +1046,16 @@ def test_what_cannot_be_audited_is_said():
         FairnessAudit(GroupAUC(ScoreCounts.from_predictions([], [], groups=[])), threshold=0)
     X = pd.DataFrame({"score": score, "site": group})
     result = cross_validate_group_auc(LogisticRegression(), X, y, groups="site", cv=2)
-    with pytest.raises(ValueError, match=r"this report does not.*folds\[0\]"):
-        FairnessAudit(result.within_folds, threshold=0)
+    repeated = cross_validate_group_auc(
+        LogisticRegression(),
+        X,
+        y,
+        groups="site",
+        cv=RepeatedStratifiedKFold(n_splits=2, n_repeats=2),
+    )
+    for of_folds in (result.within_folds, repeated.within_folds, repeated.over_folds):
+        with pytest.raises(ValueError, match=r"this report does not.*folds\[0\]"):
+            FairnessAudit(of_folds, threshold=0)
 
 
 def test_any_rows_can_be_audited():

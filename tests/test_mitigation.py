@@ -156,7 +156,7 @@ def test_mixture_of_a_reduction(people, columns, drop):
         for i, weight in plain.weights_.items()
     )
     assert_allclose(model.predict_proba(X), mixture, rtol=0, atol=1e-12)
-    assert len(np.unique(mixture[:, 1])) == len(X)  # these rank; the lots have a few values
+    assert len(np.unique(mixture[:, 1])) == len(X)  # these rank; the decisions have few values
     assert len(np.unique(plain._pmf_predict(features)[:, 1])) < 10
 
 
@@ -352,7 +352,7 @@ def test_reductions_predict_without_the_columns_that_they_do_not_read(people):
             mitigated(name).fit(X, y).predict(X[FEATURES])
 
 
-def test_seeds_of_the_lots(people):
+def test_seeds_of_random_decisions(people):
     X, y = people[0][[*FEATURES, "sex"]], people[1]
     for name in ("ExponentiatedGradient", "ThresholdOptimizer"):
         model = mitigated(name, random_state=5).fit(X, y)

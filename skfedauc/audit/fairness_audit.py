@@ -125,7 +125,7 @@ class FairnessAudit:
             raise ValueError("an audit needs groups; the report has none.")
         if report.n_groups == 0:
             raise ValueError("an audit needs rows; the report has none.")
-        if type(report) is not GroupAUC:
+        if report.pairs.is_within_folds or report.pairs.rows_repeat:
             raise ValueError(
                 "an audit compares all rows with each other, and this report does not: it compares "
                 "rows within folds, or counts rows several times. Pass the report of one fold "

@@ -30,7 +30,7 @@ _ID_IN_URL = re.compile(r"(?<=url\(#)[^)]+(?=\))")
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
 
 
-class Picture(NamedTuple):
+class Plot(NamedTuple):
     """A plot: heading, SVG, and a caption that says how to read it."""
 
     title: str
@@ -38,7 +38,7 @@ class Picture(NamedTuple):
     caption: str
 
 
-class _Plot(NamedTuple):
+class _Drawing(NamedTuple):
     title: str
     draw: Callable[..., Any]
     inches: float
@@ -46,7 +46,7 @@ class _Plot(NamedTuple):
     caption: str
 
 
-def pictures(tables: AuditTables, prefix: str) -> Iterator[Picture]:
+def plots(tables: AuditTables, prefix: str) -> Iterator[Plot]:
     """Yield the plots of an audit; SVG ids begin with `prefix`.
 
     Small groups are not drawn if there are other groups. A plot that cannot be drawn has no SVG,
@@ -60,21 +60,21 @@ def pictures(tables: AuditTables, prefix: str) -> Iterator[Picture]:
         report = GroupAUC(tables.report.counts, undefined="ignore")
     columns = " and ".join(map(_words.shortened_label, tables.columns))
     groups = f"{_words.counted(report.n_groups, 'group')} by {columns}"
-    for number, plot in enumerate(_plots(report)):
+    for number, plot in enumerate(_drawings(report)):
         try:
             svg = _drawn(plot, report)
         except ValueError as error:
-            yield Picture(plot.title, "", f"The plot cannot be drawn: {error}")
+            yield Plot(plot.title, "", f"The plot cannot be drawn: {error}")
         else:
             inline = _inline(svg, f"{prefix}-{number}", f"{plot.about}; {groups}")
-            yield Picture(plot.title, inline, plot.caption + without)
+            yield Plot(plot.title, inline, plot.caption + without)
 
 
-def _plots(report: GroupAUC) -> Iterator[_Plot]:
+def _drawings(report: GroupAUC) -> Iterator[_Drawing]:
     from skfedauc import plotting
 
     n_groups = report.n_groups
-    yield _Plot(
+    yield _Drawing(
         "Group AUCs",
         partial(plotting.GroupAUCDisplay.from_report, max_groups=_MOST_AUCS),
         MARGINS + 0.6 + 1.1 * LINE * min(max(n_groups, 4), _MOST_AUCS + 1),
@@ -82,7 +82,7 @@ def _plots(report: GroupAUC) -> Iterator[_Plot]:
         "Each group's AUC with its 95 % interval. Overlapping intervals do not show that groups "
         "are equal; the tables test whether groups differ.",
     )
-    yield _Plot(
+    yield _Drawing(
         "ROC curves",
         plotting.GroupRocCurveDisplay.from_report,
         5.0,
@@ -90,7 +90,7 @@ def _plots(report: GroupAUC) -> Iterator[_Plot]:
         "If two curves cross, neither group is ranked better everywhere. The curves do not show "
         "how groups rank against each other.",
     )
-    yield _Plot(
+    yield _Drawing(
         "Scores",
         partial(plotting.GroupScoreDisplay.from_report, max_groups=_MOST_SCORES),
         MARGINS + 0.5 + _SCORES * (max(min(n_groups, _MOST_SCORES + 1), 2) + 1),
@@ -99,7 +99,7 @@ def _plots(report: GroupAUC) -> Iterator[_Plot]:
         "a group higher if both of its histograms lie further to the right.",
     )
     if 2 <= n_groups <= MATRIX_GROUPS:
-        yield _Plot(
+        yield _Drawing(
             "Cross AUCs",
             plotting.CrossAUCDisplay.from_report,
             3.6 if n_groups <= 4 else 6.2,
@@ -120,7 +120,7 @@ def _span(report: GroupAUC) -> str:
     return f" from {low} to {high}"
 
 
-def _drawn(plot: _Plot, report: GroupAUC) -> ElementTree.Element:
+def _drawn(plot: _Drawing, report: GroupAUC) -> ElementTree.Element:
     """Return Matplotlib's SVG of a plot, in the default style whatever the user's style is."""
     import matplotlib as mpl
     from matplotlib.figure import Figure

@@ -187,7 +187,7 @@ def _content(number: int, tables: AuditTables) -> dict[str, Any]:
         "findings": answers(tables),
         "gaps": _gap_rows(tables),
         "groups": _group_rows(tables),
-        "pictures": list(figures.pictures(tables, f"plot-{number}")),
+        "plots": list(figures.plots(tables, f"plot-{number}")),
     }
 
 

@@ -59,4 +59,4 @@ def error_of(capsys):
 @pytest.fixture
 def without_plots(monkeypatch):
     """Omit the plots of the page, which take most of the time."""
-    monkeypatch.setattr(page.figures, "pictures", lambda tables, prefix: [])
+    monkeypatch.setattr(page.figures, "plots", lambda tables, prefix: [])

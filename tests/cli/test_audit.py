@@ -48,7 +48,7 @@ def test_a_page_is_written_beside_the_report(frame, written, tmp_path, capsys, m
             drawn[prefix] = list(draw(tables, prefix))
         return drawn[prefix]
 
-    monkeypatch.setattr(page.figures, "pictures", pictures)
+    monkeypatch.setattr(page.figures, "plots", pictures)
     path = tmp_path / "report.html"
     options = ["--group", "sex", "--threshold", "-0.5"]
     assert main(["audit", written, *COLUMNS[:4], *options[:2]]) == 0
