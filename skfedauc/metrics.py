@@ -344,7 +344,7 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
         return _comparison(lines, new_groups, None, rows.n_missing)
     difference = found.auc[0] - found.auc[1]
     # With a single row of a class, bound the variance by the variances of the two AUCs.
-    bound = 2.0 * (report.variances.safe + other_report.variances.safe)
+    bound = 2.0 * (report.variances.bounded + other_report.variances.bounded)
     of_group = np.where(np.isnan(found.variance), bound, found.variance)
     for name in AVERAGES:
         share = shares(report.estimates, name)

@@ -1241,9 +1241,9 @@ def test_the_mean_of_pooled_aucs_has_newcombes_limits_where_they_are_further(n_w
 
     lower = [brentq(excess, 0.5, mean)]
     upper = [brentq(excess, mean, 1 - 1e-12)]
-    for of_fold in ("pooled_fixed", "pooled.safe"):
+    for of_fold in ("pooled_fixed", "pooled.bounded"):
         own = [fold.variances for fold in result.folds]
-        variances = [v.pooled_fixed if of_fold == "pooled_fixed" else v.pooled.safe for v in own]
+        variances = [v.pooled_fixed if of_fold == "pooled_fixed" else v.pooled.bounded for v in own]
         reach = z * np.sqrt(np.sum(variances)) / 5 / (mean * (1 - mean))
         lower.append(expit(logit(mean) - reach))
         upper.append(expit(logit(mean) + reach))

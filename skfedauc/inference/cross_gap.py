@@ -73,7 +73,7 @@ def cross_gaps(counts: ScoreCounts) -> CrossGaps:
     disparity = bnsp.auc - bpsn.auc
     sides = (positives, other_positives), (negatives, other_negatives)
     estimable = np.logical_and.reduce([rows.n > 1 for side in sides for rows in side])
-    variance = np.maximum(bnsp.variance + bpsn.variance, _variance_if_alike(counts, sides))
+    variance = np.maximum(bnsp.variance + bpsn.variance, _variance_if_equal(counts, sides))
     error = np.where(estimable, np.sqrt(variance), np.nan)
     pvalue = 2.0 * ndtr(-np.abs(disparity) / error)
     adjusted = pvalue.copy()
@@ -103,7 +103,7 @@ def _turned(cells: Cells) -> Cells:
     )
 
 
-def _variance_if_alike(
+def _variance_if_equal(
     counts: ScoreCounts, sides: tuple[tuple[ClassRows, ClassRows], ...]
 ) -> Floats:
     """Variance of the disparities if placement values have the same distribution in all groups."""
@@ -131,34 +131,34 @@ def _cross_aucs(cells: Cells, own: ClassRows, others: ClassRows) -> _CrossAUC:
     The variance is DeLong's variance, or an upper bound [2]_ if that is 0.
     """
     starts, sizes = cells.starts[:-1], np.diff(cells.starts)
-    places = squared = _Places.of(cells)
+    around = squared = _Neighbors.of(cells)
     if cells.weights is not None:
         # Cells with squared weights in place of weights
-        squared = _Places.of(cells._replace(weights=cells.weights[[2, 3, 2, 3]]))
-    placement = ratio(places.below + places.tied / 2.0, np.repeat(others.weight, sizes), 0.0)
-    auc = ratio(np.add.reduceat(places.weight * placement, starts), own.weight)
+        squared = _Neighbors.of(cells._replace(weights=cells.weights[[2, 3, 2, 3]]))
+    placement = ratio(around.below + around.tied / 2.0, np.repeat(others.weight, sizes), 0.0)
+    auc = ratio(np.add.reduceat(around.weight * placement, starts), own.weight)
     auc[others.weight == 0] = np.nan
     of_own = np.add.reduceat(squared.weight * (placement - np.repeat(auc, sizes)) ** 2, starts)
     # The others' rows have the same mean placement. The sum of their squared placements is a sum
     # over pairs of positives of the negatives that both outrank, i.e. that the lower one outranks.
-    won = squared.below + squared.tied / 2.0
-    both = 2.0 * places.weight * places.above * won
-    both += places.weight**2 * (squared.below + squared.tied / 4.0)
+    outranked = squared.below + squared.tied / 2.0
+    both = 2.0 * around.weight * around.above * outranked
+    both += around.weight**2 * (squared.below + squared.tied / 4.0)
     of_others = ratio(np.add.reduceat(both, starts), own.weight**2)
-    of_others -= 2.0 * auc * ratio(np.add.reduceat(places.weight * won, starts), own.weight)
+    of_others -= 2.0 * auc * ratio(np.add.reduceat(around.weight * outranked, starts), own.weight)
     of_others += auc**2 * others.squares
 
     variance = np.zeros(auc.size)
     for of_class, rows in ((of_own, own), (of_others, others)):
         # Smaller values are rounding error.
         variance += ratio(np.where(of_class > 1e-12 * rows.squares, of_class, 0.0), rows.pairs)
-    drawn = own.effective * others.effective
-    drawn = (drawn * auc + 0.5) / (drawn + 1.0)
-    bound = ratio(drawn * (1.0 - drawn), np.minimum(own.effective, others.effective))
+    pairs = own.effective * others.effective
+    shrunk_auc = (pairs * auc + 0.5) / (pairs + 1.0)
+    bound = ratio(shrunk_auc * (1.0 - shrunk_auc), np.minimum(own.effective, others.effective))
     return _CrossAUC(auc, np.where(variance == 0, bound, variance))
 
 
-class _Places(NamedTuple):
+class _Neighbors(NamedTuple):
     """Weights of the group's positives and of the others' negatives around each cell.
 
     Attributes
@@ -177,7 +177,7 @@ class _Places(NamedTuple):
     tied: Floats
 
     @classmethod
-    def of(cls, cells: Cells) -> _Places:
+    def of(cls, cells: Cells) -> _Neighbors:
         """Compute the weights from one sort of the scores."""
         own = np.array([amounts.astype(np.float64) for amounts in cells.amounts])
         under = np.array([ranks_in_groups(cells.starts, amounts) for amounts in own])

@@ -89,7 +89,7 @@ def equal_groups_test(variances: Variances) -> EqualGroupsTest:
             n_left_out,
         )
     weight = positives * negatives / (positives + negatives)
-    tiny = n_groups >= MANY_GROUPS and variances.fewest[kept].mean() < TINY_CLASS
+    tiny = n_groups >= MANY_GROUPS and variances.n_smaller_class[kept].mean() < TINY_CLASS
     if tiny:
         statistic, pvalue = _many_tiny_groups(auc, unbiased, weight)
         method, degrees_of_freedom = "sum over many tiny groups, normal", np.nan
@@ -416,8 +416,8 @@ def spreads(variances: Variances, confidence_level: float) -> dict[str, Spread]:
 def _estimable(variances: Variances) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Return AUCs and variances of the groups with two rows of each class, and their mask."""
     kept = variances.estimable & variances.defined
-    shared, safe = variances.shared[kept], variances.safe[kept]
-    return variances.auc[kept], np.where(shared > 0, shared, safe), kept
+    shared, bounded = variances.shared[kept], variances.bounded[kept]
+    return variances.auc[kept], np.where(shared > 0, shared, bounded), kept
 
 
 # Expected range of equal groups ----------------------------------------------------------
@@ -441,7 +441,7 @@ def null_difference(variances: Variances, seed: int = 0) -> float:
     n_groups = int(kept.sum())
     if n_groups < 2:
         return float("nan")
-    if variances.fewest[kept].min() < _NORMAL_ROWS:
+    if variances.n_smaller_class[kept].min() < _NORMAL_ROWS:
         return _simulated_difference(variances, seed)
     return mean_range(np.sqrt(variances.shared[kept]))
 
@@ -505,8 +505,8 @@ def _simulated_difference(variances: Variances, seed: int) -> float:
         found = concordance(
             count_rows(scores.ravel(), np.tile(positive, n), groups.ravel(), n * small.size)
         )
-        twice = found.u2.reshape(n, small.size)
-        auc[start : start + n, small] = twice / (2.0 * of_small[0] * of_small[1])
+        u2 = found.u2.reshape(n, small.size)
+        auc[start : start + n, small] = u2 / (2.0 * of_small[0] * of_small[1])
     return float(np.ptp(auc, axis=1).mean())
 
 

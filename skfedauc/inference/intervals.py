@@ -121,16 +121,16 @@ def limits(
     return low, high
 
 
-def exact_limits(auc: ArrayLike, fewest: ArrayLike, tail: float) -> tuple[Floats, Floats]:
+def exact_limits(auc: ArrayLike, n_smaller_class: ArrayLike, tail: float) -> tuple[Floats, Floats]:
     """Return limits that hold for any score distribution, each with probability 1 - `tail`.
 
-    Pairing each row of the smaller class with one row of the larger class gives a mean of `fewest`
-    independent comparisons. The AUC is the average of these means over all pairings, so Hoeffding's
-    bound on such a mean [1]_, in its Kullback-Leibler form, holds for the AUC. The limits are found
-    by bisection.
+    Pairing each row of the smaller class with one row of the larger class gives a mean of
+    `n_smaller_class` independent comparisons. The AUC is the average of these means over all
+    pairings, so Hoeffding's bound on such a mean [1]_, in its Kullback-Leibler form, holds for the
+    AUC. The limits are found by bisection.
     """
     auc = np.asarray(auc, np.float64)
-    allowed = -np.log(tail) / np.asarray(fewest, np.float64)
+    allowed = -np.log(tail) / np.asarray(n_smaller_class, np.float64)
     low = _bisected(auc, np.zeros_like(auc), allowed)
     high = _bisected(auc, np.ones_like(auc), allowed)
     return low, high
@@ -173,7 +173,7 @@ class AUCSpread(NamedTuple):
     ----------
     auc, variance : ndarray of float64
         AUCs and their estimated variances.
-    fewest : ndarray of float64
+    n_smaller_class : ndarray of float64
         Number of rows of the smaller class.
     once, often : ndarray of float64
         Coefficients of Newcombe's variance, see `_newcombe`.
@@ -181,7 +181,7 @@ class AUCSpread(NamedTuple):
 
     auc: Floats
     variance: Floats
-    fewest: Floats
+    n_smaller_class: Floats
     once: Floats
     often: Floats
 
@@ -210,7 +210,7 @@ class AUCSpread(NamedTuple):
             found = further(found, self._newcombe(end, deviate))
         # P(perfect separation) <= AUC**k with k independent pairs
         with np.errstate(divide="ignore"):
-            near = np.exp(np.log(ndtr(-deviate)) / np.maximum(self.fewest, 1.0))
+            near = np.exp(np.log(ndtr(-deviate)) / np.maximum(self.n_smaller_class, 1.0))
         perfect = self.auc == 1.0 - end
         found = np.where(perfect, 1.0 - near if end else near, found)
         return np.where((self.variance == 0.0) | (self.auc == end), self.auc, found)
@@ -249,7 +249,9 @@ class AUCSpread(NamedTuple):
 
 def spread_of(variances: Variances) -> AUCSpread:
     """Return the quantities that determine the limits of each group's AUC; NaN if undefined."""
-    return AUCSpread(variances.auc, variances.safe, variances.fewest, *variances.model_coefficients)
+    return AUCSpread(
+        variances.auc, variances.bounded, variances.n_smaller_class, *variances.model_coefficients
+    )
 
 
 def group_limits(
@@ -263,7 +265,7 @@ def group_limits(
     low, high = np.full((2, auc.size), np.nan)
     defined = variances.defined
     if method == "exact":
-        fewest = variances.fewest[defined]
+        n_smaller_class = variances.n_smaller_class[defined]
         if variances.weighted:
             squares = 1 / variances.positives.effective[defined]
             squares += 1 / variances.negatives.effective[defined]
@@ -271,7 +273,7 @@ def group_limits(
             low[defined] = np.clip(auc[defined] - reach, 0.0, 1.0)
             high[defined] = np.clip(auc[defined] + reach, 0.0, 1.0)
         else:
-            low[defined], high[defined] = exact_limits(auc[defined], fewest, tail)
+            low[defined], high[defined] = exact_limits(auc[defined], n_smaller_class, tail)
         return low, high, note
     spread = spread_of(variances).take(defined)
     low[defined], high[defined] = spread.limits(normal_quantile(tail), method)
@@ -320,7 +322,9 @@ def mean_pooled_interval(
     """
     tail, n_folds = (1.0 - confidence_level) / 2.0, len(folds)
     parts = [spread_of(fold.pooled) for fold in folds]
-    auc, variance, fewest, once, often = (np.concatenate(part) for part in zip(*parts, strict=True))
+    auc, variance, n_smaller_class, once, often = (
+        np.concatenate(part) for part in zip(*parts, strict=True)
+    )
     value = float(auc.mean())
     of_strata = sum(fold.pooled_fixed for fold in folds) / n_folds**2
     if n_folds == 1 and not of_strata > 0:
@@ -328,11 +332,11 @@ def mean_pooled_interval(
         return Interval(value, float(low[0]), float(high[0]), note[0])
     share = np.full(n_folds, 1.0 / n_folds)
     if (auc == 1.0).all():
-        least = _perfect_limit(share, fewest, tail)
+        least = _perfect_limit(share, n_smaller_class, tail)
         return Interval(value, least, 1.0, "perfect separation in every fold")
     sums = (np.array([part.sum() / n_folds**2]) for part in (variance, once, often))
     variance, once, often = sums
-    mean = AUCSpread(np.array([value]), variance, fewest.sum(keepdims=True), once, often)
+    mean = AUCSpread(np.array([value]), variance, n_smaller_class.sum(keepdims=True), once, often)
     further = mean.limits(normal_quantile(tail), method)
     least, most = float(further[0][0]), float(further[1][0])
     if of_strata > 0:
@@ -347,14 +351,14 @@ def average_variance(variances: Variances, share: Floats) -> float:
     """Variance of an average of group AUCs for fixed groups."""
     # A number that replaces an undefined AUC is a constant.
     counted = (share > 0) & variances.defined
-    of_group = np.where(variances.estimable, variances.delong, variances.safe)
+    of_group = np.where(variances.estimable, variances.delong, variances.bounded)
     return float((share[counted] ** 2 * of_group[counted]).sum())
 
 
 def bounded_average_variance(variances: Variances, share: Floats) -> float:
     """Variance of an average for fixed groups, with bounds for variances that are 0 or unknown."""
     counted = (share > 0) & variances.defined
-    return float((share[counted] ** 2 * variances.safe[counted]).sum())
+    return float((share[counted] ** 2 * variances.bounded[counted]).sum())
 
 
 def average_interval(
@@ -432,8 +436,10 @@ def mean_of_averages_interval(
     )
     if is_perfect:
         shares = [share[u] / n_folds for (_, _, share), u in zip(folds, used, strict=True)]
-        fewest = [own.fewest[u] for (own, _, _), u in zip(folds, used, strict=True)]
-        least = _perfect_limit(np.concatenate(shares), np.concatenate(fewest), tail)
+        n_smaller_class = [
+            own.n_smaller_class[u] for (own, _, _), u in zip(folds, used, strict=True)
+        ]
+        least = _perfect_limit(np.concatenate(shares), np.concatenate(n_smaller_class), tail)
         where = "group" if n_folds == 1 else "group and fold"
         return Interval(value, least, 1.0, f"perfect separation in every {where}")
     variance, note = sum(average_variance(own, share) for own, _, share in folds), ""
@@ -444,7 +450,7 @@ def mean_of_averages_interval(
     return Interval(value, float(low), float(high), note)
 
 
-def _perfect_limit(share: Floats, fewest: Floats, tail: float) -> float:
+def _perfect_limit(share: Floats, n_smaller_class: Floats, tail: float) -> float:
     """Return the smallest average at which all groups are perfect with probability >= `tail`.
 
     Group g, with k_g independent pairs, is perfect with probability at most A_g**k_g. Minimizing
@@ -455,10 +461,10 @@ def _perfect_limit(share: Floats, fewest: Floats, tail: float) -> float:
     low, high = -50.0, 50.0  # logarithm of the factor
     for _ in range(200):
         middle = (low + high) / 2.0
-        auc = np.minimum(np.exp(middle) * fewest / share, 1.0)
-        spent = float(-(fewest * np.log(auc)).sum())
+        auc = np.minimum(np.exp(middle) * n_smaller_class / share, 1.0)
+        spent = float(-(n_smaller_class * np.log(auc)).sum())
         low, high = (middle, high) if spent > allowed else (low, middle)
-    return float(np.dot(share, np.minimum(np.exp(low) * fewest / share, 1.0)))
+    return float(np.dot(share, np.minimum(np.exp(low) * n_smaller_class / share, 1.0)))
 
 
 def worst_interval(

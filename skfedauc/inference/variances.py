@@ -149,7 +149,7 @@ class Variances:
     # Single groups ------------------------------------------------------------------------
 
     @functools.cached_property
-    def fewest(self) -> Floats:
+    def n_smaller_class(self) -> Floats:
         """Number of rows of the smaller class; for weighted rows, the effective sample size."""
         return np.minimum(self.positives.effective, self.negatives.effective)
 
@@ -209,7 +209,7 @@ class Variances:
         return (pairs * self.auc + 0.5) / (pairs + 1.0)
 
     @functools.cached_property
-    def safe(self) -> Floats:
+    def bounded(self) -> Floats:
         """DeLong's variance, or an upper bound if it is 0 or cannot be estimated.
 
         The variance of an AUC A of m positives and n negatives is at most A (1 - A) / min(m, n)
@@ -218,8 +218,8 @@ class Variances:
         """
         found = np.fmax(self.delong, self.unbiased) if self.weighted else self.delong.copy()
         without = self.defined & ~(found > 0)
-        drawn = self.shrunk_auc[without]
-        found[without] = drawn * (1.0 - drawn) / self.fewest[without]
+        auc = self.shrunk_auc[without]
+        found[without] = auc * (1.0 - auc) / self.n_smaller_class[without]
         return found
 
     @functools.cached_property
@@ -308,17 +308,17 @@ class Variances:
         )
         for rows, moments, own_squared in sides:
             # Correct for centering the placements at their mean in the group.
-            lost = ratio(rows.weight**2, rows.pairs, 1.0)
+            correction = ratio(rows.weight**2, rows.pairs, 1.0)
             of_pooled = moments.squared / rows.weight.sum() ** 2
             if share is not None:
                 scale = ratio(share, rows.weight, 0.0)
                 of_pooled = of_pooled - 2 * scale * moments.product / rows.weight.sum()
                 of_pooled += scale**2 * own_squared
-            total += float((lost * of_pooled).sum())
+            total += float((correction * of_pooled).sum())
         if share is not None:
             # Bounds for groups whose own variance cannot be estimated
             bounded = ~self.estimable & self.defined & (share > 0)
-            total += float((share**2 * self.safe)[bounded].sum())
+            total += float((share**2 * self.bounded)[bounded].sum())
         return max(total, 0.0)
 
     @functools.cached_property
@@ -485,9 +485,9 @@ class FoldVariances(Variances):
         )
 
     @functools.cached_property
-    def fewest(self) -> Floats:
+    def n_smaller_class(self) -> Floats:
         """Number of independent pairs: sum over folds of the rows of the smaller class."""
-        return self._added([fold.fewest for fold in self._folds])
+        return self._added([fold.n_smaller_class for fold in self._folds])
 
     @functools.cached_property
     def estimable(self) -> NDArray[np.bool_]:
@@ -504,10 +504,10 @@ class FoldVariances(Variances):
     def degrees_of_freedom(self) -> Floats:
         """Satterthwaite's degrees of freedom of the sum of variances; at least 1."""
         squares = [
-            np.where(share > 0, fold.safe, 0.0) ** 2 * share**4 / fold.degrees_of_freedom
+            np.where(share > 0, fold.bounded, 0.0) ** 2 * share**4 / fold.degrees_of_freedom
             for fold, share in zip(self._folds, self.shares, strict=True)
         ]
-        return np.maximum(ratio(self.safe**2, self._added(squares), 1.0), 1.0)
+        return np.maximum(ratio(self.bounded**2, self._added(squares), 1.0), 1.0)
 
     @functools.cached_property
     def delong(self) -> Floats:
@@ -520,9 +520,9 @@ class FoldVariances(Variances):
         return np.where(self.estimable, self._averaged("unbiased", 2), np.nan)
 
     @functools.cached_property
-    def safe(self) -> Floats:
+    def bounded(self) -> Floats:
         """Sum over folds of the variances, with bounds for those that are 0 or not estimable."""
-        return self._averaged("safe", 2)
+        return self._averaged("bounded", 2)
 
     @functools.cached_property
     def shared(self) -> Floats:
@@ -530,7 +530,7 @@ class FoldVariances(Variances):
 
         In folds without an estimable group, the group's own variance is used.
         """
-        of_folds = [np.where(np.isnan(f.shared), f.safe, f.shared) for f in self._folds]
+        of_folds = [np.where(np.isnan(f.shared), f.bounded, f.shared) for f in self._folds]
         squares = [share**2 for share in self.shares]
         return self._added(
             [
@@ -622,8 +622,9 @@ def satterthwaite(variances: Floats, degrees_of_freedom: Floats, otherwise: floa
 
     Parameters
     ----------
-    variances, freedom : ndarray of float64, shape (n_variances,) or (n_variances, n_groups)
-        Estimated variances, and the degrees of freedom of each.
+    variances, degrees_of_freedom : ndarray of float64
+        Estimated variances, and the degrees of freedom of each; of shape (n_variances,) or
+        (n_variances, n_groups).
     otherwise : float, default=1.0
         Result if the sum has no sampling error.
     """

@@ -190,7 +190,7 @@ def parts(monkeypatch):
         built.append(of_rows(cls, *args, **kwargs))
         return built[-1]
 
-    monkeypatch.setattr(ScoreCounts, "_of_rows", classmethod(counted))
+    monkeypatch.setattr(ScoreCounts, "of_rows", classmethod(counted))
     return built
 
 
