@@ -41,14 +41,14 @@ def page_of(audits, name, n_dropped=()):
 
 def test_a_page_is_written_beside_the_report(frame, written, tmp_path, capsys, monkeypatch):
     """With plots, which are drawn once."""
-    draw, drawn = page.figures.pictures, {}
+    draw, drawn = page.figures.plots, {}
 
-    def pictures(tables, prefix):
+    def plots(tables, prefix):
         if prefix not in drawn:
             drawn[prefix] = list(draw(tables, prefix))
         return drawn[prefix]
 
-    monkeypatch.setattr(page.figures, "plots", pictures)
+    monkeypatch.setattr(page.figures, "plots", plots)
     path = tmp_path / "report.html"
     options = ["--group", "sex", "--threshold", "-0.5"]
     assert main(["audit", written, *COLUMNS[:4], *options[:2]]) == 0
