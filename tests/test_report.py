@@ -852,3 +852,17 @@ def test_results_that_pairs_within_folds_do_not_give_are_named():
     for compute in (report.agreement, report.abroca, lambda: report.null_difference):
         with pytest.raises(ValueError, match=r"is not known within folds; ask the report of one"):
             compute()
+
+
+def test_rows_that_are_tested_several_times_give_areas_without_p_values():
+    counts = ScoreCounts.from_predictions(
+        [0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4], groups=["a", "a", "b", "b"]
+    )
+    once, twice = (
+        GroupAUC(GroupPairs(of, rows_repeat=repeat), undefined="ignore")
+        for of, repeat in ((counts, False), (counts + counts, True))
+    )
+    assert "pvalue" in once.abroca("a", n_resamples=10, random_state=0)
+    pd.testing.assert_frame_equal(twice.abroca("a"), once.abroca("a"))
+    with pytest.raises(ValueError, match="n_resamples must be 0: rows are in several test sets"):
+        twice.abroca("a", n_resamples=10, random_state=0)

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from skfedauc import _input, _words
 from skfedauc.inference.group_comparisons import adjusted
 from skfedauc.inference.roc_curves import RocCurves, area_between, null_areas
+from skfedauc.inference.variances import REPEATED_ROWS
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.comparisons import number_of_group
 from skfedauc.report.estimates import GroupEstimates
@@ -98,6 +99,8 @@ def abroca_table(
             "n_resamples must be 0 where rows have weights: the p value of the area is "
             "only known for rows without weights."
         )
+    if n_resamples and pairs.rows_repeat:
+        raise ValueError(f"n_resamples must be 0: {REPEATED_ROWS}")
     random = check_random_state(random_state)
     groups, reference_group = np.arange(len(counts)), None
     if not (isinstance(reference, str) and reference == "rest"):

@@ -699,7 +699,7 @@ class GroupAUC:
         ------
         ValueError
             If there is no such group, if `n_resamples` is not a whole number of 0 or more, or if p
-            values are requested and rows have weights.
+            values are requested and rows have weights or are tested several times.
 
         Notes
         -----
