@@ -170,7 +170,7 @@ def _state(rows: Rows, chosen: slice) -> ScoreCounts:
 
 
 def adversarial(n: int, repeats: int) -> Iterator[Figure]:
-    """Scores that are hard to tell apart beside random ones."""
+    """Times of scores that are hard to sort, next to random scores."""
     rng = np.random.default_rng(0)
     y, plain, group, _ = make_rows(Case(n, 1_000))
 

@@ -15,7 +15,7 @@ LARGEST = np.finfo(float).max
 
 
 def neighbours(centre, rng, n, reach=3):
-    """Floats at most so many places from another one."""
+    """Floats at most `reach` places from `centre`."""
     places = rng.integers(-reach, reach + 1, n)
     return (np.asarray(centre).view(np.int64) + np.sign(centre).astype(np.int64) * places).view(
         np.float64

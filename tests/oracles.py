@@ -259,7 +259,7 @@ def bias_score(pooled, auc, concordant, pairs) -> float:
 
 
 def unbiased_variance(wins, above, below) -> float:
-    """Of one AUC: its square less the mean product of comparisons that share no row."""
+    """Squared AUC minus the mean product of comparisons without a common row."""
     if above.size < 2 or below.size < 2:
         return NAN
     weighted = above[:, None] * wins * below

@@ -164,7 +164,7 @@ def test_threads_make_the_same_bits(n_jobs, weighted):
 
 
 def test_states_of_many_groups_and_few_bits_merge():
-    # So many groups that group, score and label do not fit 64 bits.
+    # The number of groups is such that group, score and label do not fit 64 bits.
     rng = np.random.default_rng(1)
     n = 8000
     groups = np.arange(n) // 2

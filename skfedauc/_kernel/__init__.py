@@ -1,4 +1,4 @@
-"""The kernel: rows counted by group and score, and pairs counted over these counts.
+"""The kernel: count rows by group and score, and count pairs from these counts.
 
 A *cell* is one distinct score within one group, with the number of negatives and of positives
 that have it. All loops over rows or cells are here: in C++ (`module.cpp` and the files that it
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from skfedauc._kernel import _numpy
 
-# Rises when arguments of the compiled functions change.
+# Increased whenever arguments of the compiled functions change.
 _INTERFACE = 3
 _implementation: Any = _numpy
 _asked = os.environ.get("SKFEDAUC_KERNEL", "")
@@ -40,12 +40,12 @@ if _asked != "numpy":
         if _asked == "compiled":
             raise
 
-# Fewer rows are counted sooner than a second thread has begun.
+# Smallest number of rows for which a second thread saves time.
 _FEW_ROWS = 1 << 16
-# Rows that the compiled part counts at once, in 32 bits.
+# Largest number of rows that the compiled kernel counts at once, in 32 bits.
 _MOST_ROWS = (1 << 32) - 1
 _MOST_THREADS = 256
-# More than two states are sorted together if they have fewer cells each, and else merged in pairs.
+# More than two states are sorted together if each has fewer cells than this, or merged in pairs.
 _LONG = 1 << 16
 
 Floats = NDArray[np.float64]
@@ -58,7 +58,7 @@ class Cells(NamedTuple):
     Attributes
     ----------
     starts : ndarray of int64, shape (n_groups + 1,)
-        The cells of group g are ``starts[g]:starts[g + 1]``; every group has one.
+        The cells of group g are ``starts[g]:starts[g + 1]``; every group has at least one cell.
     scores : ndarray of float64, shape (n_cells,)
     negatives, positives : ndarray of uint32 or uint64, shape (n_cells,)
         Numbers of rows; in 32 bits where they fit, so that equal states have equal arrays.
@@ -109,7 +109,7 @@ class Concordance(NamedTuple):
 
 
 def name() -> str:
-    """Which of the two is in use: "compiled" or "numpy"."""
+    """Return the name of the kernel in use: "compiled" or "numpy"."""
     return "numpy" if _implementation is _numpy else "compiled"
 
 
@@ -245,20 +245,20 @@ def concordance(cells: Cells) -> Concordance:
     group, (negatives, positives) = cells.groups, cells.amounts
     u2 = ranks_in_groups(cells.starts, negatives) * positives
     sums = (np.bincount(group, amounts, n_negatives.size) for amounts in (negatives, positives, u2))
-    # The sums of no groups are integers.
+    # Without groups, the sums are integers.
     return Concordance(
         n_negatives, n_positives, *(of_groups.astype(np.float64) for of_groups in sums)
     )
 
 
 def ranks_in_groups(starts: NDArray[np.int64], amounts: NDArray[Any]) -> Floats:
-    """Twice the amount of the cells of the same group that score below each cell, and its own."""
+    """Return, for each cell, twice the amount of the group's lower cells plus its own amount."""
     ranks: Floats = _implementation.ranks_in_groups(_array(starts), _array(amounts, np.float64))
     return ranks
 
 
 def cross_concordance(cells: Cells, n_jobs: int | None = None) -> Floats:
-    """Twice the weight of the concordant pairs of every two groups, ties one half.
+    """Return twice Mann-Whitney's U of each group's positives against each group's negatives.
 
     Without weights the numbers are exact as long as they stay below 2**53.
 
@@ -278,7 +278,7 @@ def cross_concordance(cells: Cells, n_jobs: int | None = None) -> Floats:
 
 
 def compact_counts(counts: NDArray[Any]) -> Counts:
-    """Counts in 32 bits where they fit."""
+    """Return counts as 32-bit integers if all of them fit."""
     small = counts.dtype == np.uint32 or int(counts.max(initial=0)) < 1 << 32
     return counts.astype(np.uint32 if small else np.uint64, copy=False)
 
@@ -289,25 +289,25 @@ def _compact(columns: Sequence[Any]) -> Cells:
 
 
 def _dtype(parts: Sequence[Cells]) -> type[np.unsignedinteger[Any]]:
-    """The smaller integers that hold the sum of all counts."""
+    """Return the smallest type of integers that holds the sum of all counts."""
     n_rows = sum(float(counts.sum(dtype=np.float64)) for part in parts for counts in part[2:4])
     return np.uint32 if n_rows < 1 << 32 else np.uint64
 
 
 def _columns(cells: Cells, dtype: type[np.unsignedinteger[Any]]) -> Cells:
-    """The cells as the kernel takes them, with counts of both classes of one type."""
+    """Convert cells to the kernel's types; counts of both classes get the same type."""
     negatives, positives = (_array(column, dtype) for column in cells[2:4])
     weights = _array(cells.weights, np.float64)
     return Cells(_array(cells.starts), _array(cells.scores), negatives, positives, weights)
 
 
 def _array(values: Any, dtype: Any = None) -> Any:
-    """The values as the kernel takes arrays, contiguous and aligned; None remains None."""
+    """Convert values to a contiguous, aligned array; None remains None."""
     return None if values is None else np.require(values, dtype, ["C", "A"])
 
 
 def _effective_n_jobs(n_jobs: int | None) -> int:
-    # Without joblib nobody has set a default for None.
+    # Without joblib there is no default for None.
     if n_jobs == 1 or (n_jobs is None and "joblib" not in sys.modules):
         return 1
     from joblib import effective_n_jobs

@@ -1,6 +1,6 @@
-"""The kernel's functions in numpy, as plain as can be: for want of a compiler, and for tests.
+"""The kernel in plain numpy, for installations without the compiled kernel and for tests.
 
-Arguments and results are those of the compiled module, to the last bit. Sums of floats are
+Both kernels take the same arguments and return bit-identical results. Sums of floats are
 made by `bincount` and `cumsum`, which add one number after the other; `reduceat` does not.
 """
 
@@ -94,7 +94,7 @@ def cross_pairs(
     group = np.repeat(np.arange(n_groups), np.diff(starts))
     first = np.cumsum(np.bincount(ranks, minlength=n_ranks))[:-1]
     for tied in np.split(np.argsort(ranks, kind="stable"), first):
-        # Heights are twice what is below: of ties, what was added once.
+        # Heights are twice the weight of the lower negatives plus the weight of the tied negatives.
         heights[group[tied]] += negatives[tied]
         for cell in tied[positives[tied] > 0]:
             u2[group[cell]] += positives[cell] * heights
@@ -105,7 +105,7 @@ def cross_pairs(
 def _sorted(
     scores: Array, groups: Array | None, n_groups: int
 ) -> tuple[Array, Array, Array, Array]:
-    """Order by group and score; in it, each item's cell; where cells, and groups, begin."""
+    """Order by group and score; cell of each ordered item; first items of cells and of groups."""
     groups = np.zeros(scores.size, np.int64) if groups is None else groups
     order = np.lexsort((scores, groups))
     scores, groups = scores[order], groups[order]

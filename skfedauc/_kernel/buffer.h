@@ -1,4 +1,4 @@
-// Memory that is not filled in advance, with bounds that a debug build checks.
+// Uninitialized memory; a debug build checks its bounds.
 #pragma once
 #include <algorithm>
 #include <cassert>
@@ -34,7 +34,7 @@ class Buffer {
         data_.reset(static_cast<T*>(std::malloc(std::max(size, std::size_t(1)) * sizeof(T))));
         if (!data_) throw std::bad_alloc();
 #ifdef __linux__
-        // Page faults of large arrays take as long as sorting them, unless pages are large too.
+        // With small pages, the page faults of a large array take as long as sorting it.
         constexpr std::size_t page = 1 << 21;
         const std::size_t first = (reinterpret_cast<std::size_t>(data_.get()) + page - 1) / page * page;
         const std::size_t end = reinterpret_cast<std::size_t>(data_.get() + size) / page * page;
@@ -46,7 +46,7 @@ class Buffer {
     Span<T> span() const { return {data_.get(), size_}; }
     std::size_t size() const { return size_; }
     T* release() { return data_.release(); }
-    // Give back what is beyond the first `size`.
+    // Free the memory beyond the first `size` items.
     void shrink(std::size_t size) {
         void* moved = std::realloc(data_.get(), std::max(size, std::size_t(1)) * sizeof(T));
         if (moved) {

@@ -1,4 +1,4 @@
-// Cells: the distinct scores of each group, and how many rows have them.
+// Cells: the distinct scores of each group, with the numbers of rows of each class.
 #pragma once
 #include <numeric>
 #include <optional>
@@ -8,12 +8,12 @@
 
 using Doubles = Span<const double>;
 using Integers = Span<const std::int64_t>;
-using Groups = std::optional<Integers>;  // the group of each item; none where there is one group
+using Groups = std::optional<Integers>;  // the group of each item; empty if there is one group
 
 inline std::size_t group_of(const Groups& groups, std::size_t i) { return groups ? std::size_t((*groups)[i]) : 0; }
 
-// Cells of group g are starts[g] to starts[g + 1]. `weights` has four columns, or none: the weight
-// of the negatives and of the positives, and their sums of squared weights.
+// The cells of group g are starts[g] to starts[g + 1]. `weights` has no column or four: the sums of
+// the weights of negatives and positives, and the sums of their squared weights.
 template <class Count>
 struct Cells {
     Buffer<std::int64_t> starts;
@@ -27,7 +27,7 @@ struct Cells {
     }
 };
 
-// Cells in memory of the caller.
+// Cells in memory that the caller owns.
 template <class Count>
 struct CellsView {
     Integers starts;
@@ -41,8 +41,8 @@ struct Unweighted { Key key; };
 struct Weighted { std::uint64_t key; double weight; };
 
 // Call `see(key, is_new, has_a, has_b, a, b)` for the records of two sorted runs in order of their
-// keys: for one of them, or for both if their keys are equal. Without branches, which no processor
-// would predict.
+// keys: for one record, or for two records with equal keys. The loop has no branches, because a
+// processor could not predict them.
 template <class Record, class See>
 void merge_runs(Span<Record> run_a, Span<Record> run_b, See see) {
     const Record *a = run_a.data, *end_a = a + run_a.size, *b = run_b.data, *end_b = b + run_b.size;
@@ -61,8 +61,8 @@ void merge_runs(Span<Record> run_a, Span<Record> run_b, See see) {
     for (; b < end_b; last = b++->key, begun = true) see(b->key, !begun | (b->key != last), false, true, none, *b);
 }
 
-// Move cells together that are at begins[k] to ends[k] for each k, and set where groups start:
-// group g has those of k from first(g) to first(g + 1).
+// Close the gaps between the cells at begins[k] to ends[k] for all k, and set where groups start:
+// group g has the cells of k from first(g) to first(g + 1).
 template <class Count, class First>
 void close_gaps(Cells<Count>& cells, const std::vector<std::size_t>& begins, const std::vector<std::size_t>& ends,
                 First first) {
@@ -94,8 +94,8 @@ Cells<std::uint32_t> count_rows(Span<const Float> scores, Span<const std::uint8_
     const std::size_t n = scores.size;
     Workers workers(n_threads);
     Cells<std::uint32_t> cells(n_groups, n, weighted);
-    // Records of the size of a score are sorted in the memory of the cells' scores, in place: the
-    // cells of a piece are no more than its records. Pages that are touched first take time.
+    // Records of the size of a score are sorted in place, in the memory of the cells' scores: a piece
+    // has at most as many cells as records. This saves the page faults of another array.
     constexpr bool in_place = sizeof(Record) == sizeof(double);
     Buffer<Record> elsewhere(in_place ? 0 : n);
     const Span<Record> room =
@@ -118,7 +118,7 @@ Cells<std::uint32_t> count_rows(Span<const Float> scores, Span<const std::uint8_
             n_negatives = (is_new ? 0 : n_negatives) + negative;
             n_positives = (is_new ? 0 : n_positives) + positive;
             const double score = score_of(key);
-            std::memcpy(&cells.scores[end - 1], &score, sizeof score);  // where records were
+            std::memcpy(&cells.scores[end - 1], &score, sizeof score);  // overwrites a record
             cells.negatives[end - 1] = n_negatives;
             cells.positives[end - 1] = n_positives;
             if constexpr (weighted) {

@@ -1,4 +1,4 @@
-// Scores as unsigned integers that sort as the scores do.
+// Scores as unsigned integers with the order of the scores.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@ To same_bits(From from) {
     return to;
 }
 
-// Positive floats sort as their bits do, negative ones the other way round.
+// The bits of positive floats have the order of the floats, the bits of negative floats the reverse.
 template <class Key>
 Key key_of_bits(Key bits) {
     constexpr Key sign = Key(1) << (8 * sizeof(Key) - 1);

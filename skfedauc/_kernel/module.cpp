@@ -1,4 +1,4 @@
-// The functions that Python sees. Their arguments come checked from `skfedauc._kernel`.
+// The functions for Python. `skfedauc._kernel` checks their arguments.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -10,7 +10,7 @@
 
 namespace nb = nanobind;
 
-// Give the memory of a buffer to an array.
+// Transfer the memory of a buffer to an array.
 template <class T>
 static nb::object array(Buffer<T>& buffer, std::size_t n_rows = 1) {
     const std::size_t shape[2] = {n_rows, buffer.size() / n_rows};
@@ -19,7 +19,7 @@ static nb::object array(Buffer<T>& buffer, std::size_t n_rows = 1) {
     return nb::cast(nb::ndarray<nb::numpy, T>(data, n_rows > 1 ? 2 : 1, shape + (n_rows == 1), owner));
 }
 
-// How nanobind converts arguments and results.
+// Conversion of arguments and results by nanobind.
 namespace nanobind::detail {
 
 // A contiguous array of this type lends its memory during the call.

@@ -1,4 +1,4 @@
-// Items put into buckets; those of a bucket keep the order in which they came.
+// Move items to buckets; the items of a bucket keep their order.
 #pragma once
 #include <cstdint>
 #include <utility>
@@ -8,19 +8,19 @@
 #include "keys.h"
 #include "workers.h"
 
-// Items that one task counts or moves, at most.
+// Largest number of items that one task counts or moves.
 constexpr std::size_t CHUNK = std::size_t(1) << 22;
-// Up to so many buckets are filled in one step; the processor's caches hold the ends of no more.
+// Largest number of buckets that are filled in one step: caches hold the ends of no more buckets.
 constexpr std::size_t MOST_BUCKETS = std::size_t(1) << 12;
 
 // Call `move(i, place)` for each of `n` items; bucket b gets places starts[b] to starts[b + 1].
-// Threads count, and then move, chunks of items. The items of a chunk follow those of earlier
-// chunks in each bucket, so the result does not depend on the threads.
+// Threads count chunks of items and then move them. In each bucket, chunks keep their order, so the
+// result does not depend on the number of threads.
 template <class BucketOf, class Move>
 std::vector<std::size_t> partition(Workers& workers, std::size_t n, std::size_t n_buckets, BucketOf bucket_of,
                                    Move move) {
     const std::size_t n_chunks = std::max(n < FEW ? std::size_t(1) : workers.n_threads, n / CHUNK);
-    // If another thread changes the rows meanwhile, counts are wrong, but nothing is written elsewhere.
+    // If another thread changes the rows, counts are wrong, but no memory outside is written.
     const auto bucket = [&](std::size_t i) { return std::min(bucket_of(i), n_buckets - 1); };
     const auto begin = [&](std::size_t chunk) { return n / n_chunks * chunk + std::min(chunk, n % n_chunks); };
     std::vector<std::size_t> places(n_chunks * n_buckets), starts(n_buckets + 1);
@@ -43,14 +43,14 @@ std::vector<std::size_t> partition(Workers& workers, std::size_t n, std::size_t 
     return starts;
 }
 
-// Write the records of all items to `to`, bucket after bucket; return where buckets start.
+// Write the records of all items to `to`, ordered by bucket; return where buckets start.
 template <class Record, class BucketOf, class RecordOf>
 std::vector<std::size_t> scatter(Workers& workers, Span<Record> to, std::size_t n_buckets, BucketOf bucket_of,
                                  RecordOf record_of) {
     if (n_buckets <= MOST_BUCKETS)
         return partition(workers, to.size, n_buckets, bucket_of,
                          [&](std::size_t i, std::size_t place) { to[place] = record_of(i); });
-    // By the upper bits of the bucket's number, and then each part by the lower bits.
+    // Move by the upper bits of the bucket's number, and then move each part by the lower bits.
     struct Routed { Record record; std::uint32_t low; };
     const int shift = std::max(bit_width(n_buckets - 1) - 10, 0);
     const std::size_t n_low = std::size_t(1) << shift, n_parts = ((n_buckets - 1) >> shift) + 1;

@@ -1,20 +1,20 @@
-// Records put into pieces by group and score, and sorted there.
+// Records divided into pieces by group and score, and sorted within pieces.
 #pragma once
 #include <vector>
 
 #include "partition.h"
 #include "sort.h"
 
-// A group of more records is cut into pieces, which threads share.
+// A group with more records is divided into several pieces, for several threads.
 constexpr std::size_t LARGE = std::size_t(1) << 17;
 
-// A piece has a group's records whose keys are in a range: first those of class 0, then those of
-// class 1. Pieces follow each other by group and range in one array. Until they are sorted,
-// the records of a class have the order in which they came.
+// A piece holds the records of a group with keys in a range: first class 0, then class 1. One array
+// holds all pieces, ordered by group and range. Before sorting, the records of a class have their
+// original order.
 template <class Record>
 class Pieces {
    public:
-    // `room` is for as many records as there are.
+    // `room` has space for all records.
     template <class GroupOf, class ClassOf, class RecordOf>
     Pieces(Workers& workers, Span<Record> room, std::size_t n_groups, GroupOf group_of, ClassOf class_of,
            RecordOf record_of)
@@ -31,9 +31,9 @@ class Pieces {
         for (std::size_t piece = 0; piece < places_.size(); ++piece) places_[piece] = starts_[2 * piece];
     }
 
-    // The pieces of group g are first_piece(g) to first_piece(g + 1).
+    // Group g has the pieces first_piece(g) to first_piece(g + 1).
     std::size_t first_piece(std::size_t group) const { return first_pieces_.empty() ? group : first_pieces_[group]; }
-    // Where each piece begins, and where the last one ends.
+    // First record of each piece, and the end of the last piece.
     const std::vector<std::size_t>& places() const { return places_; }
     Span<Record> piece(std::size_t number) const { return records_.part(places_[number], places_[number + 1]); }
 
@@ -53,14 +53,14 @@ class Pieces {
     }
 
    private:
-    // A sample of the records tells which groups are large, and where to cut them.
+    // A sample of the records finds the large groups and the limits of their pieces.
     template <class GroupOf, class RecordOf>
     void cut_large_groups(std::size_t n_groups, GroupOf group_of, RecordOf record_of) {
         constexpr std::size_t rate = 1024;
         struct Sampled { std::size_t group; std::uint64_t key; };
         std::vector<Sampled> sample(records_.size < LARGE ? 0 : records_.size / rate);
         for (std::size_t i = 0; i < sample.size(); ++i) {
-            const std::size_t place = i * rate + (i * 0x9E3779B97F4A7C15u >> 32) % rate;  // no regular steps
+            const std::size_t place = i * rate + (i * 0x9E3779B97F4A7C15u >> 32) % rate;  // irregular steps
             sample[i] = {std::min(group_of(place), n_groups - 1), record_of(place).key};
         }
         std::sort(sample.begin(), sample.end(), [](const Sampled& a, const Sampled& b) { return a.group < b.group; });
@@ -82,5 +82,5 @@ class Pieces {
 
     Span<Record> records_;
     std::vector<std::size_t> starts_, places_, first_pieces_;
-    std::vector<Digits> digits_;  // of each group, if one is large
+    std::vector<Digits> digits_;  // of each group; empty if no group is large
 };

@@ -7,7 +7,7 @@
 #include "buffer.h"
 #include "keys.h"
 
-// So few records are sorted by insertion.
+// Largest number of records that are sorted by insertion.
 constexpr std::size_t INSERTION = 24;
 constexpr int DIGIT_BITS = 11;
 
@@ -22,17 +22,17 @@ void insertion_sort(Span<Record> from, Span<Record> to) {
     }
 }
 
-// Buckets for ranges of keys, all of the same width except the first and the last one.
+// Buckets are ranges of keys of equal width, except the first and the last bucket.
 struct Digits {
-    std::uint64_t floor, ceiling, base;  // keys beyond floor and ceiling count as these
+    std::uint64_t floor, ceiling, base;  // keys outside these limits are clamped to them
     int shift;
-    bool is_narrowed;  // keys may be beyond floor and ceiling
+    bool is_narrowed;  // keys may be outside floor and ceiling
 
     std::size_t of(std::uint64_t key) const { return std::size_t((std::clamp(key, floor, ceiling) - base) >> shift); }
     std::size_t n_buckets() const { return of(ceiling) + 1; }
 };
 
-// Call `see(record, bucket)` for all records. Clamping where none is needed takes 3 to 9 % of the time.
+// Call `see(record, bucket)` for all records. Unneeded clamping would take 3 to 9 % of the time.
 template <class Record, class See>
 void for_digits(Span<Record> records, const Digits& digits, See see) {
     if (digits.is_narrowed)
@@ -43,8 +43,7 @@ void for_digits(Span<Record> records, const Digits& digits, See see) {
 
 struct Bucket { std::size_t number; std::uint32_t size; };
 
-// Count the records of each bucket, set where it starts if buckets follow each other, and return the
-// largest one.
+// Count the records of each bucket, set the start of each bucket, and return the largest bucket.
 template <class Record>
 Bucket count_digits(Span<Record> records, const Digits& digits, std::uint32_t* starts) {
     const std::size_t n_buckets = digits.n_buckets();
@@ -61,8 +60,8 @@ Bucket count_digits(Span<Record> records, const Digits& digits, std::uint32_t* s
 
 constexpr std::size_t MOST_DIGITS = (std::size_t(1) << DIGIT_BITS) + 2;
 
-// Choose digits in which the keys of most records differ, and count as above. There is one bucket
-// only if all keys are equal.
+// Choose digits in which the keys of most records differ, and count the records of each bucket. The
+// result is one bucket only if all keys are equal.
 template <class Record>
 Digits choose_digits(Span<Record> records, std::uint32_t (&starts)[MOST_DIGITS], Bucket& largest) {
     const int bits = std::min(bit_width(records.size), DIGIT_BITS);
@@ -74,7 +73,8 @@ Digits choose_digits(Span<Record> records, std::uint32_t (&starts)[MOST_DIGITS],
     }
     Digits digits{lowest, highest, lowest, std::max(bit_width(highest - lowest) - bits, 0), false};
     largest = count_digits(records, digits, starts);
-    // While one bucket has most records, cut it instead; all below it, and all above, is one bucket.
+    // While one bucket has most records, divide this bucket instead: one bucket then holds all lower
+    // keys, and one bucket all higher keys.
     while (digits.shift > 0 && largest.size > records.size / 4 * 3) {
         const std::uint64_t first = digits.base + (std::uint64_t(largest.number) << digits.shift);
         const std::uint64_t width = std::min(highest - first, (std::uint64_t(1) << digits.shift) - 1);
@@ -87,8 +87,8 @@ Digits choose_digits(Span<Record> records, std::uint32_t (&starts)[MOST_DIGITS],
     return digits;
 }
 
-// Sort `from`, of less than 2**32 records, into `other` or, if asked, into itself; both are
-// overwritten. One pass moves the records to buckets, and each bucket is then sorted likewise.
+// Sort `from`, with less than 2**32 records, into `other`, or into `from` if requested; both are
+// overwritten. One pass moves the records to buckets, and a recursive call sorts each bucket.
 template <class Record>
 void sort_records(Span<Record> from, Span<Record> other, bool into_other) {
     const Span<Record> to = into_other ? other : from;
@@ -102,7 +102,7 @@ void sort_records(Span<Record> from, Span<Record> other, bool into_other) {
         return;
     }
     for_digits(from, digits, [&](const Record& record, std::size_t bucket) { other[ends[bucket]++] = record; });
-    // Where buckets are small, insertion moves no record further than its bucket is long.
+    // With small buckets, insertion moves each record only within its bucket.
     if (largest.size <= INSERTION) return insertion_sort(other, to);
     std::size_t begin = 0;
     for (std::size_t bucket = 0; bucket < n_buckets; ++bucket) {

@@ -1,10 +1,10 @@
-// Cells of items in any order, and cells of several sorted states.
+// Cells of unsorted items, and cells of several sorted states.
 #pragma once
 #include "cells.h"
 
 struct Numbered { std::uint64_t key; std::uint64_t number; };
 
-// Number the cells sorted by group and score; return the cell of each item, and where groups start.
+// Number the cells by group and score; return the cell of each item and the first cell of each group.
 inline std::pair<Buffer<std::int64_t>, Buffer<std::int64_t>> number_cells(
     Doubles scores, const Groups& groups, std::size_t n_groups, std::size_t n_threads) {
     Workers workers(n_threads);
@@ -51,7 +51,7 @@ struct Counted : Weights<weighted> {
     }
 };
 
-// Write sorted cells from place `end` on, equal ones added up in their order; return the new end.
+// Write sorted cells from place `end` on, and add up equal cells in their order; return the new end.
 template <class Count, bool weighted>
 std::size_t add_equal(Span<Counted<Count, weighted>> sorted, Cells<Count>& cells, std::size_t end) {
     const std::size_t room = cells.scores.size();
@@ -71,7 +71,7 @@ std::size_t add_equal(Span<Counted<Count, weighted>> sorted, Cells<Count>& cells
     return end;
 }
 
-// Sort cells by group and score, and add up equal ones in the order in which they came.
+// Sort cells by group and score, and add up equal cells in their original order.
 template <bool weighted, class Count>
 Cells<Count> add_cells(const CellsView<Count>& old, const Groups& groups, std::size_t n_groups) {
     using Record = Counted<Count, weighted>;
@@ -96,8 +96,8 @@ struct Stretch {
     std::size_t begin, end;
 };
 
-// Merge two stretches into `cells` from place `end` on, until one has no more cells; return the
-// new end. With masks in place of branches, which no processor would predict.
+// Merge two stretches into `cells` from place `end` on, until one stretch is empty; return the new
+// end. Masks replace branches, because a processor could not predict them.
 template <bool weighted, class Count>
 std::size_t merge_two(Stretch<Count>& of_a, Stretch<Count>& of_b, Cells<Count>& cells, std::size_t end) {
     const CellsView<Count> a = *of_a.cells, b = *of_b.cells;
@@ -158,7 +158,7 @@ Cells<Count> merge_states(const std::vector<CellsView<Count>>& states, const std
         const Span<Stretch<Count>> mine = stretches.span().part(first[group], first[group + 1]);
         const std::size_t n = places[group + 1] - places[group];
         std::size_t end = places[group];
-        if (mine.size > 2) {  // as a rule their cells are few, and sorted sooner than merged in pairs
+        if (mine.size > 2) {  // mostly few cells, which sorting handles faster than merging in pairs
             if (scratch.size() < 2 * n) scratch = Buffer<Record>(2 * n);
             const auto records = scratch.span().part(0, n);
             Record* record = records.data;
