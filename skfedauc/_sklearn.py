@@ -1,7 +1,7 @@
 """The only file that imports scikit-learn's private names.
 
-Each is here for want of a public one: a scorer that takes part in the shared predictions
-of multi-metric searches must derive from the private base class.
+No public names exist for these purposes. For instance, a scorer must derive from the private base
+class to share predictions with the other scorers of a multi-metric search.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def refuse_unrouted(params: Mapping[str, Any], owner: Any, method: str) -> None:
 def weight_name(estimator: Any) -> str:
     """Return the name of the parameter of ``fit`` that weights the rows of a classifier.
 
-    Without metadata routing a pipeline takes the weights of its last step under the name of
-    that step.
+    Without metadata routing, the weights for the last step of a pipeline have the name of this step
+    as a prefix.
     """
     if isinstance(estimator, Pipeline) and not is_routing_enabled():
         step, last = estimator.steps[-1]
@@ -116,12 +116,12 @@ def _instead(estimator: Any, response_method: Any) -> str:
 
 
 def refuse_without_scores(estimator: Any, response_method: Any) -> None:
-    """Refuse an estimator that will have none of these methods after it is fitted.
+    """Refuse an estimator that will have none of these methods after fitting.
 
     Raises
     ------
     TypeError
-        That names the estimator.
+        If the estimator lacks these methods; the message names the estimator.
     """
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         raise TypeError(
@@ -132,8 +132,8 @@ def refuse_without_scores(estimator: Any, response_method: Any) -> None:
     while isinstance(last, Pipeline | BaseSearchCV):
         last = last.steps[-1][1] if isinstance(last, Pipeline) else last.estimator
     asked = (response_method,) if isinstance(response_method, str) else response_method
-    # A method of the class may depend on what is fitted, and so may any attribute where the class
-    # has attributes made on demand.
+    # A method of the class may exist only after fitting. A class with ``__getattr__`` may create
+    # any attribute on demand.
     if hasattr(type(last), "__getattr__") or any(hasattr(last, name) for name in asked):
         return
     if any(inspect.getattr_static(type(last), name, None) is not None for name in asked):
@@ -157,7 +157,7 @@ def response_values(estimator: Any, X: Any, response_method: Any) -> Any:
 
 
 def _decisions_as_numbers(values: Any, estimator: Any, name: str) -> Any:
-    """1 where a classifier predicts ``classes_[1]``; other values as they are."""
+    """Return 1 where a classifier predicts ``classes_[1]``; other values are unchanged."""
     if name != "predict" or not is_classifier(estimator):
         return values
     return (np.asarray(values) == estimator.classes_[1]).astype(np.float64)
@@ -166,8 +166,8 @@ def _decisions_as_numbers(values: Any, estimator: Any, name: str) -> Any:
 def shared_scores(method_caller: Any, estimator: Any, X: Any, response_method: Any) -> Any:
     """Return scores of the class ``classes_[1]``, shared by all scorers of the call.
 
-    Scikit-learn caches predictions by method alone, so scores that are there already may be
-    those of the other class, of a scorer with another `pos_label`. A few rows tell.
+    Scikit-learn caches predictions by method only. A scorer with another `pos_label` may have
+    cached the scores of the other class; a comparison of a few rows detects this.
     """
     name = response_method_name(estimator, response_method)
     cache = next(iter(getattr(method_caller, "args", ())), None)
@@ -197,13 +197,13 @@ def _are_of_default_class(scores: Any, estimator: Any, X: Any, name: str) -> boo
 
 
 def positive_class(estimator: Any, pos_label: Any) -> tuple[Any, bool]:
-    """Return the positive label, and whether default scores are those of the other class.
+    """Return the positive label, and whether default scores refer to the other class.
 
     Raises
     ------
     ValueError
-        If the estimator is a classifier of more or fewer than two classes, or
-        `pos_label` is none of them.
+        If the estimator is a classifier of more or fewer than two classes, or `pos_label` is not
+        one of its classes.
     """
     if not is_classifier(estimator) or not hasattr(estimator, "classes_"):
         return pos_label, False

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# Most characters of a label in tables, sentences and on pages
+# Largest number of characters of a label in tables, in sentences and on pages
 MOST_SHOWN = 80
-# Most characters of a value in messages
+# Largest number of characters of a value in messages
 _MOST_QUOTED = 60
 
 
@@ -28,7 +28,7 @@ def enumerated(items: Sequence[str]) -> str:
 
 
 def listed(values: Iterable[Any], between: str = ", ", most: int = 20) -> str:
-    """Return values as code, each shortened; of more than `most` the first, and their number."""
+    """Return shortened values as code; for more than `most` values, the first and the number."""
     known = list(values)
     text = between.join(map(shortened, known[:most]))
     return f"{text}, ... ({len(known):,} in all)" if len(known) > most else text
@@ -37,10 +37,10 @@ def listed(values: Iterable[Any], between: str = ", ", most: int = 20) -> str:
 def ends(
     ordered: NDArray[np.intp], most: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Split ordered numbers into the lowest, those in between and the highest.
+    """Split ordered numbers into the lowest, the middle and the highest numbers.
 
-    The lowest and the highest are `most` numbers together. If there are no more than that, all are
-    among the lowest.
+    The lowest and the highest are `most` numbers together. If there are at most `most` numbers, all
+    are among the lowest.
     """
     if ordered.size <= most:
         return ordered, ordered[:0], ordered[:0]
@@ -49,7 +49,7 @@ def ends(
 
 
 def shortened(value: Any) -> str:
-    """Return a value as code; a long one is cut, and long text is followed by its length."""
+    """Return a value as code; long code is cut, and long text is followed by its length."""
     if isinstance(value, str) and len(value) > _MOST_QUOTED:
         return f"{value[:_MOST_QUOTED]!r}... ({len(value):,} characters)"
     text = repr(value)
@@ -63,13 +63,13 @@ def all_shortened(values: Iterable[Any]) -> str:
 
 
 def described(value: Any) -> str:
-    """Return the type of a value and the shortened value, unless its code begins with the type."""
+    """Return a value as shortened code, after its type unless the code begins with the type."""
     name, text = type(value).__name__, shortened(value)
     return text if re.match(rf"<?([\w.]+\.)?{re.escape(name)}\b", text) else f"{name} {text}"
 
 
 def shortened_label(label: Any, most: int = MOST_SHOWN) -> str:
-    """Return a label as text; a long one is cut in the middle, since labels differ at the ends."""
+    """Return a label as text; long labels are cut in the middle, as labels differ at the ends."""
     return shortened_text(label_text(label), most)
 
 

@@ -1,4 +1,4 @@
-"""Simulated data with known AUCs: devices with normal scores, and evenly spaced universes.
+"""Simulated data with known AUCs: devices with normal scores, and evenly spaced scores.
 
 References
 ----------
@@ -48,8 +48,8 @@ def make_group_scores(
 ) -> Bunch:
     """Simulate rows of several devices with normal scores and known AUCs.
 
-    `case` selects which score distributions the devices share. It determines which averages of the
-    group AUCs equal the pooled AUC.
+    `case` selects which score distributions the devices share. The case determines which averages
+    of the group AUCs equal the pooled AUC.
 
     Parameters
     ----------
@@ -102,8 +102,8 @@ def make_group_scores(
 
     If negatives have the same score distribution on all devices, the average by positives equals
     the pooled AUC [2]_. If positives have the same score distribution, the average by negatives
-    equals the pooled AUC. If both classes have, all averages do. Equal class counts hide the
-    differences between averages: pass unequal counts.
+    equals the pooled AUC. If both conditions hold, all averages equal the pooled AUC. Equal class
+    counts hide the differences between averages: pass unequal counts.
 
     References
     ----------
@@ -172,14 +172,14 @@ def make_uniform_scores(
     Parameters
     ----------
     auc : float
-        AUC of the universe, in the limit of infinitely many rows; from 0.5 to 1.
+        AUC of the population, the limit for infinitely many rows; from 0.5 to 1.
     n_samples : int
         Number of rows, at least 2.
     prevalence : float
         Share of positives, between 0 and 1. The number of positives is rounded to at least one and
         at most ``n_samples - 1``.
     random_state : int, RandomState instance or None, default=None
-        Seed of the row order. The set of scores does not depend on it.
+        Seed of the row order. The set of scores does not depend on the seed.
 
     Returns
     -------
@@ -188,8 +188,8 @@ def make_uniform_scores(
 
         ``y_score``, ndarray of float64, shape (n_samples,).
 
-        ``auc``, float: the exact AUC of these rows, with ties counted one half. It converges to the
-        parameter `auc` as the number of rows increases.
+        ``auc``, float: the exact AUC of these rows, with ties counted one half. This AUC converges
+        to the parameter `auc` as the number of rows increases.
 
         ``n_positives``, ``n_negatives``, int.
 
@@ -211,8 +211,8 @@ def make_uniform_scores(
 
     The n rows of a class are at the midpoints of n equal parts of the interval, that is, at the
     fractions ``(i + 1/2) / n`` of its length. No row is at an end of the interval. With rows at the
-    ends, a positive and a negative would tie at 1, even in a universe of AUC 1, and the AUC would
-    be further from `auc`.
+    ends, a positive and a negative would tie at score 1 even if the population AUC is 1. The AUC of
+    the rows would then be further from `auc`.
 
     Examples
     --------
@@ -251,7 +251,7 @@ def make_uniform_scores(
 
 
 def _counts_of_devices(counts: Any, name: str, n_devices: int) -> Counts:
-    """Return the number of rows of each device, from one number or one number each."""
+    """Return the number of rows of each device, from one number or one number for each device."""
     if np.ndim(counts) == 0:
         return np.full(n_devices, _input.check_whole_number(counts, name), np.int64)
     of_device = _input.check_counts(counts, name)

@@ -68,7 +68,7 @@ def make_group_auc_scorer(
     pos_label : int, float, bool or str, default=None
         The positive label; None means ``estimator.classes_[1]``.
     response_method : str or tuple of str, default=("decision_function", "predict_proba")
-        Methods of the estimator that return scores; the first that exists is used.
+        Methods of the estimator that return scores; the first available method is used.
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`.
 
@@ -82,8 +82,8 @@ def make_group_auc_scorer(
     ValueError
         If there is no such statistic, or `groups` is None while metadata routing is off.
     TypeError
-        If `groups` is none of the above. Column positions are refused, because tools that pass a
-        subset of the columns would silently read another column.
+        If `groups` is not a str, a list of str, a Series or None. Column positions are refused,
+        because tools that pass a subset of the columns would silently read another column.
 
     See Also
     --------
@@ -125,7 +125,7 @@ def make_group_auc_scorer(
     this scorer before the group scorers, or use another `response_method` for the group scorers.
 
     ``permutation_importance`` also permutes the group column if `groups` names one, and reports an
-    importance for it; pass a Series instead.
+    importance of the group column; pass a Series instead.
 
     Leaving out groups that lack a class selects groups by prevalence and size. Compare candidates
     on the same folds.
@@ -171,8 +171,8 @@ def group_auc_scoring(
     """Make a dict of group scorers for ``scoring=``.
 
     The dict can be combined with other scorers:
-    ``{**group_auc_scoring(...), "ll": "neg_log_loss"}``. Its scorers share one prediction and one
-    pass over the rows.
+    ``{**group_auc_scoring(...), "ll": "neg_log_loss"}``. The scorers in the dict share one
+    prediction and one pass over the rows.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def group_auc_scoring(
     pos_label : int, float, bool or str, default=None
         The positive label; None means ``estimator.classes_[1]``.
     response_method : str or tuple of str, default=("decision_function", "predict_proba")
-        Methods of the estimator that return scores; the first that exists is used.
+        Methods of the estimator that return scores; the first available method is used.
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`.
 
@@ -328,16 +328,16 @@ def _checked_groups(groups: Any) -> Any:
             "groups must be the name of a column of X, a list of names, a pandas Series with "
             "the index of X, or None (routed by scikit-learn); got "
             f"{_input.kind_in_words(groups)}. Positions of columns, and arrays, which cannot "
-            "follow the rows into folds, are not supported; several Series are made columns of X, "
-            "of which a list of names is passed."
+            "follow the rows into folds, are not supported. To group by several Series, add them "
+            "to X as columns and pass the list of column names."
         )
     _input.check_unique_index(groups, "groups")
-    _input.encode_groups(groups.dropna())  # rows without a label may not be part of any search
+    _input.encode_groups(groups.dropna())  # a search need not contain rows without a label
     return groups
 
 
 class _StatisticOfLabels:
-    """Placeholder for the metric function of a scorer, which some tools ask for its name.
+    """Placeholder for the metric function of a scorer; some tools read its name.
 
     Tools that call this function, such as TunedThresholdClassifierCV, pass predicted labels.
 
@@ -547,7 +547,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         return True
 
     def __deepcopy__(self, memo: dict[int, Any]) -> GroupAUCScorer:
-        """Copy all but the groups, so that scorers of a cloned dict still share estimates."""
+        """Copy all attributes except `groups`, so that scorers of a cloned dict share estimates."""
         return copy.copy(self)
 
     def __repr__(self) -> str:

@@ -956,7 +956,7 @@ def test_lists_of_lists_and_dicts_of_columns_are_refused():
     ],
 )
 def test_scorers_and_folds_refuse_a_list_of_columns(make):
-    with pytest.raises(TypeError, match=r"got list of Series\..*everal Series are made columns of"):
+    with pytest.raises(TypeError, match=r"got list of Series\..*several Series, add them to X"):
         make([pd.Series(list("abab")), pd.Series(list("xyxy"))])
 
 

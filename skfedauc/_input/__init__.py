@@ -1,6 +1,6 @@
 """Validation of arguments: arrays, group labels, class labels and single numbers.
 
-Error messages name the argument, what arrived and what to pass instead.
+Error messages name the argument, the value received and the remedy.
 """
 
 from skfedauc._input.alignment import (

@@ -1,4 +1,4 @@
-"""Order of rows: checks of pandas indexes, and groups as columns of X or aligned with X.
+"""Row order: agreement of pandas indexes, and group labels from columns or the index of X.
 
 As in scikit-learn, rows are matched by position, after a check that pandas indexes agree. Only
 groups that are given as a Series beside X are matched by label.
@@ -40,7 +40,7 @@ def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
     if not indexes:
         return
     names = list(inputs)
-    # Compare all indexes with one of them, if possible one that is not plain.
+    # Compare all indexes with one index, if possible not with a plain ``RangeIndex``.
     reference = next((item for item in indexes if not _is_plain(item[1])), indexes[0])
     for item in indexes:
         index, other = item[1], reference[1]
@@ -63,7 +63,7 @@ def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
 
 
 def has_index(values: Any) -> bool:
-    """Whether this is a pandas Series or DataFrame, or an object with a similar index."""
+    """Whether the input is a pandas Series or DataFrame, or an object with a similar index."""
     return hasattr(values, "iloc") and hasattr(values, "index")
 
 
@@ -95,14 +95,14 @@ def _mend(first: tuple[str, Any], second: tuple[str, Any]) -> str:
 
 
 def is_column_names(groups: Any) -> bool:
-    """Whether this is a column name or a list of column names."""
+    """Whether `groups` is a column name or a list of column names."""
     return isinstance(groups, str) or (
         isinstance(groups, list) and bool(groups) and all(isinstance(g, str) for g in groups)
     )
 
 
 def is_series(groups: Any) -> bool:
-    """Whether this is a pandas Series."""
+    """Whether `groups` is a pandas Series."""
     return hasattr(groups, "iloc") and not hasattr(groups, "columns")
 
 
@@ -128,7 +128,7 @@ def groups_of_rows(groups: Any, X: Any) -> Any:
 
 
 def _is_by_position(groups: Any, X: Any) -> bool:
-    """Whether rows are matched by position, as index labels are equal or do not match."""
+    """Whether to match rows by position, because the index labels are equal or do not match."""
     if groups.index is X.index or groups.index.equals(X.index):
         return True
     if len(groups) != len(X) or not (_is_plain(groups.index) or _is_plain(X.index)):
@@ -210,8 +210,8 @@ def aligned(groups: Any, X: Any) -> Any:
 def _refuse_reset_index(groups: Any, X: Any, places: NDArray[np.intp]) -> None:
     """Refuse index labels that are row numbers, shuffled in groups and increasing in X.
 
-    Probably the index of X was reset by ``reset_index(drop=True)`` and that of groups was not.
-    Rows would then be matched with the labels of other rows.
+    Probably ``reset_index(drop=True)`` reset the index of X but not the index of the groups. Rows
+    would then be matched with the labels of other rows.
     """
     if len(X) < 2 or not X.index.is_monotonic_increasing or (np.diff(places) > 0).all():
         return

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from skfedauc._words import all_shortened, described, shortened
 
-# Most rows of a class in a `ScoreCounts`, so that products of counts are exact
+# Largest number of rows of a class in a `ScoreCounts`, so that products of counts are exact
 _MOST_ROWS = 1 << 40
 
 
@@ -66,7 +66,7 @@ def column_of(values: Any, name: str) -> NDArray[Any]:
                 array = object_array(values)
         except MemoryError:
             raise
-        except Exception as error:  # other libraries have errors of their own
+        except Exception as error:  # other libraries raise their own types of errors
             raise ValueError(
                 f"{name} must be a one-dimensional array; got {described(values)}, "
                 f"which does not convert to one ({error})."
@@ -124,7 +124,7 @@ def check_scores(
 
 
 def refuse_ties(numbers: Sequence[Any], scores: NDArray[np.float64], name: str) -> None:
-    """Refuse numbers such as decimals if different ones are equal as float64.
+    """Refuse different numbers, such as decimals, that are equal as float64.
 
     Parameters
     ----------
@@ -151,8 +151,8 @@ def refuse_ties(numbers: Sequence[Any], scores: NDArray[np.float64], name: str) 
 def _refuse_inexact(numbers: Sequence[Any], scores: Sequence[float], name: str) -> None:
     """Refuse decimals and fractions that may tie with numbers counted in another call.
 
-    Two different numbers never become one float64 if each is one, or is the shortest decimal that
-    is read as one.
+    Two different numbers have different float64 values if each number equals its float64 value, or
+    is the shortest decimal that is read as this value.
     """
     if set(map(type, numbers)) <= {float, int, bool}:
         return
@@ -267,7 +267,7 @@ def _as_floats(array: NDArray[Any], name: str, *, keep_single: bool = False) -> 
                 raise ValueError(f"{name} holds integers beyond the largest float.") from error
             except (ValueError, TypeError):
                 converted = None
-            # Strings of digits are probably a wrong column.
+            # Strings of digits probably come from a wrong column.
             if converted is not None and not any(isinstance(v, str) for v in array):
                 return converted
         if array.size or array.dtype.kind != "O":
@@ -275,12 +275,12 @@ def _as_floats(array: NDArray[Any], name: str, *, keep_single: bool = False) -> 
                 f"{name} must hold numbers; got an array of {array.dtype} such as "
                 f"[{all_shortened(array[:3].tolist())}]."
             )
-    with np.errstate(over="ignore"):  # of long doubles
+    with np.errstate(over="ignore"):  # the conversion of long doubles may overflow
         return np.ascontiguousarray(array, np.float64)
 
 
 def _refuse_rounded(array: NDArray[Any], scores: NDArray[np.float64], name: str) -> None:
-    """Refuse long doubles and integers that are rounded as float64, and might tie."""
+    """Refuse long doubles and integers that rounding to float64 may make equal."""
     if array.dtype.kind == "f" and array.dtype.itemsize > 8:
         n_rounded = int(((scores != array) & ~np.isnan(array)).sum())
         if n_rounded:

@@ -45,7 +45,7 @@ class Classes(NamedTuple):
         ------
         ValueError
             If the parts have different positive labels or more than two labels, or if neither of
-            two labels is the positive one.
+            two labels is the positive label.
         """
         seen: set[Any] = set()
         positive: set[Any] = set()
@@ -119,7 +119,7 @@ def check_labels(y: NDArray[Any], pos_label: Any = None) -> tuple[NDArray[np.boo
     if isinstance(pos_label, str):
         check_text([pos_label], "pos_label")
     if y.dtype.kind == "b":
-        y = y.view(np.uint8) != 0  # a view of other bytes may contain values except 0 and 1
+        y = y.view(np.uint8) != 0  # a view of other bytes may contain values other than 0 and 1
     if y.dtype.kind == "b" and pos_label in (None, True):
         return y, Classes.of(_distinct_bits(y), pos_label)
     if pos_label is None and y.dtype.kind in "iu" and y.size:
@@ -186,7 +186,7 @@ def warn_if_misspelled(classes: Classes) -> None:
 
 
 def _folded(text: str) -> str | float:
-    """Return a form that spellings of a label share: its number, or its casefolded letters."""
+    """Return the number of a label or its casefolded letters, which are equal for all spellings."""
     text = unicodedata.normalize("NFKC", text)
     try:
         return float(text)
@@ -220,7 +220,7 @@ def classes_of(y: NDArray[Any]) -> list[Any]:
 
 def warn_if_hard_labels(y: NDArray[Any], scores: NDArray[np.float64]) -> None:
     """Warn if all scores are class labels."""
-    # Almost always the first rows show that they are not.
+    # The first rows almost always show that scores are not labels.
     if scores.size < 2 or y.dtype.kind not in "biuf" or len(set(scores[:16].tolist())) > 2:
         return
     low, high = float(scores.min()), float(scores.max())

@@ -170,7 +170,7 @@ def example_rows(codes: NDArray[np.intp]) -> NDArray[np.intp]:
     for start in range(0, codes.size, HASHED_ROWS):
         mine = codes[start : start + HASHED_ROWS]
         example[mine] = np.arange(start, start + mine.size)
-        if example.min() >= 0:  # the first rows often include every group
+        if example.min() >= 0:  # the first rows often contain every group
             break
     return example
 
@@ -208,14 +208,14 @@ def missing_last(codes: NDArray[np.intp], labels: Labels) -> tuple[NDArray[np.in
 def of_all_rows(
     has_label: NDArray[np.bool_], codes: NDArray[np.intp], labels: Labels
 ) -> tuple[NDArray[np.intp], Labels]:
-    """Return numbers of all rows from those of the labeled rows; other rows get -1."""
+    """Return numbers of all rows from the numbers of the labeled rows; other rows get -1."""
     of_rows = np.full(has_label.size, -1, np.intp)
     of_rows[has_label] = codes
     return of_rows, labels
 
 
 def drop_unused(codes: NDArray[np.intp], labels: Labels) -> tuple[NDArray[np.intp], Labels]:
-    """Renumber the groups so that each has a row; drop the labels of the others."""
+    """Renumber the groups that have rows, and drop the labels of the other groups."""
     used = np.bincount(codes, minlength=labels.size) > 0
     if used.all():
         return codes, labels

@@ -43,13 +43,13 @@ def check_groups_given(groups: Any) -> None:
 def encode_groups(
     groups: Any, name: str = "groups", missing: Missing = "raise"
 ) -> tuple[NDArray[np.intp], Labels]:
-    """Number the groups of rows.
+    """Return the group number of each row, and the sorted group labels.
 
     Parameters
     ----------
     groups : array-like of shape (n_rows,) or (n_rows, n_columns)
-        One column of labels, or several whose combinations are the groups: numpy, lists
-        (of tuples, for several), pandas, polars, pyarrow.
+        One column of labels, or several columns whose combinations are the groups: numpy, lists (of
+        tuples, for several columns), pandas, polars, pyarrow.
     missing : {"raise", "drop", "group"}, default="raise"
         Treatment of rows that lack a label in one of the columns: "raise" raises a ValueError,
         "drop" gives them the number -1, "group" uses the label `MISSING` in that column.
@@ -58,13 +58,13 @@ def encode_groups(
     -------
     codes : ndarray of intp, shape (n_rows,)
     labels : ndarray of shape (n_groups,)
-        Sorted; tuples where there are several columns.
+        Sorted group labels; tuples if there are several columns.
     """
     return _encode_all(_group_columns(groups, name), name, missing)
 
 
 def encode_columns(columns: Mapping[str, Any]) -> tuple[NDArray[np.intp], Labels]:
-    """Number the groups that several named columns of labels define."""
+    """Return the group number of each row, and the labels, from several named columns."""
     several = []
     for name, column in columns.items():
         own = _group_columns(column, name)
@@ -173,7 +173,7 @@ def _combined(
     """Return numbers and labels of the combinations of encoded columns."""
     if len(encoded) == 1:
         return encoded[0]
-    # Number all possible combinations, then only those that occur.
+    # Number all possible combinations, then only the combinations that occur.
     combined = encoded[0][0].astype(np.int64)
     n_combinations = encoded[0][1].size
     for codes, labels in encoded[1:]:

@@ -29,9 +29,9 @@ Labels = NDArray[Any]
 MISSING = "(missing)"
 # Kind of the label MISSING, which can be combined with any other kind
 ANY_KIND = "any"
-# Kind of dates with a time zone; their order is that of the instants.
+# Kind of dates with a time zone, which are sorted by instant.
 _AWARE = "date with a time zone"
-# Up to this number of labels, text is sorted as it is.
+# Up to this number of labels, text is sorted without conversion to integers.
 _FEW_LABELS = 100
 
 # Parts of messages
@@ -55,7 +55,7 @@ def kind_of(labels: Labels | None) -> Any:
     for label in labels:
         own = kind_of_label(label.item() if isinstance(label, np.generic) else label)
         kind = own if kind is None else unite_kinds(kind, own)
-        if not _is_open(kind):  # mostly after the first label, unless that is MISSING
+        if not _is_open(kind):  # the first label mostly decides, unless this label is MISSING
             break
     return kind
 
@@ -102,7 +102,7 @@ def _is_open(kind: Any) -> bool:
 
 
 def is_missing(label: Any) -> bool:
-    """Whether this is the label of the rows without a label."""
+    """Whether `label` is `MISSING`, the label of the rows without a label."""
     return isinstance(label, str) and label == MISSING
 
 
@@ -200,7 +200,7 @@ def microseconds(dates: NDArray[Any], name: str) -> NDArray[np.datetime64]:
 
 
 def some_labels(labels: Labels, chosen: NDArray[Any]) -> Labels:
-    """Return some of the sorted labels, in the dtype that they have without the others."""
+    """Return the chosen labels in the dtype of an array that holds only these labels."""
     some = labels[chosen]
     had_missing = labels.dtype.kind == "O" and labels.size and is_missing(labels[-1])
     return checked_labels(some, "groups") if had_missing else some

@@ -32,5 +32,5 @@ def check_share(value: Any, name: str) -> float:
 
 
 def is_number(value: Any) -> bool:
-    """Whether this is a real number; booleans are not."""
+    """Whether `value` is a real number; booleans are refused."""
     return isinstance(value, Real) and not isinstance(value, bool)

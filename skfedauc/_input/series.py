@@ -39,7 +39,7 @@ def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
     even = _encode_even_text(column) if len(column) >= encoding.HASHED_ROWS else None
     if even is not None:
         return even
-    # For short columns narwhals would take half of the time.
+    # For short columns, half of the run time would be spent in narwhals.
     if nw.dependencies.is_pandas_series(column):
         if column.dtype == object or getattr(column.dtype, "storage", "") == "python":
             return encode_array(column.to_numpy(object), name)
@@ -57,7 +57,7 @@ def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
         has_label = ~np.asarray(series.is_null().to_numpy(), np.bool_)
         return of_all_rows(has_label, *_encode_series(nw.to_native(series.drop_nulls()), name))
     if is_text:
-        if hasattr(native, "factorize"):  # strings of pandas that are stored by arrow
+        if hasattr(native, "factorize"):  # pandas stores these strings in arrow arrays
             codes, labels = native.factorize()
             return in_order(codes, np.asarray(labels, object), name)
         if nw.dependencies.is_polars_series(native):
@@ -72,7 +72,8 @@ def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
 def _encode_even_text(column: Any) -> tuple[NDArray[np.intp], Labels] | None:
     """Return numbers and sorted labels of strings of equal length; None for other strings.
 
-    Identifiers often have equal length. They need neither a hash table of strings nor sorting.
+    Identifiers often have equal length. Strings of equal length need neither a hash table nor
+    sorting.
     """
     text = even_text(column)
     numbers = None if text is None else digits_as_integers(text)
@@ -103,7 +104,7 @@ def _encode_instants(series: Any, zone: str, name: str) -> tuple[NDArray[np.intp
 
 
 def _polars_codes(column: Any) -> tuple[NDArray[np.integer], Labels]:
-    """Return codes and distinct labels of strings in polars; its own codes are unsorted."""
+    """Return codes and distinct labels of strings in polars; the codes of polars are unsorted."""
     import polars as pl
 
     category = column.cast(pl.Categorical) if column.dtype == pl.String else column

@@ -80,13 +80,14 @@ def code_points(text: NDArray[np.str_]) -> NDArray[np.uint32]:
 def digits_as_integers(characters: NDArray[np.unsignedinteger[Any]]) -> NDArray[np.int64] | None:
     """Return integers in the order of strings, given as rows of characters.
 
-    Each character is a digit; its base is the range of the characters at that position. None if
-    the integers would not fit in 64 bits.
+    Each character is a digit, and the base of a digit is the range of the characters at its
+    position. None if the integers would not fit in 64 bits.
     """
     n_rows, width = characters.shape
     if n_rows == 0 or not 0 < width <= MOST_CHARACTERS:
         return None
-    if np.prod(np.ptp(characters[:1000], axis=0) + 1.0) >= 1 << 62:  # the first rows often decide
+    # The first rows often show that the integers would not fit in 64 bits.
+    if np.prod(np.ptp(characters[:1000], axis=0) + 1.0) >= 1 << 62:
         return None
     low, high = (_by_place(choose, characters) for choose in (np.minimum, np.maximum))
     bases = high.astype(np.int64) - low + 1

@@ -2,10 +2,10 @@
 
 An audit asks questions about its groups, such as whether all group AUCs are equal. A question
 tests one claim, or one claim for each group. Holm's method [1]_ with weights [2]_ adjusts the p
-values: all audits have equal weight, within an audit all questions, and within a question all
-groups. This controls the family-wise error rate: the probability of any false claim is at most
-the level of a single test, whichever null hypotheses are true and however the tests depend on
-each other.
+values: all audits have equal weight, all questions of an audit have equal weight, and all groups of
+a question have equal weight. Holm's method bounds the family-wise error rate (the probability of
+any false claim) by the level of a single test. The bound holds for any set of true null hypotheses
+and any dependence between the tests.
 
 References
 ----------

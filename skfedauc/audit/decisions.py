@@ -1,7 +1,8 @@
 """Rates of decisions by group, and their tests, from counts instead of rows.
 
 Decisions are a `ScoreCounts` whose scores are 1 for rows that are predicted positive and 0 for
-other rows. It holds counts by group, decision and class, which can be merged like other counts.
+other rows. This `ScoreCounts` holds counts by group, decision and class, which can be merged like
+other counts.
 
 References
 ----------
@@ -52,7 +53,7 @@ def check_decisions(decisions: Any, counts: ScoreCounts) -> ScoreCounts:
     TypeError
         If `decisions` is not a ScoreCounts.
     ValueError
-        If scores are not 0 or 1, or if groups or numbers of rows differ from those of the counts.
+        If scores are not 0 or 1, or if the groups or the numbers of rows differ from the counts.
     """
     if not isinstance(decisions, ScoreCounts):
         raise TypeError(
@@ -170,7 +171,7 @@ def metric_frame(decisions: ScoreCounts, features: pd.DataFrame) -> MetricFrame:
 def effective_rows(counts: ScoreCounts) -> dict[str, Floats]:
     """Return the effective sample size in the denominator of each rate, by group.
 
-    Without weights it is the number of rows.
+    Without weights, the effective sample size is the number of rows.
     """
     variances = Variances(counts)
     negatives, positives = variances.negatives, variances.positives
@@ -187,8 +188,8 @@ def test_equal_shares(shares: Floats, n_rows: Floats) -> float:
     """Return the p value of Pearson's chi-squared test of equal shares in all groups [1]_.
 
     The null distribution is chi-squared if at least five rows of either decision are expected in
-    each group [2]_. Otherwise it is simulated with a fixed seed, given the number of rows of each
-    group and the number of selected rows.
+    each group [2]_. Otherwise the null distribution is simulated with a fixed seed, given the
+    number of rows of each group and the number of selected rows.
     """
     from scipy.stats import chi2_contingency
 
@@ -230,7 +231,8 @@ def null_difference(shares: Floats, n_rows: Floats) -> float:
     reach = 10.0 * np.sqrt(overall * (1.0 - overall) / sizes[0]) + 10.0 / sizes[0]
     low, high = max(overall - reach, 0.0), min(overall + reach, 1.0)
     shares_of_all = low + (high - low) * (np.arange(_N_SHARES) + 0.5) / _N_SHARES
-    # P(largest <= x) is the product of P(share <= x); P(smallest > x) that of P(share > x).
+    # P(largest <= x) is the product of P(share <= x). Likewise, P(smallest > x) is the product of
+    # P(share > x).
     at_most = bdtr(np.floor(shares_of_all[:, None] * sizes), sizes, overall)
     largest = np.prod(at_most**counts, axis=1)
     smallest = np.prod((1.0 - at_most) ** counts, axis=1)

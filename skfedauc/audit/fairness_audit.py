@@ -49,8 +49,8 @@ class FairnessAudit:
     min_per_class : int, default=10
         Least number of rows for a comparison. A selection rate needs this number of rows, a true
         positive rate this number of positives, a false positive rate this number of negatives,
-        and an AUC this number of both classes. Groups with fewer are small: they are shown, but
-        not compared.
+        and an AUC this number of both classes. Groups with fewer rows are small: the audit shows
+        small groups, but does not compare them.
     reference : "rest" or a group's label, default="rest"
         The AUC of each group is compared with the AUCs of the other groups ("rest") or with the
         AUC of one group; see `GroupAUC.compare_groups`. If a group is called "rest", pass its
@@ -178,12 +178,12 @@ class FairnessAudit:
         groups : array-like of shape (n_rows,) or (n_rows, n_columns)
             Sensitive features; with several columns each combination is a group.
         y_pred : array-like of shape (n_rows,), default=None
-            Predicted labels. Pass them if decisions do not follow from one threshold for all
+            Predicted labels. Pass `y_pred` if decisions do not follow from one threshold for all
             rows, such as the decisions of a randomized classifier or of thresholds by group. AUCs
             are computed from `y_score`.
         threshold : float, "auto" or None, default="auto"
             Rows with a score of at least the threshold are predicted positive. None audits the
-            ranking alone; see the class. Leave it out if you pass `y_pred`.
+            ranking alone; see the class. Omit `threshold` if you pass `y_pred`.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
@@ -292,16 +292,16 @@ class FairnessAudit:
             Name or names of columns of X, or the labels themselves. A pandas Series is
             aligned with the index of X by label, if X has one.
         threshold : float, "auto" or None, default="auto"
-            "auto" uses the decisions of ``estimator.predict``, which is called once; this covers
-            tuned thresholds and randomized classifiers. With a number, rows with a score of at
-            least the number are predicted positive, whatever the estimator predicts. None audits
+            "auto" uses the decisions of ``estimator.predict``, which is called once, so tuned
+            thresholds and randomized classifiers are supported. With a number, rows with a score of
+            at least the number are predicted positive, whatever the estimator predicts. None audits
             the ranking alone. If the estimator is not a classifier, "auto" is as in the class.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
             The positive label; ``estimator.classes_[1]`` if left out.
         response_method : str or tuple of str, default=("predict_proba", "decision_function")
-            Methods of the estimator that return scores; the first available one is used.
+            Methods of the estimator that return scores; the first available method is used.
         min_per_class : int, default=10
             Least number of rows, positives or negatives for a comparison; groups with fewer are
             shown, but not compared; see the class.
@@ -353,7 +353,8 @@ class FairnessAudit:
         report, decisions = counted(response_method), None
         _, is_other = _sklearn.positive_class(estimator, pos_label)
         if isinstance(threshold, str) and threshold == "auto" and is_classifier(estimator):
-            # The report on the other class has -1 for the default class and 0 for itself.
+            # The report on the other class stores -1 for the default class, and 0 for the other
+            # class.
             predicted = counted("predict").counts
             decisions = deciding.at_threshold(predicted, 0.0 if is_other else 0.5)
         number = arguments.check_threshold(threshold)
@@ -416,7 +417,7 @@ class FairnessAudit:
 
     @staticmethod
     def adjusted_together(audits: Sequence[FairnessAudit]) -> list[FairnessAudit]:
-        """Return audits of the same predictions whose p values are adjusted together.
+        """Return the audits with p values adjusted for the claims of all audits.
 
         Parameters
         ----------
@@ -426,8 +427,8 @@ class FairnessAudit:
         Returns
         -------
         list of FairnessAudit
-            The same audits. Their adjusted p values and findings account for the claims of all of
-            them, with equal weight for each audit; see `n_claims`. An audit by several columns
+            The same audits. The adjusted p values and the findings account for the claims of all
+            audits, with equal weight for each audit; see `n_claims`. An audit by several columns
             counts as one audit, by all of its columns.
 
         Examples
@@ -526,24 +527,25 @@ class FairnessAudit:
 
         ``xauc_disparity``: the disparity between a group and all others that is largest in standard
         errors. Dividing by the standard error keeps tiny groups from hiding large ones. `highest`
-        is the group if the model scores it higher than the others, `lowest` if lower. Limits
-        (Bonferroni) and p value (Holm) are adjusted for the number of groups.
+        names the group if the model scores the group higher than the others; `lowest` names the
+        group if the model scores it lower. Limits (Bonferroni) and p value (Holm) are adjusted for
+        the number of groups.
 
         ``cross_difference``: the largest xAUC disparity of two groups, up to 500 groups; without a
         test.
 
         ``abroca``: the largest area between the ROC curve of a group (`lowest` or `highest`, by its
-        AUC) and the ROC curve of all others. It is left out if it takes long. `GroupAUC.abroca`
-        tests it.
+        AUC) and the ROC curve of all others. The audit omits ABROCA if the computation would take
+        long. `GroupAUC.abroca` tests ABROCA.
 
         ``demographic_parity_difference``, ``demographic_parity_ratio``,
         ``true_positive_rate_difference``, ``false_positive_rate_difference``,
         ``equalized_odds_difference``, ``equalized_odds_ratio``: gaps of the decisions as fairlearn
         defines them, with the chi-squared test that all groups have the same rate. The equalized
         odds gap is the larger of the gaps of true and of false positive rates. `rate` names the
-        rate with this gap; groups and p value belong to it, and the p value is adjusted for the
-        two rates (Holm). Only groups with enough rows for the rate are compared; see `left_out`.
-        With weights, the tests count effective sample sizes (Kish).
+        rate with this gap. Groups and p value belong to this rate, and the p value is adjusted for
+        the two rates (Holm). Only groups with enough rows for the rate are compared; see
+        `left_out`. With weights, the tests count effective sample sizes (Kish).
         """
         return tables.gaps(self._comparison, self._claims.adjusted)
 
@@ -557,7 +559,7 @@ class FairnessAudit:
 
     @property
     def n_claims(self) -> int:
-        """Number of tested claims, for which p values are adjusted.
+        """Number of tested claims; each p value is adjusted for all of these claims.
 
         An audit by several columns includes the claims of the audits by each column alone. P values
         are adjusted by Holm's method [1]_ with weights: all groupings have equal weight, within a
@@ -596,10 +598,11 @@ class FairnessAudit:
     def metric_frame(self) -> MetricFrame:
         """Fairlearn's `MetricFrame` of the decision rates of all groups.
 
-        It is computed from counts. `overall`, `by_group`, `difference()` and `ratio()` equal those
-        of a frame computed from rows, with one exception: the true positive rate of a group without
-        positives and the false positive rate of a group without negatives are undefined, while
-        fairlearn's functions return 0. Raises a ValueError if only the ranking is audited.
+        The frame is computed from counts. A frame computed from rows has equal values of `overall`,
+        `by_group`, `difference()` and `ratio()`, with one exception. The true positive rate of a
+        group without positives and the false positive rate of a group without negatives are
+        undefined here; fairlearn's functions return 0. Raises a ValueError if only the ranking is
+        audited.
         """
         if self.decisions is None:
             raise ValueError(
@@ -688,7 +691,7 @@ class FairnessAudit:
 
     @functools.cached_property
     def _parts(self) -> list[GroupComparison]:
-        """Comparisons by each column alone whose claims are adjusted with those of the audit."""
+        """Comparisons by each column alone; the audit adjusts p values for their claims too."""
         if len(self.columns) == 1:
             return []
         return [self._comparison.regrouped([name]) for name in self.columns]

@@ -22,7 +22,7 @@ from skfedauc.report.statistics import MATRIX_GROUPS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Most groups in the forest plot and in the plot of scores, and inches per group in the latter.
+# Largest numbers of groups in the forest plot and the score plot; inches per group in the latter.
 _MOST_AUCS, _MOST_SCORES, _SCORES = 30, 12, 0.5
 # Dots per inch of the image of the cross matrix; everything else is vector graphics.
 _DPI = 150
@@ -31,7 +31,7 @@ _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
 
 
 class Plot(NamedTuple):
-    """A plot: heading, SVG, and a caption that says how to read it."""
+    """A plot: heading, SVG, and a caption that says how to read the plot."""
 
     title: str
     svg: str

@@ -15,11 +15,11 @@ import pandas as pd
 from skfedauc import _words
 from skfedauc.audit.tables import AuditTables
 
-# A gap is claimed if its adjusted p value is below this.
+# A gap is claimed if its adjusted p value is below this level.
 SIGNIFICANT = 0.05
-# Most groups that a sentence names.
+# Largest number of groups that a sentence names.
 _MOST_NAMED = 5
-# Most characters of a label that a sentence shows.
+# Largest number of characters of a label that a sentence shows.
 _MOST_CHARACTERS = 60
 _NOTHING = "no difference is established"
 # Names of the rates, and of the rows in their denominators
@@ -139,7 +139,7 @@ def _on_group_aucs(tables: AuditTables) -> Iterator[str]:
             f"{gap['value']:.3f}{interval}. {_judged(gap, f'{between} differ')}{_clearest(tables)}"
         )
     if tables.compared.n_groups == 2:
-        return  # with two groups this is the test of the difference
+        return  # with two groups, the test of equal AUCs is the test of the difference
     adjusted_pvalue = _adjusted_of_equality(tables)
     if math.isnan(adjusted_pvalue):
         return
@@ -157,7 +157,7 @@ def _on_group_aucs(tables: AuditTables) -> Iterator[str]:
 
 
 def _clearest(tables: AuditTables) -> str:
-    """Name the two groups with a significant difference, unless they are named already."""
+    """Name the pair with the most significant difference, unless another sentence names it."""
     test = tables.largest_difference
     is_found = _row(tables.gaps, "difference")["pvalue_adjusted"] < SIGNIFICANT
     if not is_found or test is None or test.clearest in (None, (test.highest, test.lowest)):
@@ -168,7 +168,7 @@ def _clearest(tables: AuditTables) -> str:
 
 
 def _adjusted_of_equality(tables: AuditTables) -> float:
-    """Return the adjusted p value of the test that all group AUCs are equal; NaN without one."""
+    """Return the adjusted p value of the test that all group AUCs are equal; NaN without a test."""
     return float(tables.claims.adjusted["equal_aucs"][0])
 
 
@@ -281,7 +281,7 @@ def _on_decisions(tables: AuditTables) -> Iterator[str]:
             f"{_rates_judged(tables, parity, 'selection_rate')}"
         )
     odds = _row(tables.gaps, "equalized_odds_difference")
-    if isinstance(odds["rate"], float):  # no rate has two groups
+    if isinstance(odds["rate"], float):  # no rate has two groups with enough rows
         return
     for rate in (odds["rate"], *({*_RATES} - {"selection_rate", odds["rate"]})):
         is_odds = rate == odds["rate"]

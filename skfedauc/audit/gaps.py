@@ -28,7 +28,7 @@ Gap = dict[str, Any]
 
 
 def is_small(counts: ScoreCounts, min_per_class: int) -> NDArray[np.bool_]:
-    """Return whether each group has fewer rows of a class than required; one is always required."""
+    """Return whether each group has fewer rows of a class than required (at least one row)."""
     n_smaller_class = np.minimum(counts.n_positives, counts.n_negatives)
     return np.asarray(n_smaller_class < max(min_per_class, 1))
 
@@ -142,7 +142,7 @@ class GroupComparison:
     def cross_gaps(self) -> CrossGaps:
         """XAUC disparities between the groups that are not small."""
         disparity = self.compared.bias_by_group["xauc_disparity"].to_numpy()
-        # Bitwise the same numbers as in the table
+        # The numbers must be bit-identical to the numbers in the table.
         return cross_gaps(self.compared.counts)._replace(disparity=disparity)
 
     @functools.cached_property
@@ -260,7 +260,8 @@ class GroupComparison:
         # Without any standard error, take the largest disparity.
         errors = 1.0 if np.isnan(found.error).all() else found.error
         clearness = np.abs(found.disparity) / errors
-        # The disparities of two groups differ in sign only: take the group that is scored higher.
+        # The disparities of two groups differ in sign only: report the group with the higher
+        # scores.
         clearness *= np.where(found.disparity > 0, 1 + 1e-9, 1.0)
         clearest = int(np.nanargmax(clearness))
         low, high = found.limits(LEVEL)
@@ -292,8 +293,9 @@ class GroupComparison:
                 # Adjust for the choice of one of two rates; the family adjusts for all claims.
                 raw = np.array([gap["pvalue"] for gap in of_rates])
                 of_two = weighted_holm(raw, np.ones(raw.size)).tolist()
+                # The minimum corrects a difference by rounding.
                 of_rates = [
-                    gap | {"pvalue": min(pvalue, gap["pvalue_adjusted"])}  # unless rounding differs
+                    gap | {"pvalue": min(pvalue, gap["pvalue_adjusted"])}
                     for gap, pvalue in zip(of_rates, of_two, strict=True)
                 ]
             else:

@@ -20,7 +20,7 @@ from skfedauc.audit.findings import SIGNIFICANT, answers, closing
 from skfedauc.audit.tables import AuditTables
 from skfedauc.report import GroupAUC
 
-# Most groups in a table, and most characters of a long label in its tooltip.
+# Largest number of groups in a table, and of characters in the tooltip of a long label.
 MOST_ROWS = 1000
 _MOST_IN_TITLE = 1000
 _UNDEFINED = "\N{EN DASH}"
@@ -192,7 +192,7 @@ def _content(number: int, tables: AuditTables) -> dict[str, Any]:
 
 
 def _columns_of(tables: AuditTables) -> dict[str, dict[str, str]]:
-    """Return the columns of the table of groups; without decisions it has no rates."""
+    """Return the columns of the table of groups; without decisions the table has no rates."""
     if tables.has_decisions:
         return _GROUP_COLUMNS
     return {about: columns for about, columns in _GROUP_COLUMNS.items() if about != "Decisions"}
@@ -297,7 +297,8 @@ def _gap_rows(tables: AuditTables) -> list[tuple[tuple[str, str], list[_Cell]]]:
     for name, gap in zip(tables.gaps.index, tables.gaps.to_dict("records"), strict=True):
         if not tables.has_decisions and str(name).startswith(_DECISIONS):
             continue
-        # The gap determines the format of the value and its limits; the column that of the rest.
+        # The gap determines the format of the value and of its limits. The column determines the
+        # format of the other cells.
         cells = [_cell(name, gap[column]) for column in _NUMBERS[:3]]
         cells += [_cell(column, gap[column]) for column in _NUMBERS[3:]]
         cells += [_label_cell(gap[side]) for side in ("lowest", "highest")]
@@ -331,7 +332,7 @@ def _number(value: float, sign: str = "") -> str:
 
 
 def _label_cell(label: Any, place: float | str = "") -> _Cell:
-    if isinstance(label, float):  # the NaN of a gap without such a group
+    if isinstance(label, float):  # NaN marks a gap without a lowest or highest group
         return _Cell(_UNDEFINED)
     whole = _words.label_text(label)
     text = _words.shortened_text(whole)

@@ -1,4 +1,4 @@
-"""Tables of an audit, and `AuditTables`: all that its findings and its page read."""
+"""`AuditTables`: tables and facts of an audit, the input of its findings and its page."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def by_group(comparison: GroupComparison, claims: Claims) -> pd.DataFrame:
     of_groups = claims.adjusted["difference" if compared.n_groups == 2 else "group_auc"]
     own_pvalue = with_reference["pvalue"].to_numpy()
     if compared.n_groups == 2:
-        # Both rows have the p value of the one comparison.
+        # Both rows have the p value of the comparison of the two groups.
         own_pvalue = np.repeat(claims.pvalues["difference"], 2)
         if comparison.reference is not None:
             own_pvalue[with_reference["pvalue"].isna()] = np.nan
@@ -133,7 +133,7 @@ def gaps(comparison: GroupComparison, adjusted: Questions) -> pd.DataFrame:
     rows = comparison.gaps(adjusted)
     numbers = ["value", "ci_low", "ci_high", "expected", "pvalue", "pvalue_adjusted"]
     columns = [*numbers, "lowest", "highest", "rate"]
-    # Objects, because integers beside missing values would become floats
+    # The column holds objects, because integers beside missing values would become floats.
     cells = [[row.get(column, np.nan) for column in columns] for row in rows.values()]
     table = pd.DataFrame(cells, index=list(rows), columns=columns, dtype=object)
     return table.astype(dict.fromkeys(numbers, np.float64)).rename_axis("gap")

@@ -62,18 +62,18 @@ class Arguments(argparse.Namespace):
 
     @property
     def group_columns(self) -> list[str]:
-        """Columns of the groups, each once."""
+        """Columns of the groups, without repetitions."""
         return list(dict.fromkeys(self.group))
 
     @property
     def columns(self) -> list[str]:
-        """All columns to read, each once."""
+        """All columns to read, without repetitions."""
         optional = [name for name in (self.weight, self.decisions) if name is not None]
         return list(dict.fromkeys([self.label, self.score, *self.group, *optional]))
 
     @property
     def file_name(self) -> str:
-        """The file in messages."""
+        """Name of the file of predictions in messages."""
         return "standard input" if self.file == STDIN else self.file
 
     @property
@@ -220,7 +220,7 @@ def _add_options(audit: argparse.ArgumentParser) -> None:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Parser whose errors are those of the command line."""
+    """Argument parser that raises `CommandError`."""
 
     def error(self, message: str) -> NoReturn:
         if message.endswith("required: FILE"):
@@ -256,7 +256,7 @@ def _encoding(text: str) -> str:
 
     try:
         "".encode(text)
-    except LookupError:  # also of codecs from bytes to bytes, such as hex
+    except LookupError:  # also raised for codecs from bytes to bytes, such as hex
         raise argparse.ArgumentTypeError(f"unknown encoding {shortened(text)}") from None
     return codecs.lookup(text).name
 

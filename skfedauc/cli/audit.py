@@ -19,9 +19,9 @@ from skfedauc.cli.text import headline, report_lines
 
 
 def audit(arguments: Arguments) -> Iterator[list[str]]:
-    """Yield the lines to print, as they are computed; then write the files.
+    """Yield the lines to print as soon as they are computed, then write the files.
 
-    Files come last, so that a report is printed even if a file cannot be written.
+    Files are written last, so that the report is printed even if a file cannot be written.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def _page(groupings: list[Grouping], audits: list[FairnessAudit], arguments: Arg
 
 
 def _write(contents: Mapping[str, str]) -> None:
-    """Write each file, whether or not another one can be written."""
+    """Write each file, even if another file cannot be written."""
     failed = []
     for path, text in contents.items():
         try:

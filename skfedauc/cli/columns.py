@@ -33,7 +33,7 @@ def refuse(column: pd.Series[Any], bad: Any, what: str, mend: str = "") -> None:
     what : str
         What is wrong with the bad rows, such as "empty".
     mend : str, default=""
-        How to repair it.
+        How to repair the column.
     """
     if bad.any():
         first = int(bad.argmax())
@@ -85,7 +85,7 @@ def _as_text(column: pd.Series[Any]) -> pd.Series[Any]:
     values = np.asarray(distinct)
     is_float = values.dtype.kind == "f"
     if is_float and (values % 1 == 0).all() and (np.abs(values) <= 2**53).all():
-        values = values.astype(np.int64)  # integers that are stored as floats
+        values = values.astype(np.int64)  # floats may hold whole numbers
     texts = [str(value) for value in values]
     # Programs write a column of integers with ".0" if one of its values was missing.
     if texts and all(_WHOLE_FLOAT.fullmatch(value) for value in texts):
@@ -127,7 +127,7 @@ def decisions_of(
 ) -> NDArray[np.float64]:
     """Return 1 where the positive class is predicted, and 0 elsewhere.
 
-    Decisions are labels of the classes; or 0 and 1, if these are not labels of the classes.
+    Decisions are class labels, or 0 and 1 if neither is a class label.
     """
     refuse(column, column.isna(), "empty")
     codes, values = pd.factorize(column)
@@ -145,7 +145,7 @@ def decisions_of(
 
 
 def _label(value: Any) -> float | str:
-    """Return the number that a label is, with true as 1 and false as 0; otherwise its text."""
+    """Return a numeric label as a number, true as 1, false as 0, and other labels as text."""
     text = str(value).strip()
     if text.lower() in ("true", "false"):
         return float(text.lower() == "true")

@@ -39,7 +39,7 @@ class Grouping:
 
     @functools.cached_property
     def without_small_groups(self) -> GroupAUC | None:
-        """Report without small groups; None if no group is small, or if fewer than two are not."""
+        """Report without small groups; None if no group is small or fewer than two remain."""
         others = self.report.without_small_groups(SMALL)
         is_another = 1 < others.n_groups < self.report.n_groups
         return others if is_another else None
@@ -61,7 +61,7 @@ def groupings_of(rows: Rows, arguments: Arguments) -> list[Grouping]:
     decisions: dict[tuple[str, ...], ScoreCounts] = {}
     if rows.decisions is not None:
         with warnings.catch_warnings():
-            # That these scores look like labels.
+            # Decisions are counted as scores: suppress the warning that scores look like labels.
             warnings.simplefilter("ignore")
             decisions = count(rows._replace(scores=rows.decisions), arguments)
     return [
@@ -107,7 +107,7 @@ def _count(rows: Rows, arguments: Arguments) -> ScoreCounts:
 
 
 def _described(rows: Rows) -> str:
-    """Return the number of rows, and which rows are meant."""
+    """Return the number of rows, and a phrase that says which rows are counted."""
     conditions = [] if rows.weights is None else ["a weight above 0"]
     if rows.n_without(rows.groups.columns):
         conditions.append(f"a group in {listed(rows.groups.columns, ' and ')}")
@@ -116,7 +116,7 @@ def _described(rows: Rows) -> str:
 
 
 def _with_column_names(message: str, arguments: Arguments) -> str:
-    """Replace the names of arguments in a message of the library by those of columns."""
+    """Replace argument names in a message of the library by column names."""
     for argument, column in (("y_score", arguments.score), ("sample_weight", arguments.weight)):
         message = message.replace(argument, f"column {shortened(column)}")
     return message

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def number(text: str) -> float:
-    """Return the float nearest to what is written; NaN if it is not a number."""
+    """Return the float nearest to the written number; NaN if the text is not a number."""
     try:
         return float(text) if _is_plain(text) else math.nan
     except ValueError:

@@ -23,7 +23,7 @@ from skfedauc.cli.arguments import ENDINGS, STDIN, Arguments
 from skfedauc.cli.errors import CommandError
 
 SEPARATORS = (",", ";", "\t")
-# A compressed file may expand to this many times its size, and to this many bytes in any case.
+# A compressed file may expand to this multiple of its size, and always to this number of bytes.
 MOST_EXPANSION = 100
 ALWAYS_READ = 1 << 28
 _BLOCK = 1 << 20
@@ -55,7 +55,7 @@ def read_columns(arguments: Arguments) -> pd.DataFrame:
             "UTF-8, or pass its encoding, such as --encoding latin-1"
         ) from None
     except (OSError, EOFError, ValueError, Warning, zlib.error, csv.Error) as error:
-        if "out of memory" in str(error):  # an error of pandas' parser
+        if "out of memory" in str(error):  # pandas' parser has its own error type
             raise MemoryError from None
         reason = " ".join(str(error).split())
         raise CommandError(f"{arguments.file_name}: cannot be read: {reason}") from None
@@ -114,7 +114,7 @@ class _TextFile:
         reader = pd.read_csv(
             self._open(),
             sep=separator,
-            # Pandas would rename a column without a name, but not one that is a number.
+            # Pandas would rename a column without a name, but keeps a column name that is a number.
             header=0,
             names=range(len(columns)),
             dtype=str,
@@ -141,7 +141,8 @@ class _TextFile:
     def _header(self, default: str) -> tuple[str, list[str]]:
         """Return the separator and the column names; pandas would rename repeated names.
 
-        If the default separator does not split the header, another one that does is used.
+        If the default separator does not split the header, another separator that splits it is
+        used.
         """
         names: dict[str, list[str]] = {}
         for separator in (default, *SEPARATORS):
@@ -162,8 +163,9 @@ class _TextFile:
     def _refuse_short_rows(self, separator: str, n_columns: int) -> None:
         """Refuse rows with fewer cells than the header.
 
-        Such a row is cut short, or a separator in it is damaged and its cells are shifted. Pandas
-        adds empty cells to it and does not distinguish it from a row whose last cell is empty.
+        Such a row is truncated, or its cells are shifted because a separator is damaged. Pandas
+        adds empty cells to a short row, and does not distinguish this row from a row whose last
+        cell is empty.
         """
         opened = self._open()
         # The codec utf-8 keeps a byte order mark, which pandas skips.
@@ -177,7 +179,7 @@ class _TextFile:
                 number = -1
                 for cells in csv.reader(text, delimiter=separator):
                     if not cells or (len(cells) == 1 and not cells[0].strip()):
-                        continue  # a blank line, which pandas skips
+                        continue  # pandas skips blank lines
                     number += 1
                     if len(cells) < n_columns:
                         raise CommandError(
@@ -212,7 +214,7 @@ class _Decompressed(gzip.GzipFile):
         self._path, self._n_left = path, _most_bytes(path)
 
     def read(self, size: int | None = -1) -> bytes:
-        # Never all at once
+        # Read blocks, so that the limit applies before all data are in memory.
         return self._counted(super().read(_BLOCK if size is None or size < 0 else size))
 
     def read1(self, size: int = -1) -> bytes:
@@ -246,7 +248,7 @@ def _read_parquet(path: str, needed: list[str]) -> pd.DataFrame:
         return _parquet_columns(pyarrow, parquet, path, needed)
     except MemoryError:
         raise
-    except pyarrow.ArrowException as error:  # some are neither an OSError nor a ValueError
+    except pyarrow.ArrowException as error:  # not always OSError or ValueError
         raise OSError(*error.args) from None
 
 
@@ -256,7 +258,7 @@ def _parquet_columns(pyarrow: Any, parquet: Any, path: str, needed: list[str]) -
     if 8 * len(needed) * parquet.read_metadata(path).num_rows > _most_bytes(path):
         raise CommandError(_expands(path, "as CSV"))
     table = parquet.read_table(path, columns=needed, page_checksum_verification=True)
-    table.validate(full=True)  # invalid UTF-8, codes outside a dictionary
+    table.validate(full=True)  # detects invalid UTF-8 and codes outside a dictionary
     series = {}
     for name in needed:
         column = table[name]
@@ -266,7 +268,8 @@ def _parquet_columns(pyarrow: Any, parquet: Any, path: str, needed: list[str]) -
             )
         if pyarrow.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
-        # Integers with missing values stay integers; in floats, NaN is missing as null is.
+        # Integers with missing values stay integers. In columns of floats, both NaN and null are
+        # missing values.
         keeps_type = not pyarrow.types.is_floating(column.type)
         series[name] = column.to_pandas(types_mapper=pd.ArrowDtype if keeps_type else None)
     return pd.DataFrame(series)

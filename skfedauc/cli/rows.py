@@ -67,12 +67,12 @@ class Rows(NamedTuple):
 
 
 def rows_of(table: pd.DataFrame, arguments: Arguments) -> Rows:
-    """Return the rows of a table as the arguments read its columns.
+    """Return the rows of a table, whose columns are read as the arguments say.
 
     Raises
     ------
     CommandError
-        If a column holds values that it cannot hold; the message names the first such row.
+        If a column holds invalid values; the message names the first row with an invalid value.
     """
     groups = groups_of(table, arguments.group_columns, arguments.missing)
     n_read, table = len(table), table.loc[groups.index]

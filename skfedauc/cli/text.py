@@ -76,7 +76,7 @@ def _decomposition_line(report: GroupAUC) -> str:
 
 
 def _test_lines(grouping: Grouping) -> list[str]:
-    """Return the tests of equal group AUCs; none if they are not defined."""
+    """Return the lines of the tests of equal group AUCs; no lines if the tests are undefined."""
     report = grouping.report
     test = report.test_equal_groups()
     if math.isnan(test.pvalue):
@@ -109,19 +109,19 @@ def _interval(test: DifferenceTest) -> str:
 
 
 def _clearest(test: DifferenceTest) -> str:
-    """Return a sentence on the groups of the p value if they are not those furthest apart."""
+    """Return a sentence on the pair with the smallest p value if another pair differs more."""
     clearest = test.clearest
     if clearest in (None, (test.highest, test.lowest)) or test.pvalue >= _SIGNIFICANT:
         return ""
     larger, smaller = map(shortened_label, clearest or ())
-    return f" The p value is that of {larger!r} and {smaller!r}, which differ most clearly."
+    return f" The p value belongs to {larger!r} and {smaller!r}, the most significant difference."
 
 
 # Tables --------------------------------------------------------------------------------
 
 
 def _group_lines(grouping: Grouping) -> list[str]:
-    """Return the groups by AUC; of many, the lowest and the highest."""
+    """Return the groups by AUC; if there are many groups, only the lowest and the highest."""
     report = grouping.report
     table = report.confidence_intervals()[["auc", "ci_low", "ci_high"]]
     table = table.join(report.by_group[["n_positives", "n_negatives"]])

@@ -29,7 +29,7 @@ P = TypeVar("P", bound=State)
 
 
 def check_columns(columns: Columns) -> None:
-    """Refuse invalid column names, and names without those of labels and scores."""
+    """Refuse invalid column names, and a missing name of the label or score column."""
     named = [name for name, value in columns._asdict().items() if value is not None]
     if named and (columns.label is None or columns.score is None):
         raise ValueError(
@@ -97,10 +97,10 @@ def merged_batches(
 ) -> P:
     """Count batches in joblib workers, a round at a time, and merge the results.
 
-    A round is read only after the one before is counted: joblib's generators read on while
-    results wait to be merged, and keep what they have read. Results are merged into the
-    state whenever they are as large as the state, so that memory stays within a small
-    multiple of it and each cell is merged a few times only.
+    A round is read only after the previous round is counted, because joblib's generators would read
+    ahead and keep all batches that wait. Results are merged into the sum whenever they are as large
+    as the sum. Memory then stays within a small multiple of the sum, and each cell is merged only a
+    few times.
     """
     if isinstance(batches, str | bytes) or not hasattr(batches, "__iter__"):
         raise TypeError(
@@ -166,9 +166,9 @@ class _Done(NamedTuple, Generic[P]):
     ----------
     n_batches : int
     state : list of at most one ScoreCounts
-        Those that are merged.
+        The merged counts; empty before the first merge.
     waiting : list of score counts
-        Those that are not yet.
+        Counts of batches that are not merged yet.
     """
 
     n_batches: int
@@ -196,8 +196,8 @@ def _killed(first: int, last: int, checkpoint: Checkpoint[Any] | None) -> Runtim
     if checkpoint is not None:
         advice = f", which {checkpoint.path!r} keeps: call again with the same batches to go on"
     return RuntimeError(
-        f"a worker was killed, perhaps for want of memory, while {lost} were counted: they and "
-        f"those after are not counted; {before}{advice}."
+        f"a worker was killed, perhaps for lack of memory, while {lost} were counted: {lost} and "
+        f"all later batches are not counted; {before}{advice}."
     )
 
 
@@ -238,7 +238,7 @@ class _Agreement:
         except ValueError as error:
             raise ValueError(f"batch {number}: with the batches before, {error}") from error
         kind = _input.kind_of(counts.labels)
-        if kind is None:  # no rows
+        if kind is None:  # a batch without rows has no kind of group labels
             return
         united = kind if self._kind is None else _input.unite_kinds(self._kind, kind)
         if united is None:

@@ -23,7 +23,7 @@ from skfedauc._words import shortened
 from skfedauc.counts.origin import Origin
 
 _FORMAT = "skfedauc batches 1"
-# Largest share of the time that is spent on writing
+# Largest share of the run time that is spent on writing the file
 _SHARE = 0.1
 
 
@@ -114,7 +114,7 @@ class Checkpoint(Generic[P]):
             origin = (n_missing, tuple(group_names), (tuple(seen), positive))
             counts = self._restore(cells, labels, origin)
             self._n_done, self._expected = int(facts["n_batches"]), int(facts["checksum"])
-        except Exception as error:  # a damaged file may raise anything
+        except Exception as error:  # a damaged file may raise any exception
             raise ValueError(
                 f"checkpoint={self.path!r} is no checkpoint of from_batches, or is damaged "
                 f"({type(error).__name__}: {error}); remove it, or pass another path."
@@ -177,7 +177,7 @@ def _checksum(batch: Any, scores_of: Callable[[Any], Any], before: int) -> int:
     """Return the checksum of the scores of a batch and of the batches before."""
     try:
         scores = np.ascontiguousarray(scores_of(batch), np.float64)
-    except Exception:  # the batch will be refused when it is counted
+    except Exception:  # counting will refuse this batch
         return before
     return zlib.crc32(scores.tobytes(), zlib.crc32(str(scores.shape).encode(), before))
 
@@ -204,7 +204,7 @@ def _entry(label: Any) -> Any:
 
 
 def _entry_of_pandas(label: Any) -> dict[str, Any] | None:
-    """Return an entry for a pandas label; None if it would not be read back unchanged."""
+    """Return an entry for a pandas label; None if reading the entry would change the label."""
     pd = sys.modules.get("pandas")
     entry: dict[str, Any]
     if pd is None:
@@ -220,7 +220,7 @@ def _entry_of_pandas(label: Any) -> dict[str, Any] | None:
     try:
         again = _label(entry)
         is_alike = again == label and str(again) == str(label)
-    except (TypeError, ValueError, KeyError):  # no time zone has this name
+    except (TypeError, ValueError, KeyError):  # pandas knows no time zone of this name
         return None
     return entry if is_alike else None
 

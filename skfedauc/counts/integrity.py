@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from skfedauc import _input
 from skfedauc._kernel import Cells
 
-# Most rows of a class, so that products and sums of counts fit in 64-bit integers
+# Largest number of rows of a class, so that products and sums of counts fit in 64-bit integers
 _MOST_ROWS = 1 << 40
 
 
@@ -43,9 +43,9 @@ def _text_of(label: Any) -> str:
         return "\1".join(map(_text_of, label))
     if isinstance(label, enum.Enum):
         return f"{type(label).__qualname__}.{label.name}"
-    if hasattr(label, "closed"):  # an interval of pandas
+    if hasattr(label, "closed"):  # `label` is a pandas Interval
         return f"{_text_of(label.left)} {_text_of(label.right)} {label.closed}"
-    if hasattr(label, "ordinal") and hasattr(label, "start_time"):  # a period
+    if hasattr(label, "ordinal") and hasattr(label, "start_time"):  # `label` is a pandas Period
         return f"{label.ordinal} {label.start_time}"
     zone = getattr(label, "tzinfo", None)
     return str(label) if zone is None else f"{label} {zone}"
@@ -82,7 +82,8 @@ def _wrong_cells(cells: Cells) -> str | None:
     if scores.dtype != np.float64 or not np.isfinite(scores).all():
         return "its scores are not finite numbers"
     rises = np.diff(scores) > 0
-    rises[starts[1:-1] - 1] = True  # from the last of a group to the first of the next
+    # The first cell of a group may have a lower score than the last cell of the previous group.
+    rises[starts[1:-1] - 1] = True
     if not rises.all() or bool(np.signbit(scores[scores == 0]).any()):
         return "its scores are not in order"
     for counts in (negatives, positives):

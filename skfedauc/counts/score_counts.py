@@ -40,14 +40,15 @@ class ScoreCounts:
     Without sample weights all counts are integers, so the result is identical to the last bit.
 
     A `ScoreCounts` is not anonymous. Where scores are distinct, as floats mostly are, a
-    `ScoreCounts` gives back the group, the score and the class of every row. It holds no features,
-    no identifiers and no order of rows.
+    `ScoreCounts` gives back the group, the score and the class of every row. A `ScoreCounts` holds
+    no features, no identifiers and no order of rows.
 
     In addition to the counts a `ScoreCounts` carries `n_missing`, `group_names` and the class
     labels with `pos_label`. Score counts with different positive labels cannot be merged. ``==``
     compares only the counts.
 
-    Build it with `from_predictions` or `from_counts`; read it with `GroupAUC`.
+    Build a `ScoreCounts` with `from_predictions` or `from_counts`, and compute AUCs with
+    `GroupAUC`.
 
     Attributes
     ----------
@@ -73,11 +74,11 @@ class ScoreCounts:
     Notes
     -----
     A `ScoreCounts` takes 16 bytes per distinct score and group, and about 50 bytes per group for
-    its label and counts. With weights it takes 48 bytes per distinct score and group, because it
-    also carries the sums of the weights and of the squared weights.
+    its label and counts. A weighted `ScoreCounts` takes 48 bytes per distinct score and group,
+    because it also holds the sums of the weights and of the squared weights.
 
-    The AUC is a count of pairs [1]_. It can therefore be computed exactly from counts by score, for
-    any split of the rows, but not from the AUCs of the parts.
+    The AUC is a count of pairs [1]_. The AUC can therefore be computed exactly from counts by
+    score, for any split of the rows, but not from the AUCs of the parts.
 
     References
     ----------
@@ -137,7 +138,7 @@ class ScoreCounts:
         Raises
         ------
         ValueError
-            If no rows have these counts, or the checksum differs from that of the pickled counts.
+            If no rows have these counts, or the checksum differs from the checksum in the pickle.
         """
         restored, known = Cells(*cells), Origin(*origin)
         check_state(restored, labels, known, checksum)
@@ -182,14 +183,14 @@ class ScoreCounts:
             then detected when the counts are merged with others; a warning is issued at once if
             `pos_label` differs from the label only in case or spaces.
         missing : {"raise", "drop", "group"}, default="raise"
-            How to treat rows without a group label (None, NaN, NaT or NA in one of the columns).
+            Treatment of rows without a group label (None, NaN, NaT or NA in one of the columns).
             "raise" raises a ValueError. "drop" leaves these rows out and counts them in
             `n_missing`. "group" uses the label ``"(missing)"`` in the columns that lack a label,
             whatever the type of the other labels.
         n_jobs : int, default=None
             Number of threads. None means 1 unless in a `joblib.parallel_config` context; -1 means
-            all processors. The result does not depend on it. Several threads are faster from a
-            few hundred thousand rows on.
+            all processors. The result does not depend on `n_jobs`. Several threads are faster from
+            a few hundred thousand rows on.
 
         Returns
         -------
@@ -345,7 +346,7 @@ default=None
         pos_label : int, float, bool or str, default=None
             The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
         missing : {"raise", "drop", "group"}, default="raise"
-            What to do with rows without a group label; see `from_predictions`.
+            Treatment of rows without a group label; see `from_predictions`.
         n_jobs : int, default=None
             Number of workers. None means 1 unless in a `joblib.parallel_config` context; -1 means
             all processors. Worker processes are faster only if counting a batch takes longer than
@@ -358,9 +359,10 @@ default=None
         checkpoint : str or os.PathLike, default=None
             File that keeps the counts if a batch fails, a worker is killed or the process ends. To
             resume, call again with the same batches in the same order: batches that the file covers
-            are read but not counted again. The file is removed once all batches are counted. It
-            holds the content of a `ScoreCounts` as plain arrays; group labels may be of all kinds
-            except members of an `enum.Enum`. Writing takes at most about a tenth of the time.
+            are read but not counted again. The file is removed once all batches are counted. The
+            file holds the content of a `ScoreCounts` as plain arrays; group labels may be of all
+            kinds except members of an `enum.Enum`. Writing this file takes at most about a tenth of
+            the run time.
 
         Returns
         -------
@@ -437,8 +439,8 @@ default=None
         Parameters
         ----------
         parts : iterable of ScoreCounts
-            At least one; either all have groups or none has. Groups with equal labels are
-            merged.
+            At least one `ScoreCounts`; either all have groups or none has groups. Groups with equal
+            labels are merged.
 
         Returns
         -------
@@ -592,7 +594,8 @@ default=None
             raise TypeError(f"function must be callable; got {_words.described(function)}.")
         name = "the result of function"
         distinct, numbers = np.unique(self.cells.scores, return_inverse=True)
-        scores = _input.check_scores(function(distinct.copy()), name) + 0.0  # -0.0 is 0.0
+        # Adding 0.0 replaces -0.0 by 0.0.
+        scores = _input.check_scores(function(distinct.copy()), name) + 0.0
         if scores.size != distinct.size:
             raise ValueError(
                 f"{name} must have one number for each distinct score; got {scores.size} for "
@@ -738,11 +741,11 @@ without a group label left out)
         Returns
         -------
         pandas.DataFrame
-            One row per group and distinct score, sorted. Group columns come first. They are named
-            by `group_names`; without names, `group`, or `group_1`, `group_2` and so on if labels
-            are tuples. A `ScoreCounts` without groups has no group column. The columns `score`,
-            `n_negatives` and `n_positives` follow. If rows have weights, the columns
-            `weight_negatives`, `weight_positives`, `squared_weight_negatives` and
+            One row per group and distinct score, sorted. Group columns come first. These columns
+            are named by `group_names`. Without names, the column is `group`; the columns of tuples
+            are `group_1`, `group_2` and so on. A `ScoreCounts` without groups has no group column.
+            The columns `score`, `n_negatives` and `n_positives` follow. If rows have weights, the
+            columns `weight_negatives`, `weight_positives`, `squared_weight_negatives` and
             `squared_weight_positives` hold the sums of the weights and of the squared weights.
 
         Notes

@@ -46,7 +46,7 @@ def read_columns(
     Returns
     -------
     cells : Cells
-        One cell per row of the table that counts any rows; unsorted, and without `starts`.
+        One unsorted cell for each row of the table with a count above 0; `starts` is empty.
     codes : ndarray of intp or None
         Group number of each cell.
     labels : ndarray or None

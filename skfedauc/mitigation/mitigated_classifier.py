@@ -25,7 +25,7 @@ from skfedauc.mitigation import sensitive, strategies
 
 
 def _gives(method: str) -> Callable[[MitigatedClassifier], bool]:
-    """Return a check that the mitigator has scores and its classifier has this method."""
+    """Return a check that the mitigator has scores and that its classifier has this method."""
 
     def check(self: MitigatedClassifier) -> bool:
         strategy = strategies.strategy_of(self.mitigator)
@@ -44,23 +44,25 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     Parameters
     ----------
     mitigator : ExponentiatedGradient, GridSearch, ThresholdOptimizer or CorrelationRemover
-        The unfitted fairlearn mitigator. It is copied, never changed. Name its parameters in a
-        search ``mitigator__eps``, ``mitigator__constraints``, ``mitigator__estimator__C``.
+        The unfitted fairlearn mitigator. The mitigator is copied, never changed. In a search, name
+        the parameters of the mitigator ``mitigator__eps``, ``mitigator__constraints``,
+        ``mitigator__estimator__C``.
     sensitive_features : str, int, or list or tuple of str or of int
         Name or names of the columns of X with the sensitive features; groups are the
         combinations of their labels. If X is an array, pass positions from 0; if X is a
         DataFrame, pass names. Labels are booleans, integers, strings or dates; for
         `CorrelationRemover` also other numbers.
     estimator : classifier, default=None
-        The classifier that is fitted to the output of `CorrelationRemover`. Name its parameters
-        in a search ``estimator__C``. The other mitigators hold their own classifier.
+        The classifier that is fitted to the output of `CorrelationRemover`. In a search, name the
+        parameters of the classifier ``estimator__C``. The other mitigators hold their own
+        classifier.
     drop : bool, default=True
         Whether to drop the sensitive columns from the features of the classifier.
         `CorrelationRemover` always drops them.
     random_state : int, RandomState instance or None, default=None
         Seed of the random draws of `ExponentiatedGradient` and `ThresholdOptimizer` in
         ``predict``. An int makes ``predict`` reproducible: row i gets the i-th random number.
-        Use None in production, where rows are predicted one at a time; with an int, all of them
+        Use None in production, where rows are predicted one at a time; with an int, all these rows
         would get the same random number.
 
     Attributes
@@ -110,8 +112,8 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
 
     `ExponentiatedGradient` draws one of its classifiers at random for each decision, so the
     probability of a positive decision takes few distinct values. The weighted mean of the
-    classifiers' probabilities has many distinct values. Its AUC describes this mean, not the
-    random decisions.
+    classifiers' probabilities has many distinct values. The AUC of the scores describes this mean,
+    not the random decisions.
 
     `ThresholdOptimizer` has no scores. Make a group scorer with ``response_method="predict"`` to
     score its decisions.
@@ -172,7 +174,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         self.drop = drop
         self.random_state = random_state
 
-    # The classifier asks for weights, not this estimator: no set_fit_request.
+    # The inner classifier requests the weights, so this estimator has no set_fit_request.
     __metadata_request__fit = {"sample_weight": UNUSED}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> MitigatedClassifier:
@@ -185,8 +187,8 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         y : array-like of shape (n_rows,)
             Labels of two classes.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights for the classifier's fit; see the table in the class docstring. A
-            `Pipeline` passes them to its last step.
+            Weights for the classifier's fit; see the table in the class docstring. A `Pipeline`
+            passes these weights to its last step.
         **params : dict
             Other metadata for the classifier's fit; needs scikit-learn's metadata routing.
 
@@ -211,7 +213,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         target = _target(y)
         check_consistent_length(X, target.codes, sample_weight)
         strategy.fit(features, target, groups, self._fit_params(sample_weight, params))
-        # `_gives` tells which methods it has.
+        # `_gives` checks which methods the mitigator has.
         self._strategy: Any = strategy
         self.classes_ = target.classes
         self.mitigator_ = strategy.mitigator
@@ -230,7 +232,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         Returns
         -------
         ndarray of shape (n_rows,)
-            Predicted labels. They are random for some mitigators; see `random_state`.
+            Predicted labels. Some mitigators predict labels at random; see `random_state`.
 
         Raises
         ------

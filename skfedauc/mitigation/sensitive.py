@@ -134,7 +134,7 @@ class KnownGroups:
         self.size = len(self._groups)
 
     def check(self, labels: NDArray[Any], lack: str) -> None:
-        """Raise a ValueError if rows belong to other groups; `lack` completes the message."""
+        """Raise a ValueError if rows belong to groups not in fit; `lack` completes the message."""
         codes, groups = _input.encode_groups(labels, _NAME)
         unknown = [group not in self._groups for group in groups.tolist()]
         if any(unknown):

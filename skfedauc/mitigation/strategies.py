@@ -115,11 +115,11 @@ class GridReduction(Strategy):
         """Return the weighted mean of the classifiers' probabilities."""
         positive = np.zeros(np.shape(X)[0])
         for weight, classifier in self._mixture():
-            # A classifier fitted to a single class has a probability column for that class only.
+            # A classifier fitted to a single class has a probability column for this class only.
             if 1 in classifier.classes_:
                 place = list(classifier.classes_).index(1)
                 positive += weight * np.asarray(classifier.predict_proba(X))[:, place]
-        positive = np.clip(positive, 0.0, 1.0)  # weights sum to 1 except for rounding
+        positive = np.clip(positive, 0.0, 1.0)  # the weights sum to 1 except for rounding
         return np.column_stack([1.0 - positive, positive])
 
     def _mixture(self) -> list[tuple[float, Any]]:
@@ -147,7 +147,7 @@ class MixtureReduction(GridReduction):
 
 
 class Thresholds(Strategy):
-    """Strategy for ``ThresholdOptimizer``: one threshold, or a random one of two, per group."""
+    """Strategy for ``ThresholdOptimizer``: one threshold per group, or a random choice of two."""
 
     is_random = True
     reads_sensitive_features = True
@@ -165,7 +165,8 @@ class Thresholds(Strategy):
     def predict(self, X: Any, sensitive: Sequence[Any], random_state: Any) -> NDArray[Any]:
         """Return the labels at the threshold of each row's group."""
         labels = labels_of(sensitive)
-        self._known.check(labels, "threshold")  # fairlearn would predict them negative
+        # fairlearn would predict the negative class for rows of other groups.
+        self._known.check(labels, "threshold")
         codes = self.mitigator.predict(X, sensitive_features=labels, random_state=random_state)
         decisions: NDArray[Any] = self._classes[codes]
         return decisions
@@ -218,7 +219,7 @@ class CorrelationRemoval(Strategy):
         self._numbers = CenteredNumbers(sensitive)
         n_sensitive = self._numbers.of(sensitive).shape[1]
         self.mitigator.set_params(sensitive_feature_ids=list(range(n_sensitive)))
-        if hasattr(self.mitigator, "set_output"):  # since fairlearn 0.15
+        if hasattr(self.mitigator, "set_output"):  # fairlearn 0.15 added this method
             # With transform_output="pandas" the output would get other column names.
             self.mitigator.set_output(transform="default")
         self.mitigator.fit(self._table(X, sensitive))
@@ -244,7 +245,7 @@ class CorrelationRemoval(Strategy):
         """Return the centered sensitive numbers, followed by the features.
 
         The numbers are centered because fairlearn 0.13 subtracts the mean of all sensitive columns
-        from each of them, instead of each column's own mean.
+        from each column, instead of the column's own mean.
         """
         return np.hstack([self._numbers.of(sensitive), np.asarray(X, np.float64)])
 

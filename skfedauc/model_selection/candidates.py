@@ -1,4 +1,4 @@
-"""Comparison of the candidates of a search with the best one.
+"""Comparison of the candidates of a search with the best candidate.
 
 References
 ----------
@@ -33,8 +33,8 @@ def compare_candidates(
 ) -> pd.DataFrame:
     """List the candidates of a search that do not differ significantly from the best.
 
-    Nadeau and Bengio's corrected resampled t test compares the scores of each candidate with those
-    of the best candidate, paired by split.
+    Nadeau and Bengio's corrected resampled t test compares the scores of each candidate with the
+    scores of the best candidate, paired by split.
 
     Parameters
     ----------
@@ -90,8 +90,8 @@ def compare_candidates(
     P values are therefore multiplied by the number of pairs (Bonferroni). In simulated searches
     over 2 to 30 equally good models (200 rows; 5 folds, or 5 folds repeated 10 times), at most 5 %
     of searches had a candidate that was not tied. Multiplying by the number of candidates alone
-    gave up to 22 %; no adjustment gave 77 % and 97 % with 30 models; a plain t test gave 7 and
-    57 % with 2 models.
+    gave up to 22 %; no adjustment gave 77 % and 97 % with 30 models; a plain t test gave 7 and 57 %
+    with 2 models.
 
     A candidate with the same scores as the best is tied, with a p value of 1. If all differences
     are equal and not 0, the p value is 0. Candidates with a score that is not finite, because
@@ -102,7 +102,7 @@ def compare_candidates(
     folds, by 2.6 if the folds are repeated 4 times, and by 2.1 if they are repeated 10 times, with
     ``RepeatedStratifiedKFold(n_splits=5, n_repeats=10)``.
 
-    Tied candidates are not shown to be equal.
+    The test does not show that tied candidates are equal.
 
     References
     ----------
@@ -169,7 +169,7 @@ def compare_candidates(
 
 
 class ComparedWithBest(NamedTuple):
-    """Candidates of a search compared with the best, in order of score; without failed ones.
+    """Candidates of a search compared with the best, in order of score, without failed candidates.
 
     Attributes
     ----------
@@ -308,7 +308,7 @@ def _test_fraction_of(search: Any, n_splits: int) -> float:
 def _shuffled_fraction(test_size: Any, train_size: Any) -> float | None:
     """Share of test rows among the rows in use; None if it depends on the number of rows."""
     if test_size is None and train_size is None:
-        return 0.1  # scikit-learn's default
+        return 0.1  # the default `test_size` of scikit-learn
     shares = [size for size in (test_size, train_size) if size is not None]
     if len(shares) == 2 and len({isinstance(size, int | np.integer) for size in shares}) == 1:
         return float(test_size / (test_size + train_size))

@@ -112,7 +112,7 @@ class GroupAUCCrossValidation:
 
     @functools.cached_property
     def by_fold(self) -> pd.DataFrame:
-        """All statistics of each fold: a DataFrame of folds by statistics.
+        """Statistics of each fold, with one row for each fold and one column for each statistic.
 
         Groups that lack a class in a fold are left out of its averages and gaps without a warning.
         `cross_difference` is included for up to 500 groups.
@@ -155,14 +155,14 @@ class GroupAUCCrossValidation:
         The limits are computed as in `GroupAUC.confidence_intervals`. With "logit", each limit of
         the pooled AUC is the further of the logit limit and the limit of Newcombe's method 5, which
         assumes that all folds have the same true AUC. Averages have logit limits. If each fold (for
-        averages, each group in each fold) is perfectly separated, the upper limit is 1, and the
-        lower limit is the one for as many independent pairs.
+        averages, each group in each fold) is perfectly separated, the upper limit is 1. The lower
+        limit is computed from the number of independent pairs.
 
         In simulations of 5 folds (500 runs; binormal scores, AUCs of .8 to .97, in each fold 1 or 3
         groups of 4/40, 10/40, 20/80, 4/100 or 4/400 positives/negatives) 95 % intervals of the
         pooled AUC covered the mean of the models' true AUCs in 92.8 to 99.2 % of runs. Intervals of
-        the macro average covered it in 89.0 to 96.2 %. Both were lowest for 4/400 and positives
-        with twice the standard deviation.
+        the macro average covered the mean in 89.0 to 96.2 %. Both coverages were lowest for 4/400
+        if the positives had twice the standard deviation.
 
         References
         ----------
@@ -194,7 +194,7 @@ class GroupAUCCrossValidation:
             raise ValueError("method must be 'logit' or 'delong' for a mean over folds.")
         if self._rows_repeat:
             raise ValueError(REPEATED_ROWS)
-        # Without warnings about groups that lack a class in a fold
+        # Do not warn about groups that lack a class in a fold.
         folds = [fold.estimates.quiet() for fold in self.folds]
         rows = {}
         for name in ("pooled", *AVERAGES):
@@ -297,7 +297,7 @@ def cross_validate_group_auc(
 ) -> GroupAUCCrossValidation:
     """Cross-validate an estimator and report AUCs over groups and folds.
 
-    Scikit-learn's `cross_validate` runs the folds. Its workers return score counts by group, not
+    Scikit-learn's `cross_validate` runs the folds. The workers return score counts by group, not
     rows.
 
     Parameters
@@ -320,33 +320,34 @@ def cross_validate_group_auc(
         Further parameters of the estimator's `fit`. Parameters with one value per row are
         restricted to the training rows.
     sample_weight : array-like of shape (n_rows,), default=None
-        Weights for fitting and for the AUC. In a Pipeline without metadata routing, they are
+        Weights for fitting and for the AUC. In a Pipeline without metadata routing, the weights are
         passed to the last step.
     pos_label : int, float, bool or str, default=None
         The positive label; None means ``estimator.classes_[1]``.
     response_method : str or tuple of str, default=("decision_function", "predict_proba")
-        Methods of the estimator that return scores; the first that exists is used.
+        Methods of the estimator that return scores; the first available method is used.
     n_jobs : int, default=None
         Number of workers. None means 1 unless in a `joblib.parallel_config` context; -1 means all
         processors.
     verbose : int, default=0
-        Verbosity, as in `cross_validate`. From 1, joblib prints the number of finished folds; from
-        2, there is one line per fold; from 3, the line contains the pooled AUC.
+        Verbosity, as in `cross_validate`. With 1 or more, joblib prints the number of finished
+        folds. With 2 or more, each fold prints a line. With 3 or more, this line contains the
+        pooled AUC.
     pre_dispatch : int or str, default="2*n_jobs"
         Number of folds dispatched to the workers at a time; see `cross_validate`.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
         How averages and gaps treat groups that lack a class; see `GroupAUC`.
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`. With "drop" and
-        "group", models are fitted on these rows. With "drop", splitters that use groups treat them
-        as one group, and the AUCs of each fold leave them out.
+        "group", models are fitted on these rows. With "drop", splitters that use groups treat these
+        rows as one group, and the AUCs of each fold leave these rows out.
     return_estimator : bool, default=False
         Whether to return the fitted estimators.
     return_indices : bool, default=False
         Whether to return the row numbers of each fold.
     error_score : "raise" or NaN, default="raise"
-        How to treat a fold that cannot be fitted or scored: raise its error, or warn and continue
-        without its rows, with NaN for the statistics of the fold. If all fits fail, an error is
+        Treatment of a fold that cannot be fitted or scored: raise the error, or warn and continue
+        without the rows of this fold, with NaN for its statistics. If all fits fail, an error is
         raised.
 
     Returns
@@ -373,7 +374,7 @@ def cross_validate_group_auc(
     differ, so their AUC is biased. In a simulation with a feature that is unrelated to y (30 rows
     of each class, one feature, logistic regression, ``KFold(10)``; mean of 60 data sets) the pooled
     scores had an AUC of .39, and the pairs within folds an AUC of .51. The reason: if a test fold
-    has more rows of a class, the model of that fold was fitted on fewer rows of it. Use
+    has more rows of a class, the model of this fold was fitted on fewer rows of this class. Use
     `within_folds` for the AUC of the models, and `fold_effect` for the size of the bias.
 
     Examples

@@ -51,7 +51,7 @@ class FittedOnRows:
         return FittedOnRows(clone(self.estimator), self.rows)
 
     def __sklearn_tags__(self) -> Any:
-        # A pairwise estimator needs X split by columns too, since X is a kernel matrix.
+        # X is a kernel matrix for a pairwise estimator, so its columns must be split as well.
         return get_tags(self.estimator)
 
     def fit(self, X: Any, numbers: NDArray[np.intp]) -> FittedOnRows:
@@ -88,7 +88,7 @@ class FittedOnRows:
 
 
 class FoldCounts(Number):
-    """Score counts of a fold, posing as a number so that scikit-learn accepts it as a score."""
+    """Score counts of a fold, as a number type that scikit-learn accepts as a score."""
 
     def __init__(self, counts: ScoreCounts) -> None:
         self.counts = counts

@@ -73,9 +73,9 @@ def _shown(value: Any) -> str:
 class select_within_gap(_RefitRule):
     """Refit rule that selects the best score among the candidates whose gap is within a limit.
 
-    For ``refit=`` of `GridSearchCV` and `RandomizedSearchCV` with several metrics. The rule equals
-    the name of its score, so ``search.score`` and nested cross-validation work. They fail if
-    ``refit`` is a plain function.
+    Pass the rule as ``refit=`` to `GridSearchCV` or `RandomizedSearchCV` with several metrics. The
+    rule equals the name of its score, so ``search.score`` and nested cross-validation work.
+    ``search.score`` and nested cross-validation fail if ``refit`` is a plain function.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class select_within_gap(_RefitRule):
 
     See Also
     --------
-    pareto_front : List the candidates that no other beats in both score and gap.
+    pareto_front : List the candidates that no other candidate beats in both score and gap.
     select_simplest : Select the simplest candidate tied with the best.
 
     Notes
@@ -175,9 +175,9 @@ _MOST_FOLDS = 10
 class select_simplest(_RefitRule):
     """Refit rule that selects the simplest candidate tied with the best.
 
-    For ``refit=`` of `GridSearchCV` and `RandomizedSearchCV`. A candidate is tied with the best if
-    no difference of their scores is detected; `compare_candidates` lists these candidates. The rule
-    equals the name of its score, as `select_within_gap` does.
+    Pass the rule as ``refit=`` to `GridSearchCV` or `RandomizedSearchCV`. A candidate is tied with
+    the best if no difference of their scores is detected; `compare_candidates` lists these
+    candidates. The rule equals the name of its score, as `select_within_gap` does.
 
     Parameters
     ----------
@@ -211,10 +211,10 @@ class select_simplest(_RefitRule):
     Notes
     -----
     Like the one-standard-error rule, this rule prefers a simpler model whose score is not
-    detectably lower. It uses a test of paired differences that corrects for the overlap of the
-    training sets [1]_, adjusted for the number of comparisons. Among equally simple candidates it
-    selects the one with the best score. If ``test_fraction`` is too small, too many differences are
-    significant and too few candidates are tied.
+    detectably lower. The rule uses a test of paired differences that corrects for the overlap of
+    the training sets [1]_, adjusted for the number of comparisons. Among equally simple candidates
+    the rule selects the candidate with the best score. If ``test_fraction`` is too small, too many
+    differences are significant and too few candidates are tied.
 
     ``test_fraction`` is a parameter because a callable for ``refit=`` receives ``cv_results_`` but
     not the splitter.
@@ -273,7 +273,7 @@ class select_simplest(_RefitRule):
         tied = compared.candidates[compared.tied].tolist()
         parameters = list(cv_results["params"])
         keys = [self._key(parameters[candidate]) for candidate in tied]
-        # Candidates are in order of score; the first of those with equal keys is the best.
+        # Candidates are sorted by score, so the first candidate of a key is the best.
         return int(tied[keys.index(min(keys))])
 
     def _fraction_of_folds(self, n_splits: int) -> float:
@@ -306,7 +306,7 @@ class select_simplest(_RefitRule):
 
 
 def pareto_front(search: Any, *, score: str, gap: Gap = "difference") -> pd.DataFrame:
-    """List the candidates of a search that no other beats in both score and gap.
+    """List the candidates of a search that no other candidate beats in both score and gap.
 
     Parameters
     ----------

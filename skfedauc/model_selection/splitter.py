@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SplitWarning(NamedTuple):
-    """How a splitter warns about groups that are too small for its folds.
+    """Options of a splitter's warning about groups that are too small for the folds.
 
     Attributes
     ----------
@@ -116,9 +116,9 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         Seed of the shuffling.
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label. "raise" raises a ValueError. With "drop" and
-        "group" the folds contain these rows, and models are fitted on them. "drop" splits them as
-        one additional group; scorers with ``missing="drop"`` then leave them out of the AUC.
-        "group" forms the groups that scorers with ``missing="group"`` use.
+        "group" the folds contain these rows, and models are fitted on them. "drop" splits these
+        rows as one additional group; scorers with ``missing="drop"`` then leave these rows out of
+        the AUC. "group" forms the groups that scorers with ``missing="group"`` use.
 
     See Also
     --------
@@ -128,9 +128,9 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
 
     Notes
     -----
-    Between any two folds, the numbers of rows of a group and class differ by at most one. So do the
-    fold sizes and the numbers of rows of each class. The rows are sorted once, for any number of
-    groups.
+    Between any two folds, the numbers of rows of a group and class differ by at most one. The fold
+    sizes, and the numbers of rows of each class, also differ by at most one. The rows are sorted
+    once, for any number of groups.
 
     Examples
     --------
@@ -164,8 +164,8 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
             raise TypeError(
                 "groups must be the name of a column of X, a list of names, a pandas Series with "
                 "the index of X, or None to take the groups that split is given; got "
-                f"{_input.kind_in_words(groups)}. Several Series are made columns of X, of "
-                "which a list of names is passed."
+                f"{_input.kind_in_words(groups)}. To group by several Series, add them to "
+                "X as columns and pass the list of column names."
             )
         if not isinstance(shuffle, bool):
             raise TypeError(f"shuffle must be True or False; got {_words.shortened(shuffle)}.")
@@ -243,8 +243,8 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         indexable(X, y)
         # Rows without a label are split as an additional group.
         n_groups = len(labels) + int(codes.size > 0 and codes.max() == len(labels))
-        # Number cells by class first, so that the rows of a class, and of each group in it, are
-        # assigned to the folds in turn without a break.
+        # Number cells by class first. The rows of a class are then assigned to the folds in turn,
+        # without a break between groups.
         cell = classes * n_groups + codes
         if not self._warning.is_quiet:
             n_rows = np.bincount(cell, minlength=n_classes * n_groups).reshape(n_classes, -1)
@@ -261,7 +261,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         if self.shuffle:
             fold: NDArray[np.intp] = random.permutation(self.n_splits)[dealt]
             return fold
-        # Keep the number of rows of each cell in each fold, but make them consecutive.
+        # Keep the number of rows of each cell in each fold, but make these rows consecutive.
         fold = np.empty(cell.size, np.intp)
         fold[order] = np.sort(cell * self.n_splits + dealt) % self.n_splits
         return fold

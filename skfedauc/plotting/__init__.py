@@ -1,8 +1,8 @@
 """Displays: plots of a report and of a search, with the interface of scikit-learn's displays.
 
 The class methods ``from_report``, ``from_predictions``, ``from_estimator`` and ``from_search`` make
-and draw a display. ``plot`` draws it again, on other axes. Matplotlib is an optional dependency:
-``pip install "skfedauc[plot]"``.
+and draw a display. ``plot`` draws the display again, on other axes. Matplotlib is an optional
+dependency: ``pip install "skfedauc[plot]"``.
 """
 
 from skfedauc.plotting.candidates import CandidatesDisplay

@@ -36,18 +36,18 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.text import Annotation
 
-# Labels of candidates: largest number besides the chosen one, most characters, and largest share of
-# the width of the axes.
+# Labels of candidates: largest number except the chosen candidate, largest number of characters,
+# and largest share of the width of the axes.
 _MOST_LABELS, _MOST_CHARACTERS, _MOST_WIDTH = 10, 40, 0.4
 
 
 class CandidatesDisplay:
     """Scatter plot of the score against the gap of the candidates of a search.
 
-    Make it with `from_search`. Better candidates are further up and further left. A line joins the
-    Pareto front: the candidates for which no other candidate has both a better score and a smaller
-    gap. Candidates of the front are labeled with their parameters if there is room. Labels omit
-    parameters that are equal for all candidates.
+    Make the display with `from_search`. Better candidates are further up and further left. A line
+    joins the Pareto front: the candidates for which no other candidate has both a better score and
+    a smaller gap. Candidates of the front are labeled with their parameters if there is room.
+    Labels omit parameters that are equal for all candidates.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class CandidatesDisplay:
     ----------
     within_, beyond_ : matplotlib PathCollection
         Candidates within the limit of the gap (all candidates without a limit), and candidates
-        beyond it.
+        beyond the limit.
     front_line_ : matplotlib Line2D or None
     chosen_marker_ : matplotlib Line2D or None
     limit_ : matplotlib Line2D or None
@@ -329,7 +329,7 @@ class CandidatesDisplay:
         self._remove_overlaps()
 
     def _in_order_of_need(self) -> list[int]:
-        """Return candidates of the front by priority: the chosen one, both ends, then others."""
+        """Return the candidates of the front by priority: chosen candidate, both ends, others."""
         front = self.front.tolist()
         first = [candidate for candidate in front if candidate == self.chosen]
         spread = np.linspace(0, len(front) - 1, min(len(front), _MOST_LABELS)).round()

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
     from matplotlib.text import Text
 
-# Most groups, so that a cell is at least a point or two wide.
+# Largest number of groups, so that a cell is at least one or two points wide.
 _MOST_GROUPS = 250
 # The color scale covers at least this difference from its center.
 _LEAST_RANGE = 0.05
@@ -43,9 +43,10 @@ _MOST_CHARACTERS = 18
 class CrossAUCDisplay(ReportDisplay):
     """Heat map of the AUC of each group's positives against each group's negatives.
 
-    Make it with `from_report`, `from_predictions` or `from_estimator`. Rows are the group of the
-    positives, columns the group of the negatives. The group AUCs are on the diagonal. Cells below
-    the pooled AUC are red, cells above it are blue. Cells without pairs are hatched.
+    Make the display with `from_report`, `from_predictions` or `from_estimator`. Rows are the groups
+    of the positives, and columns are the groups of the negatives. The group AUCs are on the
+    diagonal. Cells below the pooled AUC are red, and cells above the pooled AUC are blue. Cells
+    without pairs are hatched.
 
     Groups are sorted from low to high scores. The sort key averages two differences: the cross AUCs
     of the group's positives minus the pooled AUC, and the pooled AUC minus the cross AUCs of the
@@ -273,7 +274,7 @@ class CrossAUCDisplay(ReportDisplay):
             The positive label; ``estimator.classes_[1]`` if left out.
         response_method : str or tuple of str, default=("decision_function", \
 "predict_proba")
-            Methods of the estimator that return scores; the first available one is used.
+            Methods of the estimator that return scores; the first available method is used.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How averages treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
@@ -402,7 +403,7 @@ class CrossAUCDisplay(ReportDisplay):
         self.ax_.set_xlabel("\n".join(["Negatives of", *(f"({note})" for note in notes)]))
 
     def _draw_labels(self) -> int:
-        """Label groups as room permits; return the step between labeled groups."""
+        """Label as many groups as have room; return the step between labeled groups."""
         ax, n_shown = self.ax_, self.shown_.size
         texts = [text_of(self.groups[g], _MOST_CHARACTERS) for g in self.shown_]
         lay_out(ax)

@@ -31,17 +31,18 @@ def weights_of_classes(cells: Cells) -> tuple[Floats, Floats]:
 def roc_curves(states: Sequence[ScoreCounts], groups: Sequence[Any]) -> list[tuple[Floats, Floats]]:
     """Return false and true positive rates at the corners of each group's ROC curve.
 
-    With several states, such as folds, the curve of a group is the mean of its curves in the
-    states, weighted by pairs. Its area is the AUC of the pairs within states. Both arrays are empty
-    if no state has both classes of a group. A tie block is a straight line, so the area by the
-    trapezoidal rule is the AUC. With more than `MOST_CORNERS` corners the area differs from the AUC
-    by at most about 1e-3, since no point is moved by more than ``1 / GRID``.
+    With several `ScoreCounts`, such as folds, the curve of a group is the mean of its curves in
+    each `ScoreCounts`, weighted by pairs. The area under this curve is the AUC of the pairs within
+    each `ScoreCounts`. Both arrays are empty if no `ScoreCounts` has both classes of a group. A tie
+    block is a straight line, so the area by the trapezoidal rule is the AUC. With more than
+    `MOST_CORNERS` corners the area differs from the AUC by at most about 1e-3, since no point is
+    moved by more than ``1 / GRID``.
 
     Parameters
     ----------
     states : sequence of ScoreCounts
     groups : sequence of labels
-        Labels of the groups of all states; a single label for states without groups.
+        Labels of the groups of all `states`; a single label for `states` without groups.
     """
     found: dict[Any, list[tuple[RocCurve, float]]] = {label: [] for label in groups}
     for state in states:

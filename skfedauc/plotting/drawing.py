@@ -68,7 +68,7 @@ def size_of(ax: Axes) -> tuple[float, float]:
 
 def lay_out(ax: Axes) -> bool:
     """Run the layout engine of the figure; return False if it has none."""
-    figure = ax.figure.figure  # the parent of a subfigure, or the figure itself
+    figure = ax.figure.figure  # `ax.figure` may be a subfigure
     engine = figure.get_layout_engine() if figure is not None else None
     if engine is None:
         return False
@@ -98,7 +98,7 @@ def length_of(text: Text) -> float:
 
 
 def write_fitting(text: Text, versions: Sequence[str], inches: float) -> None:
-    """Set the first version that fits in this length, or else the last version."""
+    """Set the first version that fits in this length; if no version fits, set the last version."""
     as_written(text)
     for version in versions:
         text.set_text(version)

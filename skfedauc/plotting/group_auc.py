@@ -50,7 +50,7 @@ _LINES: dict[str, tuple[str, Any]] = {
     "cross": (GREY, "-"),
     "worst": (GREY, (0, (1, 1))),
 }
-# Default of the most groups in a plot, and most labels of groups without an AUC that are listed
+# Default of `max_groups`, and largest number of listed labels of groups without an AUC
 _MOST_GROUPS, _MOST_NAMES = 30, 3
 # Areas of markers in square points: the smallest, and the additional area of the largest group
 _LEAST_AREA, _MORE_AREA = 14.0, 70.0
@@ -59,17 +59,17 @@ _LEAST_AREA, _MORE_AREA = 14.0, 70.0
 class GroupAUCDisplay(ReportDisplay):
     """Forest plot of group AUCs with intervals, and lines for the pooled AUC and averages.
 
-    Make it with `from_report`, `from_predictions` or `from_estimator`. Groups are sorted by AUC. If
-    there are too many groups, those with the lowest and the highest AUCs are drawn, and the plot
-    says how many are left out.
+    Make the display with `from_report`, `from_predictions` or `from_estimator`. Groups are sorted
+    by AUC. If there are too many groups, the groups with the lowest and the highest AUCs are drawn,
+    and a note says how many groups are left out.
 
     Parameters
     ----------
     groups : sequence of length n_groups
         Labels.
     auc, ci_low, ci_high : array-like of shape (n_groups,)
-        AUC and limits of its interval, NaN if undefined. A group without an AUC is named in the
-        note, not drawn.
+        AUC and limits of its interval, NaN if undefined. The note names groups without an AUC,
+        which are not drawn.
     confidence_level : float, default=0.95
         Confidence level of the intervals, for the label.
     n_rows : array-like of shape (n_groups,), default=None
@@ -325,7 +325,7 @@ class GroupAUCDisplay(ReportDisplay):
             The positive label; ``estimator.classes_[1]`` if left out.
         response_method : str or tuple of str, default=("decision_function", \
 "predict_proba")
-            Methods of the estimator that return scores; the first available one is used.
+            Methods of the estimator that return scores; the first available method is used.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How averages treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
@@ -401,7 +401,7 @@ class GroupAUCDisplay(ReportDisplay):
         ax = axes_or_new(ax, MARGINS + 0.6 + 1.1 * LINE * max(n_drawn, 4))
         self.ax_, self.figure_ = ax, ax.figure
 
-        # Groups are at positions 0, 1, ... from below; one in the middle is for the note.
+        # Groups are at positions 0, 1, ... from below; a position in the middle is for the note.
         place = np.arange(chosen.shown.size)
         place[chosen.lowest.size :] += bool(chosen.left_out.size)
         self.shown_ = chosen.shown

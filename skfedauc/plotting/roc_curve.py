@@ -32,17 +32,18 @@ if TYPE_CHECKING:
 
 Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
 
-# Most other groups whose curves are drawn in gray, evenly spread over the order of their AUCs.
+# Largest number of other groups whose curves are drawn in gray, evenly spread over the order of
+# their AUCs.
 _MOST_BEHIND = 30
 
 
 class GroupRocCurveDisplay(ReportDisplay):
     """ROC curves of each group and of all rows together.
 
-    Make it with `from_report`, `from_predictions` or `from_estimator`. Up to 6 groups have their
-    own color and line style. If there are more groups, these are the groups with the lowest and the
-    highest AUCs. Up to 30 of the other groups, evenly spread over the order of their AUCs, are
-    drawn in gray in the background, and the legend says how many.
+    Make the display with `from_report`, `from_predictions` or `from_estimator`. Up to 6 groups have
+    their own color and line style. If there are more groups, the groups with the lowest and the
+    highest AUCs have their own color. Up to 30 of the other groups, evenly spread over the order of
+    their AUCs, are drawn in gray in the background, and the legend says how many groups are gray.
 
     Parameters
     ----------
@@ -271,7 +272,7 @@ class GroupRocCurveDisplay(ReportDisplay):
             The positive label; ``estimator.classes_[1]`` if left out.
         response_method : str or tuple of str, default=("decision_function", \
 "predict_proba")
-            Methods of the estimator that return scores; the first available one is used.
+            Methods of the estimator that return scores; the first available method is used.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How averages treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
@@ -349,7 +350,7 @@ class GroupRocCurveDisplay(ReportDisplay):
                 self.pooled_fpr, self.pooled_tpr, color=BLACK, linewidth=2.0
             )
         self.lines_ = {}
-        # From the highest to the lowest AUC, which is the order of the curves from top to bottom
+        # Sort from the highest to the lowest AUC: the curves have this order from top to bottom.
         for g, (colour, style) in zip(chosen.shown[::-1].tolist(), STYLES, strict=False):
             self.lines_[g] = self._draw(
                 self.fpr[g], self.tpr[g], color=colour, linestyle=style, linewidth=1.6

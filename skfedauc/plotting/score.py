@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.patches import StepPatch
 
-# Default of the most groups, and minimum height in inches of a group's two histograms
+# Default of `max_groups`, and minimum height in inches of a group's two histograms
 _MOST_GROUPS, _ROW = 12, 0.42
 # Height of the highest bin of a group; the distance between groups is 1.
 _PEAK = 0.45
@@ -41,13 +41,13 @@ ALL_GROUPS = "all groups"
 class GroupScoreDisplay(ReportDisplay):
     """Score histograms of the negatives and the positives of each group.
 
-    Make it with `from_report`, `from_predictions` or `from_estimator`. Each group has a base line.
-    The histogram of the positives' scores is above the line, and the histogram of the negatives'
-    scores is below it, upside down. All histograms have the same bins. The heights are shares of
-    the class, so both histograms of a group have the same area; each group has its own scale. All
-    groups together are at the top, followed by the groups in descending order of AUC. If there are
-    too many groups, those with the lowest and the highest AUCs are drawn, and the plot says how
-    many are left out.
+    Make the display with `from_report`, `from_predictions` or `from_estimator`. Each group has a
+    base line. The histogram of the positives' scores is above the line, and the histogram of the
+    negatives' scores is below it, upside down. All histograms have the same bins. The heights are
+    shares of the class, so both histograms of a group have the same area; each group has its own
+    scale. All groups together are at the top, followed by the groups in descending order of AUC. If
+    there are too many groups, the groups with the lowest and the highest AUCs are drawn, and a note
+    says how many groups are left out.
 
     Parameters
     ----------
@@ -62,8 +62,8 @@ class GroupScoreDisplay(ReportDisplay):
     pooled_auc : float, default=nan
         AUC of all groups together.
     share_beyond : float, default=0.0
-        Share of the weight of rows with scores beyond the edges; the first and the last bin
-        include them.
+        Share of the weight of rows with scores beyond the edges; the first and the last bin include
+        these rows.
     n_missing : int, default=0
         Number of rows left out for lack of a group label; the note shows it.
 
@@ -85,8 +85,9 @@ class GroupScoreDisplay(ReportDisplay):
     Notes
     -----
     If the negatives have the same score distribution in all groups, the average weighted by
-    positives equals the pooled AUC. If the positives do, the average weighted by negatives equals
-    the pooled AUC. If both do, all averages equal the pooled AUC.
+    positives equals the pooled AUC. If the positives have the same score distribution in all
+    groups, the average weighted by negatives equals the pooled AUC. If both conditions hold, all
+    averages equal the pooled AUC.
 
     If you pass `ax`, make its figure with ``layout="constrained"``, so that long labels have room.
 
@@ -150,9 +151,9 @@ class GroupScoreDisplay(ReportDisplay):
         report : GroupAUC
             Report to draw.
         bins : int, default=40
-            Number of bins from the lowest to the highest score. If outliers are so far off that
-            998 of 1,000 rows would share half of the bins, the outermost bins include the
-            outliers, and the plot says so.
+            Number of bins from the lowest to the highest score. If outliers would leave only half
+            of the bins for 998 of 1,000 rows, the outermost bins include the outliers, and a note
+            says so.
         max_groups : int, default=None
             Largest number of groups to draw. None draws as many as have room, up to 12.
         ax : matplotlib Axes, default=None
@@ -224,9 +225,9 @@ class GroupScoreDisplay(ReportDisplay):
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         bins : int, default=40
-            Number of bins from the lowest to the highest score. If outliers are so far off that
-            998 of 1,000 rows would share half of the bins, the outermost bins include the
-            outliers, and the plot says so.
+            Number of bins from the lowest to the highest score. If outliers would leave only half
+            of the bins for 998 of 1,000 rows, the outermost bins include the outliers, and a note
+            says so.
         max_groups : int, default=None
             Largest number of groups to draw. None draws as many as have room, up to 12.
         ax : matplotlib Axes, default=None
@@ -290,15 +291,15 @@ class GroupScoreDisplay(ReportDisplay):
             The positive label; ``estimator.classes_[1]`` if left out.
         response_method : str or tuple of str, default=("decision_function", \
 "predict_proba")
-            Methods of the estimator that return scores; the first available one is used.
+            Methods of the estimator that return scores; the first available method is used.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How averages treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         bins : int, default=40
-            Number of bins from the lowest to the highest score. If outliers are so far off that
-            998 of 1,000 rows would share half of the bins, the outermost bins include the
-            outliers, and the plot says so.
+            Number of bins from the lowest to the highest score. If outliers would leave only half
+            of the bins for 998 of 1,000 rows, the outermost bins include the outliers, and a note
+            says so.
         max_groups : int, default=None
             Largest number of groups to draw. None draws as many as have room, up to 12.
         ax : matplotlib Axes, default=None
@@ -356,7 +357,8 @@ class GroupScoreDisplay(ReportDisplay):
             undefined = undefined[:0]
         chosen = choose(self.auc, most)
         self.shown_ = np.concatenate([undefined, chosen.shown])
-        # Positions 0, 1, ... from below; one in the middle is for the note on groups left out.
+        # Groups are at positions 0, 1, ... from below; a position in the middle is for the note on
+        # groups left out.
         place = np.arange(self.shown_.size)
         n_below = undefined.size + chosen.lowest.size
         place[n_below:] += bool(chosen.left_out.size)

@@ -95,7 +95,7 @@ def test_the_clearest_difference_is_named_if_another_one_is_larger(tmp_path, pri
     rows.loc[1000:, "g"] = "high"
     tiny = pd.DataFrame({"y": [0, 1] * 2, "s": [0, 9.0] * 2, "g": "tiny"})
     pd.concat([rows, tiny]).to_csv(tmp_path / "p.csv", index=False)
-    sentence = "The p value is that of 'high' and 'low', which differ most clearly."
+    sentence = "The p value belongs to 'high' and 'low', the most significant difference."
     printed = printed_by("audit", tmp_path / "p.csv", *COLUMNS)
     assert printed.count(sentence) == 1
 
