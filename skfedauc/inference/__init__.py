@@ -1,7 +1,7 @@
 """Variances, intervals and tests.
 
-All are computed from a `ScoreCounts`, except the paired comparison of two models, which needs the
-rows.
+All results are computed from a `ScoreCounts`, except the paired comparison of two models, which
+needs the rows.
 
 * `variances.py`: variances of group AUCs and of the pooled AUC, from placement values;
 * `intervals.py`: confidence intervals of AUCs, averages and the worst group;
@@ -11,7 +11,7 @@ rows.
 * `group_comparisons.py`: comparisons of each group with the rest;
 * `cross_gap.py`: tests of xAUC disparities;
 * `agreement.py`: comparisons of the groups' score distributions;
-* `roc_curves.py`: ROC curves, and the area between two of them;
+* `roc_curves.py`: ROC curves, and the area between two curves;
 * `ranks.py`: ranks among the rows of all groups;
 * `paired.py`: comparison of two models on the same rows;
 * `critical_difference.py`: critical differences of test sets.

@@ -2,9 +2,9 @@
 
 The average of the group AUCs weighted by positives equals the pooled AUC if the negatives have the
 same score distribution in all groups. The average weighted by negatives equals the pooled AUC if
-the positives do. Both conditions are sufficient, not necessary. The Kolmogorov distances between
-the distributions bound the difference of the two AUCs. The Anderson-Darling test for k samples
-tests whether the distributions are equal [1]_.
+the positives have the same score distribution in all groups. Both conditions are sufficient, not
+necessary. The Kolmogorov distances between the distributions bound the difference of the two AUCs.
+The Anderson-Darling test for k samples tests whether the distributions are equal [1]_.
 
 References
 ----------
@@ -50,8 +50,9 @@ def kolmogorov_distances(cells: Cells, ranks: Ranks, side: int) -> Floats:
     column = cells.amounts[side]
     starts, group = cells.starts[:-1], cells.groups
     weight = np.add.reduceat(column.astype(np.float64), starts)
-    # Both functions are non-decreasing, and the group's is constant between its scores. The largest
-    # distance is therefore at a score of the group or just below it.
+    # Both distribution functions are non-decreasing, and the group's function is constant between
+    # the group's scores. The largest distance is therefore at a score of the group or just below
+    # it.
     sums = np.cumsum(column, dtype=ranks.total.dtype)
     # Integer sums are exact; with weights, the rounding error of a sum over all groups is harmless.
     before = np.append(ranks.total.dtype.type(0), sums)[starts][group]
@@ -78,7 +79,8 @@ def anderson_darling(cells: Cells, ranks: Ranks, side: int) -> tuple[float, floa
     count, group = column[kept].astype(np.float64), cells.groups[kept]
     total = float(ranks.total[side])
     up_to = ranks.up_to[side][kept]
-    # For each distinct score of the class: number of tied rows, and midrank
+    # `tied` and `middle` are the number of rows and the midrank of each distinct score of the
+    # class.
     ends = np.unique(up_to)
     tied = np.diff(ends.astype(np.float64), prepend=0.0)
     middle = ends.astype(np.float64) - tied / 2.0
@@ -86,7 +88,7 @@ def anderson_darling(cells: Cells, ranks: Ranks, side: int) -> tuple[float, floa
     n_samples = int(np.count_nonzero(np.bincount(group)))
     if n_samples < 2 or ends.size < 2:
         return (float("nan"), float("nan")) if n_samples < 2 else (0.0, 1.0)
-    # sums[r][j]: sum of tied * middle**r / spread over the first j scores
+    # sums[r][j] is the sum of tied * middle**r / spread over the first j scores.
     powers = tied / spread * middle ** np.arange(3)[:, None]
     sums = np.hstack([np.zeros((3, 1)), np.cumsum(powers, axis=1)])
     score = np.searchsorted(ends, up_to)
@@ -100,12 +102,12 @@ def anderson_darling(cells: Cells, ranks: Ranks, side: int) -> tuple[float, floa
     def between(
         first: NDArray[Any], end: NDArray[Any], own: NDArray[Any], n: NDArray[Any]
     ) -> Floats:
-        """Sum over the scores ``first:end``, where `own` of the `n` rows of the group are below."""
+        """Sum over the scores ``first:end``; `own` of the group's `n` rows have lower scores."""
         zero, one, two = sums[:, end] - sums[:, first]
         found: Floats = (total * own) ** 2 * zero - 2 * total * own * n * one + n**2 * two
         return found
 
-    # Terms at each score of a group, and between it and the previous score of the group
+    # Add the terms at each score of a group, and between this score and the group's previous score.
     own_middle = rank - count / 2.0
     at = tied[score] / spread[score] * (total * own_middle - size * middle[score]) ** 2
     before = np.where(is_first, 0, np.append(0, score[:-1] + 1))
@@ -173,7 +175,7 @@ def null_distances(n_rows: Floats) -> Floats:
     """Approximate mean Kolmogorov distance of each group if all distributions are equal.
 
     The mean of the limiting distribution, sqrt(pi / 2) log 2, is divided by the square root of the
-    number of rows, with a correction because the rows of all groups include those of the group.
+    number of rows, with a correction because the rows of all groups include the group's rows.
     """
     share = n_rows / n_rows.sum()
     scale = np.sqrt(np.pi / 2) * np.log(2.0)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# Most rows of simulated test sets in memory at a time.
+# Largest number of rows of simulated test sets in memory at a time.
 _ROWS_AT_ONCE = 2_000_000
 
 
@@ -49,9 +49,10 @@ def auc_critical_difference(
 ) -> float:
     """Return the critical difference between the observed AUCs of two equally good models.
 
-    Two equally good models' observed AUCs differ by more with probability ``1 - confidence_level``.
-    The function assumes two independent test sets of independent rows, with the same numbers of
-    positives and of negatives. Pass `correlation` for two models on the same rows.
+    Two equally good models' observed AUCs differ by more than the critical difference with
+    probability ``1 - confidence_level``. The function assumes two independent test sets of
+    independent rows, with the same numbers of positives and of negatives. Pass `correlation` for
+    two models on the same rows.
 
     Parameters
     ----------
@@ -64,20 +65,20 @@ def auc_critical_difference(
     confidence_level : float, default=0.95
         Probability that the observed difference is at most the critical difference.
     distribution : {"binormal", "uniform"} or (y_true, y_score), default="binormal"
-        Distribution of the scores. The variance of the AUC depends on it. "binormal": normal
-        in both classes with the same standard deviation. "uniform": negatives uniform on [0, 1]
-        and positives uniform on [2 auc - 1, 1], as in `make_uniform_scores`. A tuple: the empirical
+        Distribution of the scores, on which the variance of the AUC depends. "binormal": normal in
+        both classes with the same standard deviation. "uniform": negatives uniform on [0, 1] and
+        positives uniform on [2 auc - 1, 1], as in `make_uniform_scores`. A tuple: the empirical
         distribution of pilot rows, given as two arrays of shape (n_rows,) with labels in {0, 1},
         {-1, 1} or booleans and at least two rows of each class.
     correlation : float, default=0.0
-        Correlation of the two observed AUCs, from 0 to below 1. It is above 0 if two models are
-        tested on the same rows, and it grows with the similarity of the models. 0 gives the
-        largest critical difference.
+        Correlation of the two observed AUCs, from 0 to below 1. The correlation is above 0 if two
+        models are tested on the same rows, and it grows with the similarity of the models. 0 gives
+        the largest critical difference.
     method : {"exact", "simulate"}, default="exact"
         "exact" combines the exact variance of an AUC with a normal approximation for the
         difference. "simulate" draws test sets and returns the quantile of the simulated
-        differences. Use it with few rows of a class or an AUC near 1, where differences are not
-        normal.
+        differences. Use "simulate" with few rows of a class or an AUC near 1, where differences are
+        not normal.
     random_state : int, RandomState instance or None, default=None
         Seed of the simulation.
     n_simulations : int, default=5000
@@ -116,11 +117,11 @@ def auc_critical_difference(
     distribution function, ``h = Phi^-1(A)`` and T is Owen's function [3]_. With uniform scores
     ``Q1 = (1 + 2a) / 3`` and ``Q2 = (1 + a + a^2) / 3``, where ``a = 2A - 1``.
 
-    *With few positives, uniform scores give critical differences that are too small.* At an AUC
-    of 0.8 the binormal critical difference is 1.3 times as large with 200 positives and 800
-    negatives, and 1.8 times with 10 and 990 (0.94 times with 500 of each). On normal scores a
-    difference exceeds the uniform "5 %" critical difference with a probability of 23 % (AUC 0.8,
-    50 positives and 950 negatives) or 41 % (AUC 0.9, 10 and 990).
+    *With few positives, uniform scores give critical differences that are too small.* At an AUC of
+    0.8 the ratio of the binormal to the uniform critical difference is 1.3 with 200 positives and
+    800 negatives, 1.8 with 10 and 990, and 0.94 with 500 of each. On normal scores a difference
+    exceeds the uniform "5 %" critical difference with a probability of 23 % (AUC 0.8, 50 positives
+    and 950 negatives) or 41 % (AUC 0.9, 10 and 990).
 
     With pilot rows, unbiased estimates replace H, Q1, Q2 and A^2, and z is a quantile of
     Student's t with the degrees of freedom of the estimated variance (Satterthwaite). In
@@ -129,14 +130,14 @@ def auc_critical_difference(
     0.9 and in 18 to 21 % at 0.95; with 50 positives in 4 to 9 %. If the AUC is large and positives
     are few, pass "binormal" with the AUC instead.
 
-    "simulate" draws test sets from the distribution, or from the pilot rows with replacement
-    within each class. With pilot rows it multiplies the simulated quantile by the ratio of
+    "simulate" draws test sets from the distribution, or from the pilot rows with replacement within
+    each class. With pilot rows, "simulate" multiplies the simulated quantile by the ratio of
     Student's t quantile to the normal quantile. To simulate a correlation, the second model gives
-    each row the score of the first model with some probability, and an independent score
-    otherwise. The probability is chosen so that the two AUCs have exactly this correlation. The
-    simulated differences then come from few rows, while real models differ slightly in every row.
-    With 10 positives the result is up to 1.05 times the exact one at a correlation of 0.75, and up
-    to 1.3 times at 0.95. Prefer "exact" at such high correlations.
+    each row the score of the first model with some probability, and an independent score otherwise.
+    The probability is chosen so that the two AUCs have exactly this correlation. The simulated
+    differences then come from few rows, while real models differ slightly in every row. With 10
+    positives the result is up to 1.05 times the exact result at a correlation of 0.75, and up to
+    1.3 times at 0.95. Prefer "exact" at such high correlations.
 
     References
     ----------
@@ -203,8 +204,8 @@ def auc_difference_pvalue(
         Distribution of the scores, as in `auc_critical_difference`. "binormal" and "uniform" are
         evaluated at the mean of the two AUCs; a tuple holds pilot rows.
     correlation : float, default=0.0
-        Correlation of the two observed AUCs, from 0 to below 1. It is above 0 for two models on
-        the same rows.
+        Correlation of the two observed AUCs, from 0 to below 1. The correlation is above 0 for two
+        models on the same rows.
 
     Returns
     -------
@@ -255,7 +256,7 @@ def _check_test_set(n_positives: Any, n_negatives: Any, correlation: Any) -> tup
         raise ValueError(
             "correlation must be a number from 0 to below 1; got "
             f"{_words.shortened(correlation)}. Two models on "
-            "the same rows have a positive one; independent test sets have 0."
+            "the same rows have a positive correlation; independent test sets have 0."
         )
     return m, n, float(correlation)
 
@@ -295,7 +296,8 @@ class _Moments(NamedTuple):
         squared = self.pair - self.same_negative - self.same_positive
         linear = m * self.same_negative + n * self.same_positive
         wanted = correlation * self.variance(m, n) * m * n
-        # The root of squared * x^2 + linear * x = wanted between 0 and 1, without cancellation
+        # Return the root of squared * x^2 + linear * x = wanted between 0 and 1, without
+        # cancellation.
         return 2 * wanted / (linear + math.sqrt(linear**2 + 4 * squared * wanted))
 
 
@@ -305,11 +307,13 @@ class _Population(NamedTuple):
     Attributes
     ----------
     estimated : _Moments
-        Moments of the distribution; unbiased estimates if it is known from pilot rows only.
+        Moments of the distribution; unbiased estimates if the distribution is known from pilot rows
+        only.
     drawn : _Moments
         Moments of the scores that `draw` returns.
     draw : callable
-        Given a random state, whether to draw positives, and a shape: an array of scores.
+        Function of a random state, whether to draw positives, and a shape. Returns an array of
+        scores.
     pilot : tuple of int or None
         Numbers of positives and of negatives in the pilot rows; None for a known distribution.
     """
@@ -375,7 +379,7 @@ def _population(auc: Any, distribution: Any) -> _Population:
         )
     if auc is not None:
         raise ValueError(
-            "auc must be None with distribution=(y_true, y_score), since the AUC is that of "
+            "auc must be None with distribution=(y_true, y_score), since the AUC is estimated from "
             f"these rows; got {_words.shortened(auc)}. Leave the rows out to choose an AUC."
         )
     return _of_rows(*distribution)
@@ -384,7 +388,7 @@ def _population(auc: Any, distribution: Any) -> _Population:
 def _uniform(auc: float) -> _Population:
     """Uniform scores: negatives on [0, 1], positives on [2 auc - 1, 1]."""
     lowest = 2 * auc - 1
-    # (1 + 2a) / 3 - A^2 and (1 + a + a^2) / 3 - A^2, without cancellation
+    # Compute (1 + 2a) / 3 - A^2 and (1 + a + a^2) / 3 - A^2 without cancellation.
     moments = _Moments(
         auc * (1 - auc), (1 - lowest) * (1 + 3 * lowest) / 12, (1 - lowest) ** 2 / 12
     )
@@ -401,7 +405,7 @@ def _binormal(auc: float) -> _Population:
     from scipy.special import ndtri, owens_t
 
     separation = float(ndtri(auc))
-    # Phi(h) - 2 T(h, 1 / sqrt(3)) - A^2
+    # Q1 - A^2 is Phi(h) - 2 T(h, 1 / sqrt(3)) - A^2.
     shared = auc * (1 - auc) - 2 * float(owens_t(separation, 1 / math.sqrt(3)))
     moments = _Moments(auc * (1 - auc), shared, shared)
 
@@ -424,7 +428,7 @@ def _of_rows(y_true: Any, y_score: Any) -> _Population:
     positives, negatives = (
         of_class.astype(np.float64) for of_class in (counts.cells.positives, counts.cells.negatives)
     )
-    # Sums of a positive's comparisons with all negatives, and of a negative's with all positives
+    # Sum each positive's comparisons with all negatives, and each negative's with all positives.
     beaten = np.cumsum(negatives) - negatives / 2
     beating = m - np.cumsum(positives) + positives / 2
     total = float(positives @ beaten)

@@ -1,7 +1,8 @@
 """Tests of xAUC disparities: comparisons of the two cross AUCs of each group with all others.
 
-One cross AUC is computed from the group's positives and the others' negatives, the second from the
-others' positives and the group's negatives. They share no row, so their variances [1]_ add up.
+One cross AUC compares the group's positives with the others' negatives. The other cross AUC
+compares the others' positives with the group's negatives. The two cross AUCs share no row, so their
+variances [1]_ add up.
 
 References
 ----------
@@ -128,19 +129,20 @@ class _CrossAUC(NamedTuple):
 def _cross_aucs(cells: Cells, own: ClassRows, others: ClassRows) -> _CrossAUC:
     """Compare each group's positives, `own`, with the negatives of all `others`.
 
-    The variance is DeLong's variance, or an upper bound [2]_ if that is 0.
+    The variance is DeLong's variance, or an upper bound [2]_ if DeLong's variance is 0.
     """
     starts, sizes = cells.starts[:-1], np.diff(cells.starts)
     around = squared = _Neighbors.of(cells)
     if cells.weights is not None:
-        # Cells with squared weights in place of weights
+        # These cells have squared weights in place of weights.
         squared = _Neighbors.of(cells._replace(weights=cells.weights[[2, 3, 2, 3]]))
     placement = ratio(around.below + around.tied / 2.0, np.repeat(others.weight, sizes), 0.0)
     auc = ratio(np.add.reduceat(around.weight * placement, starts), own.weight)
     auc[others.weight == 0] = np.nan
     of_own = np.add.reduceat(squared.weight * (placement - np.repeat(auc, sizes)) ** 2, starts)
-    # The others' rows have the same mean placement. The sum of their squared placements is a sum
-    # over pairs of positives of the negatives that both outrank, i.e. that the lower one outranks.
+    # The others' negatives have the same mean placement value. The sum of their squared placement
+    # values is a sum over pairs of positives. Each term is the squared weight of the negatives
+    # below the lower positive, times the weights of both positives.
     outranked = squared.below + squared.tied / 2.0
     both = 2.0 * around.weight * around.above * outranked
     both += around.weight**2 * (squared.below + squared.tied / 4.0)
@@ -168,7 +170,8 @@ class _Neighbors(NamedTuple):
     above : ndarray of float64, shape (n_cells,)
         Weight of the group's positives that score above the cell.
     below, tied : ndarray of float64, shape (n_cells,)
-        Weight of the others' negatives that score below the cell, and that tie with the cell.
+        Weight of the others' negatives with a score below the cell's score, and with an equal
+        score.
     """
 
     weight: Floats

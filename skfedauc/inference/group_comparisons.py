@@ -20,7 +20,8 @@ from skfedauc.ranks import sum_of_others
 
 Floats = NDArray[np.float64]
 
-# With more comparisons, control the false discovery rate instead of the family-wise error rate.
+# With more comparisons than this, control the false discovery rate instead of the family-wise error
+# rate.
 _MOST_OF_A_FAMILY = 50
 
 
@@ -28,11 +29,11 @@ def with_rest(variances: Variances, confidence_level: float) -> Comparisons:
     """Compare each group with a weighted average of the AUCs of the other groups.
 
     Group g has the weight m_g n_g / (m_g + n_g), with m_g positives and n_g negatives (effective
-    sample sizes for weighted rows). These are inverse-variance weights if the placement values of
-    both classes have equal variances. The weights depend on the numbers of rows only, so they are
-    constants in the variance of the average, sum w^2 v / (sum w)^2. Each v is the larger of the
-    group's own variance and the variance from pooled placement values, because the group's own
-    variance is biased low if its AUC is high by sampling error. Intervals and p values are
+    sample sizes for weighted rows). The weights are inverse-variance weights if the placement
+    values of both classes have equal variances. The weights depend on the numbers of rows only, so
+    they are constants in the variance of the average, sum w^2 v / (sum w)^2. Each v is the larger
+    of the group's own variance and the variance from pooled placement values, because the group's
+    own variance is biased low if its AUC is high by sampling error. Intervals and p values are
     simultaneous (Sidak).
     """
     if variances.auc.size == 2:

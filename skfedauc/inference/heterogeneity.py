@@ -52,8 +52,8 @@ class EqualGroupsTest:
         Degrees of freedom of the numerator, which are the mean of the statistic under the null
         hypothesis; NaN for the form for many tiny groups.
     n_groups, n_left_out : int
-        Number of tested groups, and number of groups left out: those with fewer than two positives
-        or negatives (for weighted rows, with an effective sample size below 1.5).
+        Number of tested groups, and number of groups left out because they have fewer than two
+        positives or negatives (for weighted rows, an effective sample size below 1.5).
     """
 
     statistic: float
@@ -112,9 +112,9 @@ def _anova_type(
     """Return statistic, degrees of freedom and p value of the ANOVA-type test [1]_.
 
     The weighted variance of the AUCs, divided by its estimated mean, has approximately an F
-    distribution. Its numerator degrees of freedom follow from Box's approximation, its denominator
-    degrees of freedom from Satterthwaite's and the degrees of freedom of each group's variance,
-    `of_variance`.
+    distribution. Box's approximation gives the numerator degrees of freedom. Satterthwaite's
+    approximation gives the denominator degrees of freedom, from the degrees of freedom of each
+    group's variance, `of_variance`.
     """
     from scipy.special import fdtrc
 
@@ -133,7 +133,8 @@ def _anova_type(
 
     expected, squares, of_expected = moments(variance)
     if expected <= 0:
-        # Unbiased variances can sum to 0 or less; DeLong's sum to 0 only without any variation.
+        # Unbiased variances can sum to 0 or less; DeLong's variances sum to 0 only without any
+        # variation.
         expected, squares, of_expected = moments(delong)
     if expected <= 0:
         # Without any variation, AUCs are equal or their difference cannot be tested.
@@ -164,8 +165,8 @@ def _many_tiny_groups(auc: Floats, unbiased: Floats, weight: Floats) -> tuple[fl
 def squared_tau(auc: Floats, unbiased: Floats) -> float:
     """Estimate the variance of the true AUCs without bias; NaN with fewer than two groups.
 
-    The estimate is the variance of the observed AUCs minus the mean of their sampling variances. It
-    can be negative.
+    The estimate is the variance of the observed AUCs minus the mean of their sampling variances.
+    The estimate can be negative.
     """
     if auc.size < 2:
         return float("nan")
@@ -280,8 +281,8 @@ def reml_interval(
 ) -> tuple[float, float]:
     """Return limits of tau from the profile of the restricted likelihood [3]_.
 
-    The interval holds all values of tau that the likelihood ratio test does not reject. It includes
-    the estimate of `reml`, up to LARGEST_TAU.
+    The interval holds all values of tau that the likelihood ratio test does not reject. The
+    interval includes the estimate of `reml`, up to LARGEST_TAU.
     """
     from scipy.special import ndtri
 
@@ -467,10 +468,11 @@ def mean_range(deviations: Floats) -> float:
 
 
 def _simulated_difference(variances: Variances, seed: int) -> float:
-    """Simulate `null_difference`: placements of positives are pooled, of negatives uniform.
+    """Return `null_difference` by simulation of the group AUCs.
 
-    For small groups, rows are drawn one by one. For large groups, the number of rows at each
-    placement is drawn.
+    The placement values of positives are drawn from the positives of all groups. The placement
+    values of negatives are uniform on [0, 1]. For small groups, rows are drawn one by one. For
+    large groups, the number of rows at each placement value is drawn.
     """
     rng = np.random.default_rng(seed)
     kept = variances.defined
@@ -510,12 +512,12 @@ def _simulated_difference(variances: Variances, seed: int) -> float:
     return float(np.ptp(auc, axis=1).mean())
 
 
-# Most distinct placements; neighboring placements are merged if there are more.
+# Largest number of distinct placement values; neighboring values are merged if there are more.
 _MOST_PLACEMENTS = 1024
 
 
 def _placement_distribution(variances: Variances) -> tuple[Floats, Floats]:
-    """Return the sorted placements of the positives of all groups, with their shares."""
+    """Return the sorted placement values of the positives of all groups, with their shares."""
     found, weights = variances.placements_of_positives
     placements, place = np.unique(found, return_inverse=True)
     shares: Floats = np.bincount(place, weights / weights.sum()).astype(np.float64)
@@ -531,8 +533,8 @@ def _placement_distribution(variances: Variances) -> tuple[Floats, Floats]:
 def _aucs_by_numbers(
     rng: np.random.Generator, placements: Floats, shares: Floats, m: int, n: int, n_sets: int
 ) -> Floats:
-    """Return AUCs of sets of m positives and n negatives, from multinomial counts by placement."""
-    # Negatives between two placements are below the larger placement.
+    """Draw sets of m positives and n negatives by placement value, and return their AUCs."""
+    # Negatives between two placement values are below the larger value.
     gaps = np.diff(placements, prepend=0.0, append=1.0)
     positives = rng.multinomial(m, shares, n_sets)
     below = np.cumsum(rng.multinomial(n, np.maximum(gaps, 0.0) / gaps.sum(), n_sets), axis=1)

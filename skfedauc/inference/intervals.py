@@ -35,7 +35,7 @@ FEW_GROUPS = 20
 
 
 class Interval(NamedTuple):
-    """Estimate with confidence limits, or arrays of several.
+    """An estimate with its confidence limits, or arrays of estimates and limits.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Interval(NamedTuple):
 
 
 def is_over_groups(over: Any, n_groups: int) -> bool:
-    """Whether groups are random; None means random above a number of groups."""
+    """Return whether groups are random; None means random above `FEW_GROUPS` groups."""
     if over is None:
         return n_groups > FEW_GROUPS
     if isinstance(over, str) and over in ("rows", "groups"):
@@ -88,7 +88,7 @@ def normal_quantile(tail: float) -> float:
 
 
 def t_quantile(tail: float, degrees_of_freedom: Any) -> Any:
-    """Return the upper quantile of Student's t distribution; `freedom` can be an array."""
+    """Return the upper quantile of Student's t; `degrees_of_freedom` can be an array."""
     from scipy.special import stdtrit
 
     return -stdtrit(degrees_of_freedom, tail)
@@ -143,7 +143,7 @@ def _bisected(auc: Floats, end: Floats, allowed: Floats) -> Floats:
         middle = (near + far) / 2.0
         within = _divergence(auc, middle) <= allowed
         near, far = np.where(within, middle, near), np.where(within, far, middle)
-    # The far end of the bracket, so that rounding never shortens an interval.
+    # Return the far end of the bracket, so that rounding never shortens an interval.
     return far
 
 
@@ -186,7 +186,7 @@ class AUCSpread(NamedTuple):
     often: Floats
 
     def take(self, which: NDArray[Any] | slice) -> AUCSpread:
-        """Return the elements of some AUCs."""
+        """Return the elements of the selected AUCs."""
         return AUCSpread(*(part[which] for part in self))
 
     def limits(self, deviate: ArrayLike, method: Method) -> tuple[Floats, Floats]:
@@ -196,10 +196,10 @@ class AUCSpread(NamedTuple):
     def limit(self, end: float, deviate: ArrayLike, method: Method) -> Floats:
         """Return the limits towards one end of the scale, 0 or 1.
 
-        With "logit", each limit is the more distant of two. The logit limit uses the estimated
-        variance. The limit of Newcombe's method 5 [3]_ uses the variance that a true AUC at the
-        limit would have. The estimated variance is much too small if the few rows of a class have
-        nearly equal placements, for example with an AUC near 1 or with tied scores.
+        With "logit", each limit is the more distant of two limits. The logit limit uses the
+        estimated variance. The limit of Newcombe's method 5 [3]_ uses the variance that a true AUC
+        at the limit would have. The estimated variance is much too small if the few rows of a class
+        have nearly equal placement values, for example with an AUC near 1 or with tied scores.
         """
         from scipy.special import ndtr
 
@@ -218,12 +218,12 @@ class AUCSpread(NamedTuple):
     def _newcombe(self, end: float, deviate: ArrayLike) -> Floats:
         """Return the AUC t at which the estimate is `deviate` standard errors of t away from t.
 
-        The variance of a true AUC t is Hanley and McNeil's for exponential distributions, where N,
-        the mean of m - 1 and n - 1, replaces both [3]_:
-        ``t (1 - t) (1 + N (1 - t) / (2 - t) + N t / (1 + t)) / (m n)``. It equals
-        ``u (once + often (1 + 2 u) / (2 + u))`` with ``u = t (1 - t)``. The distance in standard
-        errors increases from the estimate to either end, so there is one solution. Newton's method
-        finds it, with bisection if a step leaves the bracket.
+        The variance at a true AUC t is Hanley and McNeil's formula for exponential distributions,
+        where N, the mean of m - 1 and n - 1, replaces both numbers [3]_:
+        ``t (1 - t) (1 + N (1 - t) / (2 - t) + N t / (1 + t)) / (m n)``. This variance equals
+        ``u (once + often (1 + 2 u) / (2 + u))`` with ``u = t (1 - t)``. The distance in
+        standard errors increases from the estimate to either end, so there is one solution.
+        Newton's method finds the solution, with bisection if a step leaves the bracket.
         """
         near, far, squared = np.broadcast_arrays(self.auc, end, np.square(deviate))
         found: Floats = (near + far) / 2.0
@@ -455,7 +455,7 @@ def _perfect_limit(share: Floats, n_smaller_class: Floats, tail: float) -> float
 
     Group g, with k_g independent pairs, is perfect with probability at most A_g**k_g. Minimizing
     the sum of c_g A_g, subject to the product of these probabilities being `tail`, makes A_g
-    proportional to k_g / c_g, or 1 if that is smaller.
+    proportional to k_g / c_g, but at most 1.
     """
     allowed = -np.log(tail)
     low, high = -50.0, 50.0  # logarithm of the factor

@@ -2,9 +2,9 @@
 
 The groups are a sample of a population, and their values have equal variances. With unequal
 weights, the weighted mean and the estimate of its variance are dependent, and Student's t with
-Satterthwaite's degrees of freedom gives intervals that are far too wide. For ten groups, one of
-which has 60 % of the weight, its quantile for 95 % is 10.9; the quantile that accounts for the
-dependence is 3.0.
+Satterthwaite's degrees of freedom gives intervals that are far too wide. If one of ten groups has
+60 % of the weight, the quantile of this t distribution for 95 % is 10.9. The quantile that accounts
+for the dependence is 3.0.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ class OverGroups(NamedTuple):
     """Null distribution of a weighted mean divided by its estimated standard error.
 
     The estimate is the square root of `variance_over_groups`. The values are normal with mean 0 and
-    equal variances. The part of the values that is independent of the weighted mean is drawn with
-    a fixed seed. Given this part, the statistic exceeds a value if a quadratic function of the
-    weighted mean is positive; the probability of this is known, and is averaged over the draws.
-    With equal shares the distribution is Student's t.
+    equal variances. The part of the values that is independent of the weighted mean is drawn with a
+    fixed seed. Given this part, the statistic exceeds a value if a quadratic function of the
+    weighted mean is positive; this probability is known, and is averaged over the draws. With equal
+    shares the distribution is Student's t.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class OverGroups(NamedTuple):
         if statistic == 0.0:
             return 0.5
         drawn = _draws(self.share.tobytes())
-        # With x the mean over its standard deviation, the statistic is exceeded if
+        # Let x be the mean divided by its standard deviation. The statistic is exceeded if
         # ``a x**2 - 2 b x - c > 0`` and x > 0.
         squared = statistic**2 / float((self.share**2).sum())
         a = 1.0 - squared * drawn.square
@@ -101,11 +101,11 @@ class OverGroups(NamedTuple):
         reached = (b**2 + a * c > 0) & (b < 0)
         ends = [(b[reached] + sign * root[reached]) / a for sign in (1.0, -1.0)]
         total = float((ndtr(-np.minimum(*ends)) - ndtr(-np.maximum(*ends))).sum())
-        # Few draws reach extreme values: the smallest probability is that of half a draw.
+        # Few draws reach extreme values, so the tail probability is at least half a draw.
         return max(total, 0.5) / reached.size
 
     def quantile(self, tail: float) -> float:
-        """Return the value that is exceeded with probability `tail`; infinite below half a draw."""
+        """Return the value exceeded with probability `tail`; infinite below half a draw."""
         if self._equal:
             return StudentT(self.share.size - 1).quantile(tail)
         return _quantile(self.share.tobytes(), tail)

@@ -58,13 +58,13 @@ class PairedDifferences(NamedTuple):
     pooled : ndarray of float64, shape (2,)
         Pooled AUC of each model.
     pooled_fixed, pooled_clustered : float
-        Variance of the difference of the pooled AUCs for fixed groups and for random groups; the
-        latter is NaN with fewer than two groups. Variances of fixed groups are NaN below an
-        effective sample size of 1.5 in a class.
-    freedom : ndarray of float64, shape (n_groups,)
+        Variance of the difference of the pooled AUCs for fixed groups and for random groups;
+        `pooled_clustered` is NaN with fewer than two groups. Variances of fixed groups are NaN
+        below an effective sample size of 1.5 in a class.
+    degrees_of_freedom : ndarray of float64, shape (n_groups,)
         Satterthwaite's degrees of freedom of `variance`, from effective sample sizes; at least 1.
     pooled_freedom : float
-        Those of `pooled_fixed`.
+        Degrees of freedom of `pooled_fixed`.
     """
 
     auc: Floats
@@ -77,7 +77,7 @@ class PairedDifferences(NamedTuple):
 
 
 class _ClassSums:
-    """Sums by group of the rows of one class and of the differences of their placements."""
+    """Sums by group for one class: rows, weights and differences of placement values."""
 
     def __init__(self, rows: PairedRows, positive: bool, differences: Floats) -> None:
         mine = rows.positive == positive
@@ -104,7 +104,7 @@ def paired_differences(rows: PairedRows) -> PairedDifferences:
     own = [_placements(rows, scores) for scores in rows.scores]
     one_group = rows._replace(codes=np.zeros_like(rows.codes), n_groups=1)
     pooled = own if rows.n_groups == 1 else [_placements(one_group, s) for s in rows.scores]
-    # The mean placement of the positives is the AUC.
+    # The mean of the positives' placement values is the AUC.
     auc, pooled_auc = (
         np.array([_ClassSums(of, True, placements).mean for placements in each])
         for of, each in ((rows, own), (one_group, pooled))
@@ -149,7 +149,7 @@ def _summed(variances: list[Floats], effective: list[Floats]) -> tuple[Floats, F
 
 
 def _placements(rows: PairedRows, scores: Floats) -> Floats:
-    """Return the placement of each row among the rows of the other class in its group."""
+    """Return the placement value of each row among the other class's rows in its group."""
     cell, starts = number_cells(scores, rows.codes, rows.n_groups)
     of_cell = []
     for mine in (~rows.positive, rows.positive):

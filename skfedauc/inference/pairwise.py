@@ -1,4 +1,4 @@
-"""Differences between group AUCs: of two groups, of all pairs, and the largest difference.
+"""Differences between group AUCs: two groups, all pairs of groups, and the largest difference.
 
 The limits of a difference follow from the limits of the two AUCs [1]_. With AUCs a and b and their
 limits (l, u) and (L, U), the lower limit of a - b is ``a - b - sqrt((a - l)**2 + (U - b)**2)``. All
@@ -46,7 +46,7 @@ Floats = NDArray[np.float64]
 # The upper tail probability of this normal quantile is 0 in floating point.
 _FURTHEST = 38.0
 _AT_ONCE = 4096
-# With more groups, the limits of groups are compared instead of all pairs.
+# With more groups than this, the limits of groups are compared instead of all pairs.
 MOST_GROUPS = 2_000
 
 
@@ -61,15 +61,15 @@ class DifferenceTest:
     ci_low, ci_high : float
         Confidence limits of the largest minus the smallest true AUC.
     pvalue : float
-        P value of the null hypothesis that all true AUCs are equal. It is below ``1 -
-        confidence_level`` if and only if `ci_low` is above 0.
+        P value of the null hypothesis that all true AUCs are equal. The p value is below
+        ``1 - confidence_level`` if and only if `ci_low` is above 0.
     confidence_level : float
         Confidence level of the interval.
     highest, lowest : object
-        Labels of the groups with the largest and the smallest AUC; with ties, the first of them.
+        Labels of the groups with the largest and the smallest AUC; the first of tied groups.
     clearest : tuple of two objects, or None
         Labels of the two groups with the most significant difference, which determines `pvalue`;
-        the group with the larger AUC comes first. It can differ from `highest` and `lowest`,
+        the group with the larger AUC comes first. This pair can differ from `highest` and `lowest`,
         because the largest or the smallest AUC can belong to a tiny group. None if `pvalue` is 1.
     n_groups : int
         Number of groups with a defined AUC.
@@ -277,10 +277,10 @@ def with_reference(
 
 
 def sidak(confidence_level: float, n_comparisons: int) -> tuple[float, Callable[[Floats], Floats]]:
-    """Return Sidak's normal quantile for simultaneous intervals, and a function [5]_.
+    """Return Sidak's normal quantile for simultaneous intervals, and his adjustment [5]_.
 
-    The function maps normal quantiles to adjusted p values. An interval excludes 0 if and only if
-    the adjusted p value is below ``1 - confidence_level``.
+    The adjustment is a function that maps normal quantiles to adjusted p values. An interval
+    excludes 0 if and only if the adjusted p value is below ``1 - confidence_level``.
     """
     n_comparisons = max(n_comparisons, 1)
 
@@ -322,7 +322,7 @@ def compare(
     ----------
     one, other : AUCSpread
     tested : ndarray of bool, shape (n_comparisons,)
-        Comparisons to test; the others are NaN.
+        Comparisons to test; the results of other comparisons are NaN.
     deviate : float
         Normal quantile of the simultaneous intervals.
     adjusted : callable
@@ -400,8 +400,9 @@ def _roots(function: Callable[[Floats], Floats], low: Floats, high: Floats) -> F
 def studentized_range_tail(value: ArrayLike, n_groups: int) -> Floats:
     """Return the probability that the range of `n_groups` standard normals exceeds a value.
 
-    It is an integral over the largest variable of the probability that another variable is below it
-    by more than the value. The formula avoids cancellation, so small probabilities are accurate.
+    The result is an integral over the largest variable. The integrand is the density of this
+    variable times the probability that another variable is lower by more than the value. The
+    formula avoids cancellation, so small probabilities are accurate.
     """
     from scipy.special import log_ndtr
 
@@ -410,7 +411,7 @@ def studentized_range_tail(value: ArrayLike, n_groups: int) -> Floats:
     share = np.linspace(0.0, 1.0, 160)
     for start in range(0, value.size, 512):
         q = value.reshape(-1)[start : start + 512, None]
-        # For a large q the integrand is concentrated where the largest is near q / 2.
+        # For a large q the integrand is concentrated where the largest variable is near q / 2.
         width = 17.0 + q / 2.0
         x = -8.0 + share * width
         below = log_ndtr(x)

@@ -1,4 +1,4 @@
-"""ROC curves, the area between two of them (ABROCA), and its null distribution.
+"""ROC curves, the area between two curves (ABROCA), and its null distribution.
 
 References
 ----------
@@ -97,7 +97,8 @@ def mean_curve(curves: Sequence[RocCurve], weights: Sequence[float]) -> RocCurve
     if len(curves) == 1:
         return curves[0]
     fpr = np.unique(np.concatenate([curve.fpr for curve in curves]))
-    # Heights just left and just right of each rate; 0 left of rate 0, and 1 right of rate 1
+    # `before` and `after` are the heights just left and just right of each rate: 0 left of rate 0,
+    # and 1 right of rate 1.
     before, after = np.zeros(fpr.size), np.ones(fpr.size)
     before[1:] = np.average([_at(c, fpr[1:], "left") for c in curves], 0, weights)
     after[:-1] = np.average([_at(c, fpr[:-1], "right") for c in curves], 0, weights)
@@ -105,7 +106,7 @@ def mean_curve(curves: Sequence[RocCurve], weights: Sequence[float]) -> RocCurve
 
 
 def area_between(one: RocCurve, other: RocCurve) -> float:
-    """Return the exact ABROCA [1]_; both curves are linear between the corners of both."""
+    """Return the exact ABROCA [1]_; both curves are linear between the corners of both curves."""
     corners = np.union1d(one.fpr, other.fpr)
     begin, end = corners[:-1], corners[1:]
     first = _at(one, begin, "right") - _at(other, begin, "right")
@@ -135,11 +136,12 @@ def null_areas(
 ) -> Floats:
     """Draw areas under the null hypothesis that both samples have the same curve.
 
-    This is a bootstrap of placement values. The placement of a positive is here the share of its
-    group's negatives that score above it. If both groups have the same curve, their placements have
-    the same distribution [2]_. The placements of positives are drawn from the pooled placements of
-    both groups, uniformly within a tie block; those of negatives are uniform on [0, 1]. Rows that
-    fall into a tie block of their group are tied again.
+    The areas come from a bootstrap of placement values. Here, the placement value of a positive is
+    the share of its group's negatives that score above the positive. If both groups have the same
+    curve, their placement values have the same distribution [2]_. The placement values of positives
+    are drawn from the pooled placement values of both groups, uniformly within a tie block. The
+    placement values of negatives are uniform on [0, 1]. Rows that fall into a tie block of their
+    group are tied again.
 
     With more than `_MOST_ROWS` rows, the numbers of rows between the corners of both curves and a
     grid are drawn instead, so that the time does not depend on the number of rows.
@@ -175,7 +177,8 @@ def _null_areas_by_numbers(
     """Draw areas as `null_areas` does, from multinomial counts at and between grid points."""
     grid = np.linspace(0.0, 1.0, _GRID + 1)
     edges = np.unique(np.concatenate([grid, *(curve.fpr for curve in curves)]))
-    # Counts at each edge and between edges; placements of negatives are never at an edge.
+    # Counts at edges and between edges alternate; placement values of negatives are never at an
+    # edge.
     of_negatives = np.zeros(2 * edges.size - 1)
     of_negatives[1::2] = np.diff(edges)
     of_positives = np.zeros(2 * edges.size - 1)

@@ -1,9 +1,9 @@
 """Variances of group AUCs and of the pooled AUC, from placement values.
 
-The *placement* of a positive is the share of the negatives that it outranks; a tie counts one
-half. The placement of a negative is the share of the positives that outrank it. The mean placement
-of either class is the AUC, and the variance of the AUC follows from the variances of the placements
-[1]_. For weighted rows, squared weights replace counts in the variances.
+The *placement value* of a positive is the share of the negatives that it outranks; a tie counts one
+half. The placement value of a negative is the share of the positives that outrank it. The mean
+placement value of either class is the AUC, and the variance of the AUC follows from the variances
+of the placement values [1]_. For weighted rows, squared weights replace counts in the variances.
 
 References
 ----------
@@ -33,13 +33,13 @@ Floats = NDArray[np.float64]
 
 _CELLS_AT_ONCE = 1 << 16
 
-# No variance is estimated below this effective sample size: one row has nearly all weight.
+# No variance is estimated below this effective sample size: one row then has nearly all the weight.
 LEAST_EFFECTIVE = 1.5
 
 REPEATED_ROWS = (
-    "rows are in several test sets (repeated folds, or random splits), so that how much their AUC "
-    "varies is not known from their number; use folds that test each row once, or ask the report "
-    "of one fold (folds[0])."
+    "rows are in several test sets (repeated folds, or random splits), so the variance of the AUC "
+    "cannot be estimated; use folds that test each row once, or use the report of one fold "
+    "(folds[0])."
 )
 
 
@@ -51,7 +51,7 @@ class ClassRows(NamedTuple):
     n : ndarray of int64, shape (n_groups,)
         Number of rows.
     weight, squares : ndarray of float64, shape (n_groups,)
-        Sum of the weights and sum of the squared weights; both equal `n` without weights.
+        Sum of the weights and sum of the squared weights; both sums equal `n` without weights.
     """
 
     n: NDArray[np.int64]
@@ -75,12 +75,12 @@ class ClassRows(NamedTuple):
 
 
 class OwnMoments(NamedTuple):
-    """Sums over the rows of each group of placements within the group.
+    """Sums by group over rows, from placement values within the group.
 
-    ``once`` and ``squared`` are the sums of the placements of a class minus the group's AUC, and of
-    their squares, with squared weights. ``comparisons`` and ``comparisons_squared`` are the sums of
-    the comparisons (1, one half or 0) of a positive with a negative, and of their squares, with
-    products of squared weights.
+    ``once`` and ``squared`` are the sums of the placement values of a class minus the group's AUC,
+    and the sums of the squares of these differences, with squared weights. ``comparisons`` and
+    ``comparisons_squared`` are the sums of the comparisons (1, one half or 0) of a positive with a
+    negative, and the sums of the squared comparisons, with products of squared weights.
     """
 
     positives_once: Floats
@@ -94,16 +94,16 @@ class OwnMoments(NamedTuple):
 class PooledMoments(NamedTuple):
     """Sums by group over the rows of one class, with squared weights.
 
-    A pooled placement is a placement among the rows of all groups. It is centered at its mean in
-    the group.
+    A pooled placement value is a placement value among the rows of all groups. The pooled placement
+    values of a group are centered at their mean.
 
     Attributes
     ----------
     squared : ndarray of float64, shape (n_groups,)
-        Sum of the squared centered pooled placements.
+        Sum of the squared centered pooled placement values.
     product : ndarray of float64, shape (n_groups,)
-        Sum of the products of the centered pooled placement and the placement within the group
-        minus the group's AUC.
+        Sum of the products of two factors: the centered pooled placement value, and the placement
+        value within the group minus the group's AUC.
     """
 
     squared: Floats
@@ -119,8 +119,8 @@ class Variances:
         AUC of each group; NaN if the group lacks a class.
     positives, negatives : ClassRows
     exponent : int
-        The weights are divided by two to this power. It is 0 unless the mean weight is very small
-        or large. The variances of all folds must have the same exponent.
+        The weights are divided by two to this power. The exponent is 0 unless the mean weight is
+        very small or large. The variances of all folds must have the same exponent.
     """
 
     def __init__(self, counts: ScoreCounts, exponent: int | None = None) -> None:
@@ -187,8 +187,9 @@ class Variances:
     def unbiased(self) -> Floats:
         """Unbiased variance of each group's AUC, which can be negative; NaN unless estimable.
 
-        It is the squared AUC minus an unbiased estimate of the squared expectation of the AUC. That
-        estimate is the mean product of two comparisons that share no row.
+        The variance is the squared AUC minus an unbiased estimate of the squared expectation of the
+        AUC. The estimate of the squared expectation is the mean product of two comparisons that
+        share no row.
         """
         own, auc = self.own_moments, self.auc
         negatives, positives = self.negatives.weight**2, self.positives.weight**2
@@ -214,7 +215,8 @@ class Variances:
 
         The variance of an AUC A of m positives and n negatives is at most A (1 - A) / min(m, n)
         [3]_; the bound uses `shrunk_auc` as A. DeLong's variance can be too small if rows have
-        unequal weights; the unbiased variance then replaces it if that is larger.
+        unequal weights; the unbiased variance then replaces DeLong's variance if the unbiased
+        variance is larger.
         """
         found = np.fmax(self.delong, self.unbiased) if self.weighted else self.delong.copy()
         without = self.defined & ~(found > 0)
@@ -224,19 +226,19 @@ class Variances:
 
     @functools.cached_property
     def shared(self) -> Floats:
-        """Variance of each group's AUC from the variances of placements pooled over groups.
+        """Variance of each group's AUC, from the variances of placement values pooled over groups.
 
-        This assumes that the placements of a class have equal variances in all groups. A group's
-        own variance is biased low if its AUC is high by sampling error, so inverse-variance weights
-        would favor such groups. The estimate is unbiased like `unbiased`, except that it is at
-        least 0; NaN if no group is estimable.
+        Pooling assumes that the placement values of a class have equal variances in all groups. A
+        group's own variance is biased low if its AUC is high by sampling error, so inverse-variance
+        weights would favor such groups. The estimate is unbiased, except that it is at least 0; NaN
+        if no group is estimable.
         """
         kept = self.estimable
         positives, negatives = self.positives.effective, self.negatives.effective
         if not kept.any():
             return np.full(kept.shape, np.nan)
         m, n, own = positives[kept], negatives[kept], self.own_moments
-        # Excess of DeLong's variance over the unbiased variance, for a single pair
+        # The excess is DeLong's variance minus the unbiased variance, times the number of pairs.
         excess = (self.delong - self.unbiased)[kept] * m * n
         of_positives = own.positives_squared[kept] / self.positives.pairs[kept] * m - excess / n
         of_negatives = own.negatives_squared[kept] / self.negatives.pairs[kept] * n - excess / m
@@ -256,7 +258,7 @@ class Variances:
 
     @functools.cached_property
     def placements_of_positives(self) -> tuple[Floats, Floats]:
-        """Placements within the group of the positives of each cell, and their weights."""
+        """Placement values within the group of the positives of each cell, and their weights."""
         group, (negatives, positives) = self.cells.groups, self.cells.amounts
         found = ranks_in_groups(self.cells.starts, negatives)
         found *= self._half_over(self.negatives)[group]
@@ -278,7 +280,7 @@ class Variances:
         """Degrees of freedom of the clustered variance: effective number of groups minus one.
 
         The effective number of groups is 1 / sum(share**2); it equals the number of groups if all
-        have the same size.
+        groups have the same size.
         """
         share = self.positives.weight / self.positives.weight.sum()
         share = (share + self.negatives.weight / self.negatives.weight.sum()) / 2.0
@@ -307,7 +309,7 @@ class Variances:
             ),
         )
         for rows, moments, own_squared in sides:
-            # Correct for centering the placements at their mean in the group.
+            # Correct for centering the placement values at their mean in the group.
             correction = ratio(rows.weight**2, rows.pairs, 1.0)
             of_pooled = moments.squared / rows.weight.sum() ** 2
             if share is not None:
@@ -316,7 +318,7 @@ class Variances:
                 of_pooled += scale**2 * own_squared
             total += float((correction * of_pooled).sum())
         if share is not None:
-            # Bounds for groups whose own variance cannot be estimated
+            # Add bounds for groups whose own variance cannot be estimated.
             bounded = ~self.estimable & self.defined & (share > 0)
             total += float((share**2 * self.bounded)[bounded].sum())
         return max(total, 0.0)
@@ -340,20 +342,20 @@ class Variances:
 
     @property
     def _columns(self) -> tuple[NDArray[Any], ...]:
-        """Weights of negatives and of positives by cell, then the squared weights of both."""
+        """Weights of negatives and of positives by cell, then squared weights of both classes."""
         negatives, positives, weights = self.cells[2:]
         return (negatives, positives) * 2 if weights is None else tuple(weights)
 
     @functools.cached_property
     def own_moments(self) -> OwnMoments:
-        """Sums of the placements within each group."""
+        """Sums of the placement values within each group."""
         negatives, positives, *of_squares = self._columns
         starts, groups = self.cells.starts, self.cells.groups
         negatives_below, positives_below, squares_below = (
             ranks_in_groups(starts, column) for column in (negatives, positives, of_squares[0])
         )
         sums = np.zeros((6, self.auc.size))
-        # Blocks of cells that are small enough for the cache
+        # Read the cells in blocks that are small enough for the cache.
         for begin in range(0, groups.size, _CELLS_AT_ONCE):
             cells = slice(begin, begin + _CELLS_AT_ONCE)
             group = groups[cells]
@@ -366,7 +368,8 @@ class Variances:
             negative_squares, positive_squares = (
                 column[cells].astype(np.float64) for column in of_squares
             )
-            # Squared weight of the negatives below, plus one half (one quarter) of those tied
+            # Squared weight of the lower negatives, plus one half (`halves`) or one quarter
+            # (`quarters`) of the squared weight of the tied negatives
             halves = squares_below[cells] / 2.0
             quarters = halves - negative_squares / 4.0
             amounts = (
@@ -383,7 +386,7 @@ class Variances:
 
     @functools.cached_property
     def _pooled_moments(self) -> tuple[PooledMoments, PooledMoments]:
-        """Sums of pooled placements, for positives and for negatives."""
+        """Sums of pooled placement values, for positives and for negatives."""
         ranks = ranks_among_all(self.cells)
         middle = (ranks.under + ranks.up_to).astype(np.float64)
         total = ranks.total.astype(np.float64)
@@ -428,9 +431,9 @@ class Variances:
 class FoldVariances(Variances):
     """Variances of AUCs within folds: only rows of the same fold are compared.
 
-    The AUC of a group is the average of its AUCs in the folds, weighted by pairs. Its variance,
-    given the models of the folds, is the sum of the folds' variances times the squared shares of
-    pairs.
+    The AUC of a group is the average of its AUCs in the folds, weighted by pairs. The variance of
+    this average, given the models of the folds, is the sum of the folds' variances times the
+    squared shares of pairs.
 
     Parameters
     ----------
@@ -521,12 +524,12 @@ class FoldVariances(Variances):
 
     @functools.cached_property
     def bounded(self) -> Floats:
-        """Sum over folds of the variances, with bounds for those that are 0 or not estimable."""
+        """Sum over folds of variances, with bounds for variances that are 0 or not estimable."""
         return self._averaged("bounded", 2)
 
     @functools.cached_property
     def shared(self) -> Floats:
-        """Sum over folds of the variances from pooled variances of placements.
+        """Sum over folds of the variances from pooled variances of placement values.
 
         In folds without an estimable group, the group's own variance is used.
         """
@@ -570,7 +573,7 @@ class FoldVariances(Variances):
 
     @property
     def pooled_clustered(self) -> float:
-        """NaN: rows of one group in different folds are not compared."""
+        """NaN, because rows of one group in different folds are not compared."""
         return float("nan")
 
 
@@ -592,13 +595,13 @@ def variances_of(pairs: GroupPairs) -> Variances:
 
 
 def clustered_variance(residuals: list[Floats], counts: list[NDArray[np.int64]]) -> float:
-    """Variance of a mean placement for random groups [2]_; NaN with fewer than two groups.
+    """Variance of a mean placement value for random groups [2]_; NaN with fewer than two groups.
 
     Parameters
     ----------
     residuals : list of two ndarray of float64, shape (n_groups,)
-        For positives and for negatives: each group's sum of placements minus the overall mean,
-        divided by the weight of all rows of the class.
+        For positives and for negatives: each group's sum of the placement values minus the overall
+        mean, divided by the weight of all rows of the class.
     counts : list of two ndarray of int64, shape (n_groups,)
         Number of rows of the class in each group.
     """
@@ -623,8 +626,8 @@ def satterthwaite(variances: Floats, degrees_of_freedom: Floats, otherwise: floa
     Parameters
     ----------
     variances, degrees_of_freedom : ndarray of float64
-        Estimated variances, and the degrees of freedom of each; of shape (n_variances,) or
-        (n_variances, n_groups).
+        Estimated variances and their degrees of freedom, of shape (n_variances,) or (n_variances,
+        n_groups).
     otherwise : float, default=1.0
         Result if the sum has no sampling error.
     """
