@@ -162,7 +162,7 @@ def group_roc_auc_score(
     return auc
 
 
-# Placements are between 0 and 1: a smaller standard error is rounding.
+# Placement values are between 0 and 1, so a smaller standard error is rounding error.
 _ROUNDING = 1e-12
 
 
@@ -179,13 +179,13 @@ class PairedComparison:
         `difference` (a minus b), its confidence limits `ci_low` and `ci_high`, `statistic`,
         `pvalue`, and the `estimand` in words. NaN if the difference has no standard error above 0.
     by_group : pandas.DataFrame or None
-        These columns for each group, except `estimand`. In addition, `pvalue_adjusted` for the
-        number of groups and the `adjustment`: Holm's, or Benjamini and Hochberg's for more than 50
-        groups. Confidence limits are not adjusted. NaN for groups with fewer than two rows of a
+        The columns of `table` for each group, except `estimand`. In addition, `pvalue_adjusted` for
+        the number of groups and the `adjustment`: Holm's, or Benjamini and Hochberg's for more than
+        50 groups. Confidence limits are not adjusted. NaN for groups with fewer than two rows of a
         class.
     n_missing : int
-        Number of rows without a group label that ``missing="drop"`` left out. They are in none of
-        the tables and not in the pooled AUCs.
+        Number of rows without a group label that ``missing="drop"`` left out. Neither the tables
+        nor the pooled AUCs include these rows.
     """
 
     statistic: float
@@ -218,7 +218,7 @@ def compare_roc_auc(
 ) -> PairedComparison:
     """Compare the AUCs of two models on the same rows.
 
-    Unlike the other functions, this one needs the rows, because scores are paired by row.
+    Unlike the other functions, this function needs the rows, because scores are paired by row.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def compare_roc_auc(
         Source of the sampling error: new rows of the same, fixed groups ("rows"), or new, random
         groups ("groups"). None means "rows" for up to 20 groups and "groups" for more. With
         ``over="groups"`` and groups that are clusters of rows, such as persons, the pooled
-        comparison is the one for clustered data [2]_.
+        comparison uses the variance for clustered data [2]_.
     confidence_level : float, default=0.95
         Confidence level of the intervals.
     missing : {"raise", "drop", "group"}, default="raise"
@@ -267,9 +267,9 @@ def compare_roc_auc(
     is compared with the simulated distribution of a weighted mean divided by its estimated standard
     error.
 
-    Unequally weighted rows are compared with Student's t distribution, whose degrees of freedom
-    follow from effective sample sizes (Satterthwaite). The comparison is NaN if the effective
-    sample size of a class is below 1.5: one row then has nearly all the weight.
+    If rows have unequal weights, the statistic is compared with Student's t distribution. The
+    degrees of freedom follow from effective sample sizes (Satterthwaite). The comparison is NaN if
+    the effective sample size of a class is below 1.5: one row then has nearly all the weight.
 
     Identical scores have a p value of 1. The test is conservative if the models agree on nearly all
     rows.
@@ -331,7 +331,7 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
     new_groups = (
         intervals.is_over_groups(over, n_groups - report.n_undefined) and groups is not None
     )
-    # The variance of unequally weighted rows is that of the few that weigh most.
+    # If weights are unequal, a few rows with large weights determine the variance.
     weighted = rows.weights is not None
     degrees_of_freedom = found.degrees_of_freedom if weighted else np.full(n_groups, np.inf)
     null: StudentT | OverGroups
@@ -382,7 +382,7 @@ def _near_one(weights: Floats) -> Floats:
 def _paired(
     auc: Floats, variance: float, confidence_level: float, null: StudentT | OverGroups
 ) -> list[float]:
-    """Table row: both AUCs, their difference, its confidence limits, statistic and p value."""
+    """Return a table row: both AUCs, their difference, its limits, statistic and p value."""
     a, b = auc.tolist()
     difference, error = a - b, np.sqrt(0.0 if variance < _ROUNDING**2 else variance)
     if a == b and error == 0:

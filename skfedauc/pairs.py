@@ -1,4 +1,4 @@
-"""Pairs of a positive and a negative: their weights and how many are concordant, by group."""
+"""Pairs of a positive and a negative: weights of all pairs and of concordant pairs, by group."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class GroupPairs:
     ----------
     counts : ScoreCounts
     parts : tuple of ScoreCounts
-        Counts within which rows are compared: `counts`, or one for each fold.
+        Counts within which rows are compared: `counts`, or the counts of each fold.
     is_within_folds : bool
         Whether only rows of the same fold are compared.
     rows_repeat : bool
@@ -75,7 +75,7 @@ class GroupPairs:
         Parameters
         ----------
         result : str
-            Name of the result that is computed from them, for the message.
+            Name of the requested result, for the message.
 
         Raises
         ------
@@ -85,7 +85,7 @@ class GroupPairs:
         if self.is_within_folds:
             raise ValueError(
                 f"{result} is not known within folds; ask the report of one fold (folds[0]), or "
-                "that of all out-of-fold scores (over_folds)."
+                "the report of all out-of-fold scores (over_folds)."
             )
         return self.counts
 
@@ -98,12 +98,12 @@ class GroupPairs:
 
     @property
     def positives(self) -> NDArray[Any]:
-        """Weight of the positives of each group; their number if rows have no weights."""
+        """Weight of the positives of each group; the number of positives without weights."""
         return self.counts.concordance.positives
 
     @property
     def negatives(self) -> NDArray[Any]:
-        """Weight of the negatives of each group; their number if rows have no weights."""
+        """Weight of the negatives of each group; the number of negatives without weights."""
         return self.counts.concordance.negatives
 
     def has_per_class(self, least: int) -> NDArray[np.bool_]:
@@ -170,7 +170,7 @@ class GroupPairs:
             if len(part) == 0:
                 continue
             of_all = part.without_groups().concordance
-            # Python integers of any size, or floats
+            # `tolist` returns Python integers of any size, or floats.
             negatives, positives, of_part = (
                 array.tolist()[0] for array in (of_all.negatives, of_all.positives, of_all.u2)
             )
@@ -200,8 +200,8 @@ class GroupPairs:
         """Twice Mann-Whitney's U of each group's rows against all other groups, and the pairs.
 
         Both arrays have shape (2, 2, n_groups). The first axis is the class of the group's rows (0
-        for negatives), the second axis the class of the other groups' rows. The second array is
-        twice the weight of all pairs.
+        for negatives), and the second axis is the class of the other groups' rows. The second array
+        is twice the weight of all pairs.
         """
         sums = np.zeros((2, 2, 2, self.n_groups))
         for part, positions in zip(self.parts, self.positions, strict=True):
@@ -217,7 +217,7 @@ class GroupPairs:
         Returns
         -------
         u2, pairs : ndarray of float64, shape (n_groups, n_groups)
-            Rows are the group of the positives, columns the group of the negatives.
+            Rows are the groups of the positives; columns are the groups of the negatives.
         """
         if not self.is_within_folds:
             return _cross_sums(self.counts)
@@ -276,7 +276,7 @@ def _cross_sums(counts: ScoreCounts) -> tuple[Floats, Floats]:
 
 
 def _exact_sum(values: NDArray[Any]) -> Any:
-    """Sum of 64-bit integers as a Python integer; sum of floats as a float."""
+    """Sum of values: a Python integer for 64-bit integers, a float for floats."""
     if values.dtype.kind == "f":
         return float(values.sum())
     if values.dtype.kind == "O":
@@ -287,7 +287,7 @@ def _exact_sum(values: NDArray[Any]) -> Any:
 
 
 def _exact_dot(left: NDArray[Any], right: NDArray[Any]) -> Any:
-    """Sum of products of integers as a Python integer; of floats as a float."""
+    """Sum of products: a Python integer for integers, a float for floats."""
     if left.dtype.kind == "f":
         return float((left * right).sum())
     if float(np.dot(left.astype(np.float64), right)) < 2.0**62:

@@ -17,14 +17,14 @@ Floats = NDArray[np.float64]
 class Ranks(NamedTuple):
     """Rank of each cell among the rows of all groups.
 
-    Row 0 of each array is about negatives, row 1 about positives. The arrays hold unsigned integers
-    if all rows have weight 1.
+    Row 0 of each array refers to negatives, and row 1 refers to positives. The arrays hold unsigned
+    integers if all rows have weight 1.
 
     Attributes
     ----------
     under, up_to : ndarray of uint64 or float64, shape (2, n_cells)
-        Weight of all rows with a score below the cell's, and of all rows with a score of at most
-        the cell's.
+        Weight of all rows with a score below the cell's score, and of all rows with a score of at
+        most the cell's score.
     total : ndarray of the same type, shape (2,)
         Weight of all rows.
     """
@@ -58,9 +58,9 @@ def u2_over_all(cells: Cells) -> NDArray[Any]:
     Returns
     -------
     ndarray, shape (2, 2, n_groups)
-        The first axis is the class of the group's rows (0 for negatives), the second the class of
-        the rows of all groups. The type is that of `Concordance.u2`: exact integers if there are
-        no weights.
+        The first axis is the class of the group's rows (0 for negatives), and the second axis is
+        the class of the rows of all groups. The dtype equals the dtype of `Concordance.u2`: exact
+        integers if there are no weights.
     """
     ranks = ranks_among_all(cells)
     dtype: Any = ranks.total.dtype.type

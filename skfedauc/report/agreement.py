@@ -110,7 +110,11 @@ def agreement_with_pooled(estimates: GroupEstimates, delta: float) -> Agreement:
 
 
 def _equivalence(difference: float, error: float, delta: float) -> str:
-    """Whether the 90 % interval is within `delta` of 0 ("yes"), or the 99 % one beyond ("no")."""
+    """Return the result of the equivalence test (TOST).
+
+    "yes" if the 90 % interval is within `delta` of 0, "no" if the 99 % interval is entirely beyond
+    `delta`, else "cannot tell".
+    """
     if abs(difference) + intervals.normal_quantile(0.05) * error <= delta:
         return "yes"
     is_beyond = abs(difference) - intervals.normal_quantile(0.005) * error > delta

@@ -79,8 +79,8 @@ def bias_score(estimates: GroupEstimates, power: float = -5.0, pooled_share: flo
     means = np.array(list(bias_means(estimates, power).values()))
     if np.isnan(means).any():
         raise NotDefined(
-            "the bias score needs a group with rows of both classes, and others that have "
-            "rows of both"
+            "the bias score needs a group with rows of both classes, and other groups with rows "
+            "of both classes"
         )
     pooled = estimates.pairs.pooled_auc
     return float(pooled_share * pooled + (1.0 - pooled_share) * means.mean())
@@ -126,7 +126,7 @@ def _abroca(
     n_resamples: int,
     random: np.random.RandomState,
 ) -> tuple[float, ...]:
-    """Row of the table: a group compared with another group or with all others."""
+    """Return the table row of a group, compared with another group or with all other groups."""
     curve = curves.of_group(g)
     other = curves.of_others(g) if reference is None else curves.of_group(reference)
     if other is None:
@@ -143,7 +143,7 @@ def _abroca(
         for n in (pairs.counts.n_negatives, pairs.counts.n_positives)
     )
     null = null_areas((curve, other), negatives, positives, n_resamples, random)
-    # Treat areas that differ by rounding only as equal.
+    # Treat areas as equal if they differ only by rounding error.
     pvalue = (1 + (null >= area - 1e-12).sum()) / (1 + n_resamples)
     return pairs.auc[g], reference_auc, area, null.mean(), pvalue
 

@@ -15,7 +15,7 @@ from skfedauc.report.estimates import GroupEstimates
 if TYPE_CHECKING:
     import pandas as pd
 
-# All pairs are compared for up to this many groups.
+# Largest number of groups for which all pairs are compared.
 _MOST_IN_PAIRS = 500
 
 

@@ -1,4 +1,4 @@
-"""`GroupEstimates`: what statistics are computed from."""
+"""`GroupEstimates`: AUCs, variances and pairs of groups, the input of every statistic."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 
 class GroupEstimates:
-    """AUCs of groups, their variances, and the pairs that they are computed from.
+    """AUCs of groups, with their variances, and the pairs of rows that determine the AUCs.
 
     Parameters
     ----------
@@ -72,6 +72,6 @@ class GroupEstimates:
             return self.policy.nan(error, self.pairs)
 
     def quiet(self) -> GroupEstimates:
-        """Return the same estimates without warnings and errors about undefined AUCs."""
+        """Return these estimates without warnings and errors about undefined AUCs."""
         variances = None if self.pairs.rows_repeat else self.variances
         return GroupEstimates(self.pairs, self.policy.quiet(), variances)

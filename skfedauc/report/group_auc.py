@@ -63,9 +63,9 @@ class GroupAUC:
     TypeError
         If `counts` is not a ScoreCounts, or `group_names` are not strings.
     ValueError
-        If `undefined` is none of the above, or the number of names differs from the number of
-        columns. With ``undefined="raise"`` also on access to an average or a gap if a group lacks a
-        class, and on access to a result that would be NaN.
+        If `undefined` is not a listed value, or the number of names differs from the number of
+        columns. With ``undefined="raise"``, also on access to an average or a gap if a group lacks
+        a class, and on access to a result that would be NaN.
 
     See Also
     --------
@@ -78,9 +78,10 @@ class GroupAUC:
     ``W+_g W-_h`` [1]_, where ``W+_g`` and ``W-_g`` are the weights of the positives and of the
     negatives of group g.
 
-    The average of the group AUCs by positives is the covariate-adjusted AUC [2]_. It equals the
-    pooled AUC if the negatives have the same score distribution in all groups. The average by
-    negatives equals the pooled AUC if the positives have the same score distribution in all groups.
+    The average of the group AUCs by positives is the covariate-adjusted AUC [2]_. This average
+    equals the pooled AUC if the negatives have the same score distribution in all groups. The
+    average by negatives equals the pooled AUC if the positives have the same score distribution in
+    all groups.
 
     References
     ----------
@@ -310,9 +311,9 @@ class GroupAUC:
         ----------
         weights : {"macro", "samples", "positives", "negatives", "within"}, mapping or array
             Weights of the groups: equal ("macro"), the group's weight of rows ("samples"), of
-            positives or of negatives, or the product of the last two ("within"). Alternatively, a
-            mapping or pandas Series with a weight for each label, or an array of weights in the
-            order of ``by_group``.
+            positives ("positives") or of negatives ("negatives"), or the product of the weights of
+            positives and negatives ("within"). Alternatively, a mapping or pandas Series with a
+            weight for each label, or an array of weights in the order of ``by_group``.
 
         Returns
         -------
@@ -445,8 +446,8 @@ class GroupAUC:
     def by_group(self) -> pd.DataFrame:
         """AUC and class counts of each group.
 
-        A DataFrame with the columns `auc` (NaN if undefined), `n_positives` and `n_negatives`,
-        indexed by group. The index is a MultiIndex if labels are tuples.
+        The DataFrame is indexed by group and has the columns `auc` (NaN if undefined),
+        `n_positives` and `n_negatives`. The index is a MultiIndex if labels are tuples.
         """
         import pandas as pd
 
@@ -529,9 +530,9 @@ class GroupAUC:
     def cross_matrix(self) -> pd.DataFrame:
         """AUC of each group's positives against each group's negatives.
 
-        A DataFrame of groups by groups. Rows are the group of the positives, columns the group of
-        the negatives, and the diagonal holds the group AUCs. Raises a ValueError if the matrix
-        would not fit in memory.
+        The DataFrame has one row and one column for each group. Rows are the groups of the
+        positives, columns are the groups of the negatives, and the diagonal holds the group AUCs.
+        Access raises a ValueError if the matrix would not fit in memory.
         """
         import pandas as pd
 
@@ -545,22 +546,25 @@ class GroupAUC:
     def bias_by_group(self) -> pd.DataFrame:
         """Bias AUCs and average equality gaps of each group.
 
-        They compare a group with its background, the rows of all other groups. A DataFrame indexed
-        by group, NaN if a class is absent, with the columns [1]_, [2]_:
+        These statistics compare a group with its background, the rows of all other groups. The
+        DataFrame is indexed by group and has these columns [1]_, [2]_, with NaN if a class is
+        absent:
 
-        ``auc``: the group AUC. It is low if the model separates the group's own classes badly.
+        ``auc``: the group AUC. A low value means that the model separates the group's own classes
+        badly.
 
-        ``bpsn_auc``: AUC of the background's positives against the group's negatives. It is low if
-        the group's negatives have high scores, which leads to many false positives.
+        ``bpsn_auc``: AUC of the background's positives against the group's negatives. A low value
+        means that the group's negatives have high scores, which leads to many false positives.
 
-        ``bnsp_auc``: AUC of the group's positives against the background's negatives. It is low if
-        the group's positives have low scores, which leads to many false negatives.
+        ``bnsp_auc``: AUC of the group's positives against the background's negatives. A low value
+        means that the group's positives have low scores, which leads to many false negatives.
 
         ``xauc_disparity``: `bnsp_auc` minus `bpsn_auc`; above 0 if the model favors the group.
 
         ``positive_aeg``, ``negative_aeg``: average equality gaps of the positives and of the
         negatives. The gap is the probability that a row of the group scores above a background row
-        of the same class, minus one half. It ranges from -0.5 (always below) to 0.5 (always above).
+        of the same class, minus one half. The gap ranges from -0.5 (always below) to 0.5 (always
+        above).
 
         Notes
         -----
@@ -603,9 +607,9 @@ class GroupAUC:
         -------
         pandas.Series
             Means of `auc`, `bpsn_auc` and `bnsp_auc`: ``mean(value ** power) ** (1 / power)`` over
-            the groups where the AUC is defined [1]_, with equal weights. For power 0, the geometric
-            mean. NaN if no group has a defined AUC. If `undefined` is a number, it is used as the
-            `auc` of groups that lack a class.
+            the groups where the AUC is defined [1]_, with equal weights. Power 0 gives the
+            geometric mean. NaN if no group has a defined AUC. If `undefined` is a number, this
+            number is the `auc` of groups that lack a class.
 
         Raises
         ------
@@ -654,7 +658,7 @@ class GroupAUC:
         Notes
         -----
         The defaults give the score of the competition "Jigsaw Unintended Bias in Toxicity
-        Classification" (2019). Its groups are identities, which may overlap there.
+        Classification" (2019). The groups of the competition are identities, which may overlap.
 
         Examples
         --------
@@ -689,8 +693,8 @@ class GroupAUC:
         -------
         pandas.DataFrame
             Indexed by group: `auc`, `reference_auc`, and `abroca` [1]_, the exact area between the
-            two curves. The area is 0 if the curves are the same. It is at least the absolute
-            difference of the AUCs, and equals that difference if the curves do not cross. With
+            two curves. The area is 0 if the curves are the same. The area is at least the absolute
+            difference of the AUCs, and equals this difference if the curves do not cross. With
             `n_resamples`, also `expected`, the mean area under the null hypothesis, `pvalue`,
             `pvalue_adjusted` and the `adjustment`: Holm's, or Benjamini and Hochberg's for more
             than 50 groups. NaN if a class is absent.
@@ -749,9 +753,9 @@ class GroupAUC:
         method : {"logit", "delong", "exact"}, default="logit"
             "logit": DeLong's variance with limits on the logit scale. For group AUCs, and for the
             pooled AUC with fixed groups, each limit is replaced by the limit of Newcombe's method 5
-            [1]_ if that is further out. "delong": DeLong's variance with limits on the AUC scale,
-            clipped to [0, 1]. "exact": limits that are valid for any distribution of independent
-            rows; they are wide with few rows.
+            [1]_ if Newcombe's limit is further out. "delong": DeLong's variance with limits on the
+            AUC scale, clipped to [0, 1]. "exact": limits that are valid for any distribution of
+            independent rows; they are wide with few rows.
         of : {"groups", "statistics"}, default="groups"
             "groups" gives an interval for each group AUC; "statistics" gives intervals for the
             pooled AUC, the averages, the worst AUC and the difference.
@@ -834,13 +838,14 @@ class GroupAUC:
         Notes
         -----
         The statistic is the weighted variance of the group AUCs, divided by its expectation under
-        the null hypothesis. It is compared with an F distribution, with Box's approximation [1]_
-        for the degrees of freedom of the numerator and Satterthwaite's for the denominator.
+        the null hypothesis. The statistic is compared with an F distribution. Box's approximation
+        [1]_ gives the numerator degrees of freedom, and Satterthwaite's approximation gives the
+        denominator degrees of freedom.
 
-        Group variances are unbiased estimates. With weights they are DeLong's, with half the
-        degrees of freedom of their effective sample sizes. In simulations of 3 groups of 400 rows
-        the rejection rate under the null hypothesis was at most 5 % with gamma (shape 0.5 and 1)
-        and lognormal (sigma 1) weights, and 6 % with sigma 3.
+        Group variances are unbiased estimates. With weights, DeLong's variances replace these
+        estimates, with half the degrees of freedom of their effective sample sizes. In simulations
+        of 3 groups of 400 rows the rejection rate under the null hypothesis was at most 5 % with
+        gamma (shape 0.5 and 1) and lognormal (sigma 1) weights, and 6 % with sigma 3.
 
         For 100 or more groups with fewer than 10 rows of the smaller class on average, the
         statistic is a sum of one term per group, compared with the normal distribution; `method`
@@ -892,12 +897,12 @@ class GroupAUC:
         All pairs of groups are compared simultaneously. The confidence limits of the difference of
         a pair follow from the limits of its two groups [1]_, with quantiles of the studentized
         range; for two groups this is the comparison of two samples. The p value is the smallest
-        error rate at which the interval excludes 0. It is the smallest `pvalue_adjusted` of
-        `compare_groups()` if that method can compare all groups. Above 2,000 groups the largest
-        lower limit of a group is compared with the smallest upper limit, with Bonferroni's
-        correction.
+        error rate at which the interval excludes 0. The p value equals the smallest
+        `pvalue_adjusted` of `compare_groups()` if `compare_groups` can compare all groups. Above
+        2,000 groups the largest lower limit of a group is compared with the smallest upper limit,
+        with Bonferroni's correction.
 
-        `test_equal_groups` tests this null hypothesis by the variance of all group AUCs. It has
+        `test_equal_groups` tests this null hypothesis by the variance of all group AUCs, and has
         more power against many small differences.
 
         References
@@ -960,15 +965,15 @@ class GroupAUC:
         other; this is one comparison, without adjustment.
 
         In the average of the other groups ("rest") a group with m positives and n negatives has the
-        weight ``m n / (m + n)``. These are inverse-variance weights if the placement values of both
-        classes have equal variances. A tiny group therefore has little weight. The weights depend
-        only on the numbers of rows (with sample weights: on effective sample sizes) and are treated
-        as constants: the variance of the average is ``sum w^2 v / (sum w)^2``. Each ``v`` is the
-        larger of the group's DeLong variance and the variance from placement values pooled over
-        groups. In simulations under the null hypothesis (500 runs; 10 groups of 3/50 or 20/400
+        weight ``m n / (m + n)``. The weights are inverse-variance weights if the placement values
+        of both classes have equal variances. A tiny group therefore has little weight. The weights
+        depend only on the numbers of rows (with sample weights: on effective sample sizes) and are
+        treated as constants: the variance of the average is ``sum w^2 v / (sum w)^2``. Each ``v``
+        is the larger of the group's DeLong variance and the variance from placement values pooled
+        over groups. In simulations under the null hypothesis (500 runs; 10 groups of 3/50 or 20/400
         positives/negatives, AUCs of .8 to .95, tied scores, unequal spreads) at most 1.8 % of
         families had an adjusted p value below 5 %. With two groups of 20/400, AUC .95 and unequal
-        spreads, 4.6 % had one.
+        spreads, 4.6 % of families had such a p value.
 
         References
         ----------
@@ -1004,9 +1009,9 @@ class GroupAUC:
         """Standard deviation of the groups' true AUCs, by restricted maximum likelihood (REML).
 
         Groups are weighted by their numbers of rows, so a tiny group has little influence on the
-        estimate. `heterogeneity` gives its interval and other estimators. The estimate is at most
-        one half, the largest possible standard deviation of AUCs. Groups with fewer than two rows
-        of a class are left out; NaN with fewer than two remaining groups.
+        estimate. `heterogeneity` gives the interval of tau and other estimators. The estimate is at
+        most one half, the largest possible standard deviation of AUCs. Groups with fewer than two
+        rows of a class are left out; NaN with fewer than two remaining groups.
 
         Scorers (`neg_tau`) average the unbiased estimate of ``tau**2`` instead: the variance of the
         group AUCs minus the mean of their estimated variances. This estimate may be negative.
@@ -1065,8 +1070,8 @@ class GroupAUC:
 
         The intervals assume normal true AUCs. The 95 % intervals of "reml" then cover the true
         value in 92 to 99 % of simulations. If the true AUCs have a Beta distribution of mean .9 and
-        a standard deviation of .03, .05 and .08, they cover it in 91 to 96, 84 to 92 and 79 to
-        86 %; the coverage is lower with more groups.
+        a standard deviation of .03, .05 and .08, the intervals cover the true value in 91 to 96, 84
+        to 92 and 79 to 86 %; the coverage is lower with more groups.
 
         References
         ----------
@@ -1126,8 +1131,8 @@ class GroupAUC:
 
         Notes
         -----
-        This is an equivalence test (TOST): an average is equivalent to the pooled AUC if the 90 %
-        interval of their difference, for fixed groups, is within `delta` of 0, that is, if two
+        The method is an equivalence test (TOST): an average is equivalent to the pooled AUC if the
+        90 % interval of their difference, for fixed groups, is within `delta` of 0, that is, if two
         one-sided tests reject at 5 %. An average is not equivalent if the 99 % interval lies
         entirely beyond `delta`; the level is stricter because five averages are tested. Failing to
         detect a difference does not show that there is none. The Anderson-Darling test [1]_ shows

@@ -20,7 +20,7 @@ from skfedauc.report.bias import bias_score
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.undefined import NotDefined
 
-# Names of the table below, for type checkers; in scorers gaps have the prefix "neg_".
+# Names of the statistics below, for type checkers. In scorers, gaps have the prefix "neg_".
 Average: TypeAlias = Literal["macro", "samples", "positives", "negatives", "within"]
 Gap: TypeAlias = Literal["difference", "cross_difference", "tau"]
 StatisticName: TypeAlias = (
@@ -32,9 +32,9 @@ ScorerStatistic: TypeAlias = (
     | Literal["neg_difference", "neg_cross_difference", "neg_tau"]
 )
 
-# Statistics that need the cross matrix are omitted from tables above this many groups.
+# Largest number of groups in tables with statistics that need the cross matrix.
 MATRIX_GROUPS = 500
-# Below this share of weighted cross-group pairs, sum them directly: a difference loses precision.
+# Below this share, sum weighted cross-group pairs directly: a difference would lose precision.
 _FEW_CROSS = 1e-3
 
 NO_SPREAD = "the spread of AUCs needs two groups with two rows of each class"
@@ -68,7 +68,8 @@ def decomposition(pairs: GroupPairs) -> Decomposition:
     if not pairs.has_cross_pairs:
         cross = float("nan")
     elif pairs.u2.dtype.kind == "f" and weight - weight_within < _FEW_CROSS * weight:
-        # The difference of two sums would lose so few pairs to rounding.
+        # Sum these few pairs directly: the difference of two large sums would lose them to
+        # rounding.
         u2_across, across = pairs.over_others
         cross = share_of(u2_across[1, 0].sum(), across[1, 0].sum())
     else:
@@ -96,7 +97,7 @@ def average(estimates: GroupEstimates, weights: Callable[[GroupPairs], NDArray[A
     total = float(of_group[used].sum())
     if not total > 0:
         raise NotDefined("no group that counts has rows of both classes")
-    # Not a dot product, whose rounding depends on the number of threads.
+    # Avoid a dot product, because its rounding depends on the number of threads.
     return min(float((of_group[used] * auc[used]).sum()) / total, 1.0)
 
 
@@ -248,8 +249,7 @@ _OTHER_NAMES = {
 def check_statistic(name: Any, *, scorer: bool = False) -> str:
     """Return the name if there is such a statistic; otherwise raise an error that lists all names.
 
-    With `scorer`, names are those of scorers, where greater is better: gaps have the prefix
-    "neg_".
+    With `scorer`, gaps have the prefix "neg_", because greater is better in scorers.
     """
     names = {
         name if statistic.greater_is_better or not scorer else f"neg_{name}": None

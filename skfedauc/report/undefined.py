@@ -19,7 +19,7 @@ class NotDefined(Exception):
     Parameters
     ----------
     reason : str
-        What the statistic needs, as the start of a sentence.
+        Requirement of the statistic, as the start of a sentence.
     more_rows_help : bool, default=True
         Whether the statistic would be defined with more rows.
     """
@@ -31,7 +31,7 @@ class NotDefined(Exception):
 
 
 class UndefinedPolicy:
-    """What to do about groups that lack a class, and about statistics that are undefined.
+    """Treatment of groups that lack a class and of undefined statistics.
 
     Each report has its own policy, because the policy knows which warnings were issued.
 
@@ -40,7 +40,7 @@ class UndefinedPolicy:
     undefined : {"skip", "ignore", "raise"} or float
         See `GroupAUC`.
     remedy : str, default=""
-        Sentence, with a leading space, that messages end with.
+        Last sentence of messages, with a leading space.
     warns_once : bool, default=False
         Whether to warn once for all statistics, as scorers do in each fold.
     is_quiet : bool, default=False
