@@ -137,15 +137,19 @@ def refer_to_public_name(app, env, node, contnode):
     """Resolve a public name that a docstring mentions without its package."""
     if node.get("refdomain") != "py" or node["reftarget"].startswith("skfedauc."):
         return None
-    return env.get_domain("py").resolve_xref(
-        env,
-        node["refdoc"],
-        app.builder,
-        node["reftype"],
-        f"skfedauc.{node['reftarget']}",
-        node,
-        contnode,
-    )
+    for module in ("skfedauc", "skfedauc.plotting", "skfedauc.datasets"):
+        found = env.get_domain("py").resolve_xref(
+            env,
+            node["refdoc"],
+            app.builder,
+            node["reftype"],
+            f"{module}.{node['reftarget']}",
+            node,
+            contnode,
+        )
+        if found is not None:
+            return found
+    return None
 
 
 def draw_architecture(app):

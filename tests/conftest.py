@@ -1,1 +1,1 @@
-"""What all tests share."""
+"""Because of this file, pytest puts `tests/` on the path: tests in subfolders import `oracles`."""
