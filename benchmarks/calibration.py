@@ -1,7 +1,7 @@
 """Coverage of intervals and error rates of tests: ``python -m benchmarks.calibration``.
 
-Each line of a table is simulated data with known true AUCs and fixed seeds. The tables are written
-to ``docs/calibration.md``.
+Each line of a table summarizes simulated data with known true AUCs and fixed seeds. The tables are
+written to ``docs/calibration.md``.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Groups(NamedTuple):
     auc : sequence of float
         True AUC of each group.
     ratio : sequence of float
-        Standard deviation of the positives over that of the negatives.
+        Standard deviation of the positives divided by the standard deviation of the negatives.
     scale, shift : sequence of float
         Factor and offset of the scores of each group.
     """
@@ -108,7 +108,7 @@ def single(n_runs: int, seed: int, m: int, n: int, auc: float, ratio: float) -> 
 def few_positives(n_runs: int, seed: int, m: int, n: int, auc: float) -> list[str]:
     """Coverage of the interval of one AUC by the distribution of the scores.
 
-    The distributions: normal scores with equal standard deviations, with twice the standard
+    The distributions are normal scores with equal standard deviations, with twice the standard
     deviation in the positives, and rounded to whole numbers; and two values, whose probabilities in
     the two classes add up to 1.
     """
@@ -139,8 +139,8 @@ def few_positives(n_runs: int, seed: int, m: int, n: int, auc: float) -> list[st
 def largest(n_runs: int, seed: int, of: Groups, kind: str) -> list[str]:
     """Test of the largest difference: rejections, contradictions, coverage; errors of pairs.
 
-    Scores are normal. "whole" rounds them, "two values" keeps whether they are above 0.8, and a
-    number is the sigma of lognormal weights of the rows.
+    Scores are normal. "whole" rounds them, "two values" replaces scores by whether they are above
+    0.8, and a number is the sigma of lognormal weights of the rows.
     """
     rng = np.random.default_rng(seed)
     rejected, contradicts, covers, pairs = [], [], [], []
@@ -163,7 +163,7 @@ def largest(n_runs: int, seed: int, of: Groups, kind: str) -> list[str]:
         if truth > 0:
             wrong = alike[first, second] == 0
             pairs.append((found.compare_groups()["pvalue_adjusted"][wrong] < 0.05).any())
-    # If all AUCs are equal, a pair is rejected whenever the largest difference is.
+    # If all AUCs are equal, a pair is rejected whenever the largest difference is rejected.
     return [percent(v) for v in (rejected, contradicts, covers, pairs or rejected)]
 
 
@@ -214,7 +214,8 @@ def averages(n_runs: int, seed: int, n_groups: int, tau: float, m: int, n: int) 
 def pooled(n_runs: int, seed: int, n_groups: int, spread: float) -> list[str]:
     """Coverage of the pooled AUC for fixed groups, and for random groups with random shifts."""
     rng = np.random.default_rng(seed)
-    # True value for random groups: simulated with many groups; for fixed groups: from cross AUCs
+    # The true value for random groups is simulated with many groups. The true value for fixed
+    # groups follows from cross AUCs.
     large = report(rng, groups(4000, 30, 60, 0.75, shift=rng.normal(0, spread, 4000))).pooled
     held: dict[str, list[bool]] = {"rows": [], "groups": []}
     apart = ndtri(0.75) * np.sqrt(2.0)
@@ -259,7 +260,7 @@ def weighted(n_runs: int, seed: int, m: int, n: int, auc: float, sigma: float) -
 
 
 def unequal(n_runs: int, seed: int, n_groups: int, tau: float) -> list[str]:
-    """Averages of random groups whose sizes follow Zipf's law, and two models on their rows."""
+    """Averages of random groups with Zipf-distributed sizes, and two models on the groups' rows."""
     rng = np.random.default_rng(seed)
     size = 3_000 / np.arange(1, n_groups + 1)
     m, n = np.maximum(size / 5, 3).astype(int), np.maximum(size * 4 / 5, 12).astype(int)
@@ -378,7 +379,7 @@ def critical(n_runs: int, seed: int, m: int, n: int, auc: float) -> list[str]:
     for difference, pilot in zip(apart, pilots, strict=True):
         try:
             found = auc_critical_difference(None, m, n, distribution=(y[: m + n], pilot))
-        except ValueError:  # perfectly separated: refused
+        except ValueError:  # perfectly separated pilot rows are refused
             continue
         by_pilot.append(difference > found)
     pvalues = [auc_difference_pvalue(*pair, m, n) for pair in zip(a, b, strict=True)]
@@ -403,7 +404,7 @@ def equivalence(
 
 
 def chance(n_runs: int, seed: int, n_groups: int, m: int, n: int) -> list[str]:
-    """Mean difference of equal groups, and the mean of its estimate."""
+    """Mean difference of equal groups, and the mean of the estimated difference."""
     rng, seen, expected = np.random.default_rng(seed), [], []
     for run in range(n_runs):
         found = report(rng, groups(n_groups, m, n, 0.8))
@@ -544,8 +545,8 @@ def bootstrap_excludes_0(rows: Rows, seed: int) -> bool:
 def false_claims(n_runs: int, seed: int, n_rows: int, n_labels: Any, weighted: bool) -> list[str]:
     """Share of audits without gaps that make a claim, and that have a raw p value below .05.
 
-    `n_labels` are the numbers of labels of each sensitive column. A fifth of the rows is positive;
-    AUC .8; decisions at the median score; scores of three digits.
+    `n_labels` are the numbers of labels of each sensitive column. A fifth of the rows is positive,
+    and the AUC is .8. Decisions are made at the median score. Scores have three digits.
     """
     rng = np.random.default_rng(seed)
     claimed, by_themselves, n_claims = [], [], 0
@@ -560,7 +561,7 @@ def false_claims(n_runs: int, seed: int, n_rows: int, n_labels: Any, weighted: b
         audits = [audit.of(name) for name in audit.columns] if len(n_labels) > 1 else []
         adjusted, raw = [], []
         for own in {id(a): a for a in (*audits, audit)}.values():
-            # Added here, because the tables lack the test that all AUCs are equal.
+            # Read the claims, because the tables lack the test that all AUCs are equal.
             adjusted += own._claims.adjusted.values()
             raw += own._claims.pvalues.values()
         claimed.append(any((p < 0.05).any() for p in adjusted))
@@ -615,7 +616,7 @@ def tables() -> list[Table]:
         Table(
             "Interval of one AUC",
             "Coverage in % of 95 % intervals. Scores are normal. The ratio is the standard "
-            "deviation of the positives' scores divided by that of the negatives' scores.",
+            "deviation of the positives divided by the standard deviation of the negatives.",
             ["positives / negatives, AUC, ratio of deviations", "logit", "delong", "exact"],
             [
                 (f"{m}/{n}, {auc}, {ratio}", single, (m, n, auc, ratio))
@@ -792,13 +793,13 @@ def tables() -> list[Table]:
         Table(
             "No gap at all",
             "All groups have the same score distributions. Error rate in % at 5 % of the tests "
-            "that all group AUCs are equal; that each equals the others' average (any of them); "
+            "that all group AUCs are equal; that each AUC equals the others' average (any group); "
             "that the model favors no group (`xauc_disparity` of an audit); that both rates are "
             "equal (`equalized_odds_difference`); and that two groups have one ROC curve "
             f"(`abroca`, {RESAMPLES - 1} resamples). Share of runs in % in which a 95 % interval "
             "of the difference of group AUCs excludes 0: our interval, and the interval of "
-            f"fairlearn's bootstrap ({BOOTSTRAP_RUNS} runs, {RESAMPLES} resamples), which does so "
-            "because a resampled difference is never below 0.",
+            f"fairlearn's bootstrap ({BOOTSTRAP_RUNS} runs, {RESAMPLES} resamples), which excludes "
+            "0 because a resampled difference is never below 0.",
             [
                 "groups",
                 "equal groups",
@@ -902,7 +903,7 @@ def tables() -> list[Table]:
             "Rare positives, ties and unequal sizes, all AUCs being equal",
             "Error rate in % of tests at 5 %: of `test_equal_groups`, and of at least one "
             'comparison of `compare_groups("rest")`. The ratio is the standard deviation of the '
-            "positives divided by that of the negatives.",
+            "positives divided by the standard deviation of the negatives.",
             ["groups of positives/negatives", "equal groups", "with the rest"],
             [
                 ("10 groups of 20/2,000, AUC .9", rare, (groups(10, 20, 2000, 0.9), None)),
@@ -963,9 +964,10 @@ def tables() -> list[Table]:
         Table(
             "Critical difference",
             "Share in % of pairs of test sets with normal scores whose AUCs differ by more than "
-            "the critical difference at 5 % (`auc_critical_difference`). It is computed for "
-            "normal scores, for uniform scores, and from pilot rows as numerous as a test set. "
-            "The last column is the share in % of p values of `auc_difference_pvalue` below 5 %.",
+            "the critical difference at 5 % (`auc_critical_difference`). The critical difference "
+            "is computed for normal scores, for uniform scores, and from pilot rows as numerous as "
+            "a test set. The last column is the share in % of p values of `auc_difference_pvalue` "
+            "below 5 %.",
             ["positives/negatives, AUC", "binormal", "uniform", "pilot rows", "p value"],
             [
                 (f"{m}/{n}, {auc}", critical, (m, n, auc))
@@ -977,8 +979,8 @@ def tables() -> list[Table]:
         Table(
             "Averages that are off by delta",
             "Share of runs in % in which `agreement(delta)` finds the average by groups (macro) "
-            "equivalent to the pooled AUC although their true difference is delta. It should be "
-            "at most 5 %. Groups differ in level.",
+            "equivalent to the pooled AUC although their true difference is delta. The share "
+            "should be at most 5 %. Groups differ in level.",
             ["groups of positives/negatives, AUC", "delta", "named equivalent"],
             [
                 (f"{g} groups of {m}/{n}, {auc}", equivalence, (g, m, n, auc, levels))
@@ -1038,21 +1040,20 @@ cores. The standard error of a share of 95 % or of 5 % is 0.5 percentage points 
 Main limits:
 
 - Intervals of one AUC have a coverage of 93 % or more, except 92.7 % with 20 positives, 2,000
-  negatives, AUC .9 and twice the standard deviation in the positives. The coverage of `exact`
-  intervals is always sufficient, but they are wide.
+  negatives, AUC .9 and twice the standard deviation in the positives. `exact` intervals always have
+  sufficient coverage, but they are wide.
 - `delong` intervals (on the scale of the AUC) are too short with few rows or a large AUC.
 - Intervals over rows do not cover a population of groups: see the last column of the averages.
 - With few rows per class, the comparisons of single groups are conservative.
-- The tau of reports is 0 or more, and therefore too large on average if the true tau is 0.
-  Scorers average its square, which is unbiased. Its interval assumes normal true AUCs. For AUCs
-  with a Beta distribution its coverage is 85 to 96 % in 75 runs; with 100 groups of 5 positives
-  and 15 negatives and tau .06 it is 87 %.
+- The tau of reports is 0 or more, and therefore too large on average if the true tau is 0. Scorers
+  average an unbiased estimate of tau squared. The interval of tau assumes normal true AUCs. For
+  AUCs with a Beta distribution the coverage is 85 to 96 % in 75 runs. With 100 groups of 5
+  positives and 15 negatives and tau .06 the coverage is 87 %.
 - The critical difference from pilot rows (`auc_critical_difference`) is too small with few
   positives and a large AUC. The critical difference for uniform scores is too small as well.
-- In some designs, `agreement` finds an average with a difference of delta equivalent too often: in
-  up to 11 % of runs with two groups and AUC .95.
-- Intervals of the difference hold for all groups simultaneously, so that they are wide with many
-  groups.
+- In some designs, the error rate of the equivalence test (`agreement`) at a true difference of
+  delta is too high: up to 11 % of runs with two groups and AUC .95.
+- Intervals of the difference hold for all groups simultaneously, so they are wide with many groups.
 - The error rate of the test of the largest difference is 6.9 % with 10 groups of 20 positives, 200
   negatives, AUC .8 and twice the standard deviation in the positives; the coverage of its interval
   is 93.1 %. With 2 groups of 20 positives, 2,000 negatives, AUC .95 and twice the standard
