@@ -622,7 +622,7 @@ default=None
         Raises
         ------
         ValueError
-            If `numbers` are not increasing positions.
+            If the positions are not increasing.
 
         Examples
         --------

@@ -168,7 +168,7 @@ class Variances:
 
     @functools.cached_property
     def delong(self) -> Floats:
-        """DeLong's variance of each group's AUC [1]_; NaN unless estimable."""
+        """DeLong's variance of each group's AUC; NaN unless estimable."""
         own = self.own_moments
         return ratio(own.positives_squared, self.positives.pairs) + ratio(
             own.negatives_squared, self.negatives.pairs
@@ -214,7 +214,7 @@ class Variances:
         """DeLong's variance, or an upper bound if it is 0 or cannot be estimated.
 
         The variance of an AUC A of m positives and n negatives is at most A (1 - A) / min(m, n)
-        [3]_; the bound uses `shrunk_auc` as A. DeLong's variance can be too small if rows have
+        (Birnbaum and Klose, 1957); the bound uses `shrunk_auc` as A. DeLong's variance can be too small if rows have
         unequal weights; the unbiased variance then replaces DeLong's variance if the unbiased
         variance is larger.
         """
@@ -325,7 +325,7 @@ class Variances:
 
     @functools.cached_property
     def pooled_clustered(self) -> float:
-        """Variance of the pooled AUC for random groups [2]_; NaN with fewer than two groups."""
+        """Variance of the pooled AUC for random groups; NaN with fewer than two groups."""
         auc = float(self.pooled.auc[0])
         residuals, counts = [], []
         u2 = u2_over_all(self.cells).astype(np.float64)
