@@ -214,9 +214,8 @@ class Variances:
         """DeLong's variance, or an upper bound if it is 0 or cannot be estimated.
 
         The variance of an AUC A of m positives and n negatives is at most A (1 - A) / min(m, n)
-        (Birnbaum and Klose, 1957); the bound uses `shrunk_auc` as A. DeLong's variance can be too small if rows have
-        unequal weights; the unbiased variance then replaces DeLong's variance if the unbiased
-        variance is larger.
+        (Birnbaum and Klose, 1957). The bound uses `shrunk_auc` as A. If rows have unequal weights,
+        DeLong's variance can be too small; a larger unbiased variance then replaces it.
         """
         found = np.fmax(self.delong, self.unbiased) if self.weighted else self.delong.copy()
         without = self.defined & ~(found > 0)
