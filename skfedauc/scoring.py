@@ -26,7 +26,8 @@ from skfedauc.report import (
 # share one method caller, which lives as long as the call.
 _ESTIMATES: WeakKeyDictionary[Any, dict[Any, tuple[GroupEstimates, Any]]] = WeakKeyDictionary()
 
-# Scikit-learn's default folds ignore groups; if rows are sorted by group, a fold may hold only one.
+# Scikit-learn's default folds ignore groups. If rows are sorted by group, a fold may hold one
+# group.
 FOLDS_REMEDY = (
     " In cross-validation use cv=WithinGroupStratifiedKFold(...), which gives each fold its share "
     "of every group's positives and negatives; a group needs as many of each as there are folds."
@@ -75,7 +76,8 @@ def make_group_auc_scorer(
     Returns
     -------
     GroupAUCScorer
-        A callable ``scorer(estimator, X, y)``, like those made by `sklearn.metrics.make_scorer`.
+        A callable ``scorer(estimator, X, y)``, like the scorers made by
+        `sklearn.metrics.make_scorer`.
 
     Raises
     ------
@@ -424,7 +426,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         shared = _ESTIMATES.setdefault(method_caller, {})
         if key not in shared:
             estimates = self._estimates(method_caller, estimator, X, y_true, groups, sample_weight)
-            # Keep the objects alive whose ids are part of the key.
+            # Keep references to the objects whose ids are part of the key.
             shared[key] = estimates, (source, sample_weight)
         estimates = shared[key][0]
         if self._statistic == "group":

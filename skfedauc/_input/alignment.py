@@ -201,7 +201,7 @@ def aligned(groups: Any, X: Any) -> Any:
     if absent.size:
         raise ValueError(
             f"groups has no label for {absent.size} of {places.size} index labels of X, such "
-            f"as [{all_shortened(absent[:3].tolist())}]; the index of groups must hold that of X."
+            f"as [{all_shortened(absent[:3].tolist())}]; its index must hold these labels."
         )
     _refuse_reset_index(groups, X, places)
     return groups.iloc[places]
@@ -218,7 +218,7 @@ def _refuse_reset_index(groups: Any, X: Any, places: NDArray[np.intp]) -> None:
     if np.array_equal(np.sort(groups.index.to_numpy()), np.arange(len(groups))):
         raise ValueError(
             "the index of groups holds the row numbers 0 to "
-            f"{len(groups) - 1:,} in another order, and that of X in rising order, as after "
+            f"{len(groups) - 1:,} in another order, and the index of X is increasing, as after "
             "reset_index. If the labels say which rows belong together, pass "
             "groups=groups.sort_index(); if the rows of groups are already in the order of X, "
             "reset the index of groups, too: groups.reset_index(drop=True)."

@@ -123,7 +123,7 @@ def check_labels(y: NDArray[Any], pos_label: Any = None) -> tuple[NDArray[np.boo
     if y.dtype.kind == "b" and pos_label in (None, True):
         return y, Classes.of(_distinct_bits(y), pos_label)
     if pos_label is None and y.dtype.kind in "iu" and y.size:
-        # The common case needs one pass.
+        # Integers 0 and 1 are the common case and need one pass.
         low, high = int(y.min()), int(y.max())
         if low >= 0 and high <= 1:
             return y.astype(np.bool_), Classes.of((low, high), None)
@@ -147,8 +147,8 @@ def check_labels(y: NDArray[Any], pos_label: Any = None) -> tuple[NDArray[np.boo
         )
         if not usual:
             raise ValueError(
-                f"y_true has the labels {listed}: pass pos_label=, the one that counts as "
-                "positive. It may be left out for {0, 1}, {-1, 1} and booleans only."
+                f"y_true has the labels {listed}: pass pos_label=, the positive "
+                "label; pos_label is optional for {0, 1}, {-1, 1} and booleans only."
             )
         pos_label = 1
     elif pos_label not in classes and (

@@ -63,7 +63,7 @@ def encode_array(column: NDArray[Any], name: str) -> tuple[NDArray[np.intp], Lab
 
 
 def _whole_numbers(column: NDArray[Any], name: str) -> NDArray[np.int64]:
-    """Return whole numbers in floats as integers; refuse those that floats cannot distinguish."""
+    """Return whole numbers in floats as integers; refuse numbers that floats cannot distinguish."""
     finfo = np.finfo(column.dtype)
     most = 2.0 ** min(finfo.nmant + 1, 62)
     if not (np.isfinite(column).all() and (column == np.rint(column)).all()):
@@ -180,7 +180,7 @@ def in_order(
 ) -> tuple[NDArray[np.intp], Labels]:
     """Return numbers and sorted labels from codes of unsorted labels."""
     labels = checked_labels(labels, name)
-    if labels.dtype.kind != "O":  # different objects may be equal in one dtype
+    if labels.dtype.kind != "O":  # conversion to one dtype may make objects equal
         labels, numbers = np.unique(labels, return_inverse=True)
     else:
         order = order_of(labels.tolist())

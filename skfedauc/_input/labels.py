@@ -27,14 +27,14 @@ Labels = NDArray[Any]
 
 # Label of the group of rows without a label; it is sorted last.
 MISSING = "(missing)"
-# Kind of the label MISSING, which can be combined with any other kind
+# Kind of the label `MISSING`, which can be combined with any other kind
 ANY_KIND = "any"
 # Kind of dates with a time zone, which are sorted by instant.
 _AWARE = "date with a time zone"
 # Up to this number of labels, text is sorted without conversion to integers.
 _FEW_LABELS = 100
 
-# Parts of messages
+# Texts that several messages share
 KINDS = (
     "booleans, integers, strings, dates, periods, intervals, members of an Enum, or tuples of them"
 )

@@ -37,7 +37,7 @@ class Rows(NamedTuple):
     n_missing : int
         Number of rows left out because they have no group label, except rows of weight 0.
     classes : Classes
-        Class labels, including those of rows left out.
+        Class labels, including the labels of rows left out.
     """
 
     positive: NDArray[np.bool_]

@@ -293,7 +293,7 @@ class GroupComparison:
                 # Adjust for the choice of one of two rates; the family adjusts for all claims.
                 raw = np.array([gap["pvalue"] for gap in of_rates])
                 of_two = weighted_holm(raw, np.ones(raw.size)).tolist()
-                # The minimum corrects a difference by rounding.
+                # Without rounding, `pvalue` would never exceed `pvalue_adjusted`.
                 of_rates = [
                     gap | {"pvalue": min(pvalue, gap["pvalue_adjusted"])}
                     for gap, pvalue in zip(of_rates, of_two, strict=True)

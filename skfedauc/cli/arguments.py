@@ -256,7 +256,7 @@ def _encoding(text: str) -> str:
 
     try:
         "".encode(text)
-    except LookupError:  # also raised for codecs from bytes to bytes, such as hex
+    except LookupError:  # `encode` also refuses codecs of bytes
         raise argparse.ArgumentTypeError(f"unknown encoding {shortened(text)}") from None
     return codecs.lookup(text).name
 

@@ -114,7 +114,7 @@ class _TextFile:
         reader = pd.read_csv(
             self._open(),
             sep=separator,
-            # Pandas would rename a column without a name, but keeps a column name that is a number.
+            # Number the columns, because pandas would rename columns without a name.
             header=0,
             names=range(len(columns)),
             dtype=str,
@@ -126,7 +126,7 @@ class _TextFile:
         parts, may_be_short = [], False
         with reader as chunks:
             for chunk in chunks:
-                # Pandas makes an index of the first cells if the first rows have too many.
+                # Pandas makes an index of the first cells if the first rows have too many cells.
                 if not isinstance(chunk.index, pd.RangeIndex):
                     raise CommandError(
                         f"{self.name}: data row 1 has more cells than the header, which has "

@@ -134,7 +134,8 @@ def merged_batches(
                 parts = list(counted)
                 for number, counts in enumerate(parts, start=done.n_batches):
                     agreement.check(number, counts)
-                # A single assignment: an interrupt leaves each batch either counted or not.
+                # A single assignment ensures that an interrupt leaves each batch either counted or
+                # not counted.
                 done = done.with_round(parts)
                 batch_round.clear()
                 if verbose > 0:

@@ -74,11 +74,11 @@ class Checkpoint(Generic[P]):
         self._restore, self._scores_of = restore, scores_of
         self._written, self._took = time.monotonic(), 0.0
         self._n_done, self._expected = 0, 0
-        # Checksums of the scores of all batches before a batch, by its number
+        # Item i is the checksum of the scores of all batches before batch i.
         self._checksums = {0: 0}
 
     def after_those_done(self, numbered: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
-        """Read all batches, and yield those that the file does not cover."""
+        """Read all batches, and yield the batches that the file does not cover."""
         n_read = 0
         for number, batch in numbered:
             n_read = number + 1

@@ -88,7 +88,7 @@ def _wrong_cells(cells: Cells) -> str | None:
         return "its scores are not in order"
     for counts in (negatives, positives):
         if counts.dtype not in (np.uint32, np.uint64) or counts.size != scores.size:
-            return "its counts are not those of its scores"
+            return "its counts do not match its scores"
         if float(counts.sum(dtype=np.float64)) > _MOST_ROWS:
             return "it has more rows than can be counted"
     if not ((negatives > 0) | (positives > 0)).all():
@@ -96,13 +96,13 @@ def _wrong_cells(cells: Cells) -> str | None:
     if weights is None:
         return None
     if weights.dtype != np.float64 or weights.shape != (4, scores.size):
-        return "its weights are not those of its scores"
+        return "its weights do not match its scores"
     if not np.isfinite(weights).all():
         return "its weights are not finite"
     try:
         check_weight_sums(weights, negatives, positives)
     except ValueError:
-        return "its weights are not those of its counts"
+        return "its weights do not match its counts"
     return None
 
 
@@ -111,7 +111,7 @@ def _wrong_labels(cells: Cells, labels: NDArray[Any] | None) -> str | None:
     if labels is None:
         return None if n_groups <= 1 else "its groups have no labels"
     if not isinstance(labels, np.ndarray) or labels.shape != (n_groups,):
-        return "its labels are not those of its groups"
+        return "its labels do not match its groups"
     return None if _input.are_sorted_labels(labels) else "its labels are not in order"
 
 

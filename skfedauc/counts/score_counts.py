@@ -204,8 +204,8 @@ class ScoreCounts:
         Notes
         -----
         Peak memory is at most about 45 bytes per row (90 with weights), including the counts but
-        not the input. This holds for numpy arrays with integer labels and groups; text labels take
-        more memory while they are encoded.
+        not the input. The bound holds for numpy arrays with integer labels and groups; text labels
+        take more memory while they are encoded.
 
         Examples
         --------
@@ -390,7 +390,7 @@ default=None
         >>> ScoreCounts.from_batches(days())
         ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 4 distinct scores)
         """
-        # Imported here because it imports joblib, which counting rows does not need.
+        # The import is local because it imports joblib, which counting rows does not need.
         from skfedauc.counts.batches import Columns, check_columns, merged_batches, scores_of
         from skfedauc.counts.checkpoint import Checkpoint
 
@@ -479,8 +479,8 @@ default=None
         without = sum(part.labels is None for part in parts)
         if 0 < without < len(parts):
             raise ValueError(
-                f"{without} of {len(parts)} score counts have no groups and the others have; "
-                "name the groups of those without, for instance by "
+                f"{without} of {len(parts)} score counts have no groups, and the others "
+                "have groups; name the missing groups, for instance by "
                 "counts.regroup({None: 'device 7'})."
             )
         if len(parts) == 1:
@@ -797,7 +797,7 @@ without a group label left out)
     def labels(self) -> NDArray[Any] | None:
         """Sorted labels of the groups as a read-only array; None if the rows came without groups.
 
-        The array has shape (n_groups,). Its dtype is bool, an integer type, datetime64[us], or
+        The array has shape (n_groups,). The dtype is bool, an integer type, datetime64[us], or
         object for labels of other kinds. Group g of `cells` has the label ``labels[g]``.
         """
         return self._labels

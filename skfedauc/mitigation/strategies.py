@@ -88,7 +88,7 @@ class GridReduction(Strategy):
         name = type(self.mitigator).__name__
         if not isinstance(self.mitigator.constraints, ClassificationMoment):
             raise ValueError(
-                f"constraints of {name} must be those of a classifier, such as "
+                f"constraints of {name} must be constraints for classifiers, such as "
                 f"DemographicParity(); got {type(self.mitigator.constraints).__name__}."
             )
         if isinstance(self.mitigator.estimator, FrozenEstimator):
@@ -193,7 +193,7 @@ class Thresholds(Strategy):
         if not np.array_equal(known, classes):
             raise ValueError(
                 f"y has the classes {classes.tolist()}, and the frozen estimator of "
-                f"ThresholdOptimizer was fitted on {known.tolist()}; pass labels like those."
+                f"ThresholdOptimizer was fitted on {known.tolist()}; pass labels of these classes."
             )
         if method == "predict" and known.dtype.kind not in "biuf":
             raise ValueError(

@@ -266,7 +266,7 @@ def _results_of(search: Any) -> Mapping[str, Any]:
     return results
 
 
-# Splitters that test each row once.
+# Names of the splitters that test each row once.
 _EACH_ROW_ONCE = {
     "KFold",
     "StratifiedKFold",

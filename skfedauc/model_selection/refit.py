@@ -364,8 +364,9 @@ def pareto_front(search: Any, *, score: str, gap: Gap = "difference") -> pd.Data
         raise TypeError(f"score must be the name of a score; got {type(score).__name__}.")
     results = search.cv_results_
     scores, gaps = scores_and_gaps(results, score, _checked_gap(gap))
-    # Sorted by decreasing score, then increasing gap: keep a candidate if its gap is smaller than
-    # all gaps before it, or if its score and gap equal those of the last kept candidate.
+    # Candidates are sorted by decreasing score, then by increasing gap. Keep a candidate if its gap
+    # is smaller than all previous gaps, or if it has the same score and gap as the last kept
+    # candidate.
     order = np.lexsort((gaps, -np.where(np.isnan(scores), -np.inf, scores)))
     kept: list[int] = []
     for candidate in order[: int((~np.isnan(scores)).sum())].tolist():

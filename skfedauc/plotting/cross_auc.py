@@ -450,7 +450,7 @@ class CrossAUCDisplay(ReportDisplay):
 
     def _draw_value(self, row: int, column: int, value: float) -> Text:
         red, green, blue, _ = self.im_.to_rgba(np.array([value]))[0]
-        # Relative luminance, Recommendation ITU-R BT.709
+        # Relative luminance by Recommendation ITU-R BT.709
         is_dark = 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.45
         return self.ax_.text(
             column,

@@ -132,6 +132,6 @@ def _limits(scores: Floats, weights: Floats) -> tuple[float, float]:
     below = np.cumsum(weights[order])
     at = np.searchsorted(below, np.array([_TAIL, 1 - _TAIL]) * below[-1])
     inner_low, inner_high = scores[order[np.minimum(at, scores.size - 1)]].tolist()
-    # Halves, because the difference of two floats can overflow.
+    # Compare halves, because the difference of two floats can overflow.
     far = high / 2 - low / 2 > inner_high - inner_low
     return (inner_low, inner_high) if far and inner_low < inner_high else (low, high)

@@ -175,7 +175,7 @@ class GroupScoreDisplay(ReportDisplay):
             raise ValueError(
                 f"{cls.__name__} draws scores that are compared with each other; the report "
                 "compares scores within folds only. Draw the report of one fold (folds[0]), or "
-                "that of all out-of-fold scores (over_folds)."
+                "the report of all out-of-fold scores (over_folds)."
             )
         bins = _input.check_whole_number(bins, "bins", 2)
         found = score_histograms(report.counts.cells, bins)
