@@ -51,8 +51,8 @@ def kolmogorov_distances(cells: Cells, ranks: Ranks, side: int) -> Floats:
     starts, group = cells.starts[:-1], cells.groups
     weight = np.add.reduceat(column.astype(np.float64), starts)
     # Both distribution functions are non-decreasing, and the group's function is constant between
-    # the group's scores. The largest distance is therefore at a score of the group or just below
-    # it.
+    # the group's scores. The largest distance is therefore at a score of the group, or just below
+    # such a score.
     sums = np.cumsum(column, dtype=ranks.total.dtype)
     # Integer sums are exact; with weights, the rounding error of a sum over all groups is harmless.
     before = np.append(ranks.total.dtype.type(0), sums)[starts][group]
@@ -137,7 +137,7 @@ def _gamma_pvalue(statistic: float, n_samples: int, share: Floats, middle: Float
     low_before = np.cumsum(low) - low
     high_after = high.sum() - np.cumsum(high)
     trace2 = 2 * np.dot(low_before, high) + (share**2).sum()
-    # Terms with two equal indices: the third index is below or above them.
+    # In terms with two equal indices, the third index is below or above these two.
     alike = weight * share * ((1.0 - middle) ** 2 * low_before + middle**2 * high_after)
     trace3 = 6 * np.dot(low_before * both, high_after) + 3 * alike.sum() + (share**3).sum()
     degrees_of_freedom = n_samples - 1

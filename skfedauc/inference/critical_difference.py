@@ -222,11 +222,13 @@ def auc_difference_pvalue(
     auc_critical_difference : The critical difference: the difference with a p value of 5 %.
     compare_roc_auc : Paired comparison of two models on the same rows.
 
-    Notes ----- The test statistic is the difference divided by ``sqrt(2 V (1 - correlation))``,
-    with the variance V of an AUC as in `auc_critical_difference`. The null distribution of the
-    statistic is normal (Student's t with pilot rows). In simulations with normal scores, AUCs of
-    0.7 to 0.95 and 10/40 to 50/950 positives/negatives, the p value is below 5 % in 1 to 6 % of
-    cases without a true difference.
+    Notes
+    -----
+    The test statistic is the difference divided by ``sqrt(2 V (1 - correlation))``, with the
+    variance V of an AUC as in `auc_critical_difference`. The null distribution of the statistic is
+    normal (Student's t with pilot rows). In simulations with normal scores, AUCs of 0.7 to 0.95 and
+    10/40 to 50/950 positives/negatives, the p value is below 5 % in 1 to 6 % of cases without a
+    true difference.
 
     Examples
     --------
@@ -311,8 +313,8 @@ class _Population(NamedTuple):
     drawn : _Moments
         Moments of the scores that `draw` returns.
     draw : callable
-        Function of a random state, whether to draw positives, and a shape. Returns an array of
-        scores.
+        Function of a random state, whether to draw positives, and a shape; the result is an
+        array of scores.
     pilot : tuple of int or None
         Numbers of positives and of negatives in the pilot rows; None for a known distribution.
     """

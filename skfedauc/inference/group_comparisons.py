@@ -56,7 +56,7 @@ def with_rest(variances: Variances, confidence_level: float) -> Comparisons:
     rest = AUCSpread(
         auc,
         average(spread.variance, 2),
-        # P(all other groups are perfect) <= (true average) ** (sum of weights)
+        # P(all other groups are perfect) is at most (true average) ** (sum of weights).
         of_others,
         average(spread.once, 2),
         average(spread.often, 2),

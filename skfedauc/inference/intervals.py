@@ -208,7 +208,7 @@ class AUCSpread(NamedTuple):
         if method == "logit":
             further = np.maximum if end else np.minimum
             found = further(found, self._newcombe(end, deviate))
-        # P(perfect separation) <= AUC**k with k independent pairs
+        # With k independent pairs, the probability of perfect separation is at most AUC**k.
         with np.errstate(divide="ignore"):
             near = np.exp(np.log(ndtr(-deviate)) / np.maximum(self.n_smaller_class, 1.0))
         perfect = self.auc == 1.0 - end

@@ -287,7 +287,7 @@ def sidak(confidence_level: float, n_comparisons: int) -> tuple[float, Callable[
     def adjusted(deviate: Floats) -> Floats:
         from scipy.special import ndtr
 
-        with np.errstate(divide="ignore"):  # a p value of 1
+        with np.errstate(divide="ignore"):  # the p value can be 1
             found: Floats = -np.expm1(n_comparisons * np.log1p(-2.0 * ndtr(-deviate)))
         return found
 
@@ -416,7 +416,7 @@ def studentized_range_tail(value: ArrayLike, n_groups: int) -> Floats:
         x = -8.0 + share * width
         below = log_ndtr(x)
         density = np.log(n_groups) - x**2 / 2.0 - np.log(2.0 * np.pi) / 2.0
-        with np.errstate(divide="ignore"):  # a value of 0
+        with np.errstate(divide="ignore"):  # the value can be 0
             inside = np.log1p(-np.exp(log_ndtr(x - q) - below))
         reached = -np.expm1((n_groups - 1) * inside)
         terms = np.exp(density + (n_groups - 1) * below) * reached

@@ -367,8 +367,8 @@ class Variances:
             negative_squares, positive_squares = (
                 column[cells].astype(np.float64) for column in of_squares
             )
-            # Squared weight of the lower negatives, plus one half (`halves`) or one quarter
-            # (`quarters`) of the squared weight of the tied negatives
+            # `halves` is the squared weight of the lower negatives plus one half of the squared
+            # weight of the tied negatives; `quarters` adds one quarter instead of one half.
             halves = squares_below[cells] / 2.0
             quarters = halves - negative_squares / 4.0
             amounts = (

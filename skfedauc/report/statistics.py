@@ -265,7 +265,7 @@ def check_statistic(name: Any, *, scorer: bool = False) -> str:
         elif scorer and f"neg_{name}" in names:
             hint = f" Greater must be better in a scorer: use 'neg_{name}'."
         elif not scorer and name.removeprefix("neg_") in names:
-            plain = name.removeprefix("neg_")  # a known statistic
+            plain = name.removeprefix("neg_")  # the name of a statistic
             hint = f" Only scorers have the prefix 'neg_': use {plain!r}."
         elif near:
             hint = f" Did you mean {_words.shortened(near[0])}?"

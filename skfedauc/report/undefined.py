@@ -70,7 +70,7 @@ class UndefinedPolicy:
     def quiet(self) -> UndefinedPolicy:
         """Return a policy that uses the same groups and neither warns nor raises."""
         undefined: Undefined = "ignore" if self.replacement is None else self.replacement
-        # A policy rather than a warnings filter, because filters affect all threads.
+        # Return a policy and set no warnings filter, because filters affect all threads.
         return UndefinedPolicy(undefined, is_quiet=True)
 
     def report_groups(self, pairs: GroupPairs) -> None:
