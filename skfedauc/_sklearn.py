@@ -103,7 +103,7 @@ def response_method_name(estimator: Any, response_method: Any) -> str:
 
 
 def _instead(estimator: Any, response_method: Any) -> str:
-    """Return the part of a message that says what to pass instead."""
+    """Return the part of a message that states the remedy."""
     asked = (response_method,) if isinstance(response_method, str) else response_method
     if "predict" in asked or not hasattr(estimator, "predict"):
         return ""

@@ -127,7 +127,7 @@ def _one_kind(labels: Labels, types: set[type], name: str) -> Labels:
 
 @functools.cache
 def _pandas_distinguishes_strings() -> bool:
-    """Whether pandas distinguishes all strings; before 3.1 it stops at a NUL or a surrogate."""
+    """Whether pandas distinguishes all strings; pandas before 3.1 stops at a NUL or a surrogate."""
     import pandas as pd
 
     return len(pd.factorize(np.array(["", "\0"], object))[1]) == 2

@@ -217,7 +217,7 @@ def label_array(values: Sequence[Any]) -> NDArray[Any]:
 
 
 def columns_of_labels(labels: Labels) -> list[Labels]:
-    """Return one column for each part of labels that are tuples; else the labels."""
+    """Return one column for each part of labels that are tuples; return other labels unchanged."""
     if not (labels.size and isinstance(labels[0], tuple)):
         return [labels]
     return [label_array(column) for column in zip(*labels.tolist(), strict=True)]

@@ -1,4 +1,4 @@
-"""Arguments of `FairnessAudit`: checks, with messages that say what to pass instead."""
+"""Arguments of `FairnessAudit`: checks, with messages that state the remedy."""
 
 from __future__ import annotations
 

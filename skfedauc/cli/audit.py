@@ -59,7 +59,7 @@ def _check_page_can_be_made() -> None:
 
 
 def _audits(groupings: list[Grouping], arguments: Arguments) -> list[FairnessAudit]:
-    """Return an audit of each grouping, with p values adjusted for all of them together."""
+    """Return an audit of each grouping, with p values adjusted for the claims of all audits."""
     options: dict[str, Any] = {
         "threshold": arguments.threshold,
         "favorable": arguments.favorable,

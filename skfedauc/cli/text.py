@@ -149,7 +149,7 @@ def _group_lines(grouping: Grouping) -> list[str]:
 
 
 def aligned(rows: Sequence[Sequence[str]], n_text: int = 1) -> list[str]:
-    """Return rows as lines, with the first `n_text` columns flush left and the others right."""
+    """Return rows as lines: the first `n_text` columns flush left, other columns flush right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  "

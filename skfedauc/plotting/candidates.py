@@ -329,7 +329,7 @@ class CandidatesDisplay:
         self._remove_overlaps()
 
     def _in_order_of_need(self) -> list[int]:
-        """Return the candidates of the front by priority: chosen candidate, both ends, others."""
+        """Return candidates of the front by priority: the chosen candidate, both ends, others."""
         front = self.front.tolist()
         first = [candidate for candidate in front if candidate == self.chosen]
         spread = np.linspace(0, len(front) - 1, min(len(front), _MOST_LABELS)).round()
