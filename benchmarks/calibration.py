@@ -30,6 +30,7 @@ from skfedauc import (
 )
 from skfedauc.datasets import make_group_scores
 from skfedauc.inference import heterogeneity
+from skfedauc.report.statistics import squared_tau
 
 Floats = NDArray[np.float64]
 DOCUMENT = Path("docs/calibration.md")
@@ -319,7 +320,7 @@ def spread_of(
         auc = true(rng)
         of_run = report(rng, groups(auc.size, m, n, auc))
         table = of_run.heterogeneity()
-        squares.append(of_run._score("tau"))
+        squares.append(squared_tau(of_run.estimates))
         found.append(table["tau"].to_numpy())
         held.append(table.at["reml", "ci_low"] <= tau <= table.at["reml", "ci_high"])
     root = np.sign(np.mean(squares)) * np.sqrt(abs(np.mean(squares)))
@@ -399,7 +400,7 @@ def equivalence(
     of, told = groups(n_groups, m, n, auc, shift=shift), []
     for _ in range(n_runs):
         table = report(rng, of).agreement(delta).averages
-        told.append(table.filter(regex="^(stands_for|equivalent)").loc["macro"].iloc[0] == "yes")
+        told.append(table.at["macro", "equivalent_to_pooled"] == "yes")
     return [f"{delta:.4f}", percent(told)]
 
 
@@ -562,8 +563,8 @@ def false_claims(n_runs: int, seed: int, n_rows: int, n_labels: Any, weighted: b
         adjusted, raw = [], []
         for own in {id(a): a for a in (*audits, audit)}.values():
             # Read the claims, because the tables lack the test that all AUCs are equal.
-            adjusted += own._claims.adjusted.values()
-            raw += own._claims.pvalues.values()
+            adjusted += own.tables.claims.adjusted.values()
+            raw += own.tables.claims.pvalues.values()
         claimed.append(any((p < 0.05).any() for p in adjusted))
         by_themselves.append(any((p < 0.05).any() for p in raw))
         n_claims = max(n_claims, audit.n_claims)

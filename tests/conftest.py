@@ -1,1 +1,0 @@
-"""Because of this file, pytest puts `tests/` on the path: tests in subfolders import `oracles`."""
