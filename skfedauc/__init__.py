@@ -75,18 +75,22 @@ _MODULES = {
     "show_versions": "_versions",
 }
 
+_PUBLIC_MODULES = ("datasets", "plotting")
+
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":  # importlib.metadata is slow to import
         from importlib.metadata import version
 
         return version("skfedauc")
-    if name in ("datasets", "plotting"):
+    if name in _PUBLIC_MODULES:
         return import_module(f"skfedauc.{name}")
     if name not in _MODULES:
-        raise AttributeError(f"module 'skfedauc' has no attribute {name!r}")
+        hint = "; import displays from skfedauc.plotting" if name.endswith("Display") else ""
+        hint = "; import it from skfedauc.datasets" if name.startswith("make_group_s") else hint
+        raise AttributeError(f"module 'skfedauc' has no attribute {name!r}{hint}")
     return getattr(import_module(f"skfedauc.{_MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_PUBLIC_MODULES})

@@ -161,7 +161,7 @@ def test_expected_parity_differences():
 
 
 @pytest.mark.parametrize("rate", [0.001, 0.3, 0.999])
-def test_expected_differences_are_at_most_1(rate):
+def test_null_differences_are_at_most_1(rate):
     sizes = np.random.default_rng(0).integers(1, 400, 2000).astype(float)
     shares = np.full(sizes.size, rate)
     found = decisions.null_difference(shares, sizes)
@@ -656,7 +656,9 @@ def test_audits_that_are_adjusted_together_are_one_family():
     # An audit by several columns counts as one audit, by all of its columns.
     assert [audit.n_claims for audit in together] == [26, 26]
     assert together[0].tables.claims.family is together[1].tables.claims.family
-    assert together[1].of("a").n_claims == 5
+    assert together[1].of(["b", "a"]) is together[1]
+    with pytest.raises(ValueError, match="not known for an audit that adjusted_together returned"):
+        together[1].of("a")
     assert (by_one.n_claims, by_two.n_claims) == before == (13, 23)
     # The groups of both are the same: every claim is made twice.
     expected = weighted_holm(*flat_claims([by_one, by_one]))

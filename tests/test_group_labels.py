@@ -318,7 +318,7 @@ def test_a_group_that_has_the_name_already():
 
 
 ENTRIES = {
-    "partial": lambda groups, missing: (
+    "counts": lambda groups, missing: (
         ScoreCounts.from_predictions(LABEL, SCORE, groups=groups, missing=missing).n_missing
     ),
     "batches": lambda groups, missing: (

@@ -104,8 +104,13 @@ def test_every_public_name_resolves():
     for name in skfedauc.__all__:
         assert getattr(skfedauc, name).__doc__
         assert name in dir(skfedauc)
-    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+    with pytest.raises(AttributeError, match=r"has no attribute 'nonsense'$"):
         _ = skfedauc.nonsense
+    with pytest.raises(AttributeError, match=r"import displays from skfedauc\.plotting"):
+        _ = skfedauc.GroupAUCDisplay
+    with pytest.raises(AttributeError, match=r"import it from skfedauc\.datasets"):
+        _ = skfedauc.make_group_scores
+    assert {"datasets", "plotting"} <= set(dir(skfedauc))
 
 
 def test_star_import_gives_the_public_names():

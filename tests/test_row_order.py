@@ -67,7 +67,7 @@ def _display(y, score, groups, sample_weight, X):
 
 
 OF_ROWS = {
-    "partial": lambda y, score, groups, sample_weight, X: ScoreCounts.from_predictions(
+    "rows": lambda y, score, groups, sample_weight, X: ScoreCounts.from_predictions(
         y, score, groups=groups, sample_weight=sample_weight
     ),
     "report": lambda y, score, groups, sample_weight, X: GroupAUC.from_predictions(

@@ -149,6 +149,7 @@ class FairnessAudit:
         self._comparison = GroupComparison(report, decisions, self.min_per_class, label)
         # Findings do not explain missing decisions if the user asked for the ranking alone.
         self._is_ranking_chosen = threshold is None
+        self._is_adjusted_with_others = False
 
     @classmethod
     def from_predictions(
@@ -386,12 +387,13 @@ class FairnessAudit:
         FairnessAudit
             Audit of the same decisions, in which groups with the same labels in these columns are
             merged. P values of the audits by one column and of the audit by all columns are
-            adjusted together.
+            adjusted together. P values of an audit by some of the columns are adjusted apart.
 
         Raises
         ------
         ValueError
             If there is no such column, or a column is named twice. The message lists the columns.
+            If the audit was returned by `adjusted_together`.
 
         Examples
         --------
@@ -411,6 +413,11 @@ class FairnessAudit:
             )
         if chosen == list(self.columns):
             return self
+        if self._is_adjusted_with_others:
+            raise ValueError(
+                "of is not known for an audit that adjusted_together returned; select the columns "
+                "first, and adjust the audits together afterwards."
+            )
         if len(chosen) == 1 and chosen[0] in self._by_column:
             return self._by_column[chosen[0]]
         return self._about(self._comparison.regrouped(chosen))
@@ -429,7 +436,7 @@ class FairnessAudit:
         list of FairnessAudit
             The same audits. The adjusted p values and the findings account for the claims of all
             audits, with equal weight for each audit; see `n_claims`. An audit by several columns
-            counts as one audit, by all of its columns.
+            counts as one audit, by all of its columns, and its page has no sections by column.
 
         Examples
         --------
@@ -474,6 +481,7 @@ class FairnessAudit:
         audit._comparison = comparison
         if claims is not None:
             audit._claims, audit._parts = claims, []
+            audit._is_adjusted_with_others = True
         return audit
 
     @property

@@ -404,9 +404,9 @@ def scores_and_gaps(
         )
     scores = np.asarray(cv_results[keys[0]], np.float64)
     gaps = -np.asarray(cv_results[keys[1]], np.float64)
-    if gap == "tau":
-        # Scorers return the unbiased tau**2: average it, truncate at 0, then take the root.
-        gaps = np.sqrt(np.maximum(gaps, 0.0))
+    from_score = STATISTICS[gap].from_score
+    if from_score is not None:
+        gaps = from_score(gaps)
     undefined = np.isnan(gaps) & ~np.isnan(scores)
     if undefined.any():
         raise ValueError(

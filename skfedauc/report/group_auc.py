@@ -559,7 +559,8 @@ class GroupAUC:
         ``bnsp_auc``: AUC of the group's positives against the background's negatives. A low value
         means that the group's positives have low scores, which leads to many false negatives.
 
-        ``xauc_disparity``: `bnsp_auc` minus `bpsn_auc`; above 0 if the model favors the group.
+        ``xauc_disparity``: `bnsp_auc` minus `bpsn_auc`; above 0 if the model scores
+        the group higher than the background.
 
         ``positive_aeg``, ``negative_aeg``: average equality gaps of the positives and of the
         negatives. The gap is the probability that a row of the group scores above a background row

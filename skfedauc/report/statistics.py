@@ -23,13 +23,10 @@ from skfedauc.report.undefined import NotDefined
 # Names of the statistics below, for type checkers. In scorers, gaps have the prefix "neg_".
 Average: TypeAlias = Literal["macro", "samples", "positives", "negatives", "within"]
 Gap: TypeAlias = Literal["difference", "cross_difference", "tau"]
-StatisticName: TypeAlias = (
-    Average | Gap | Literal["pooled", "worst", "ratio", "cross", "bias_score"]
-)
+_Other: TypeAlias = Literal["pooled", "worst", "ratio", "cross", "bias_score"]
+StatisticName: TypeAlias = Average | Gap | _Other
 ScorerStatistic: TypeAlias = (
-    Average
-    | Literal["pooled", "worst", "ratio", "cross", "bias_score"]
-    | Literal["neg_difference", "neg_cross_difference", "neg_tau"]
+    Average | _Other | Literal["neg_difference", "neg_cross_difference", "neg_tau"]
 )
 
 # Largest number of groups in tables with statistics that need the cross matrix.
@@ -197,13 +194,14 @@ class Statistic(NamedTuple):
     """A named statistic: its function and its properties for scorers.
 
     ``score``, if given, is the function that scorers use instead of ``compute``, because its mean
-    over folds is unbiased.
+    over folds is unbiased. ``from_score`` converts a mean of ``score`` to the statistic.
     """
 
     compute: Callable[[GroupEstimates], float]
     greater_is_better: bool = True
     needs_matrix: bool = False
     score: Callable[[GroupEstimates], float] | None = None
+    from_score: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None
 
 
 STATISTICS: dict[str, Statistic] = {
@@ -217,7 +215,12 @@ STATISTICS: dict[str, Statistic] = {
     "cross": Statistic(cross),
     "difference": Statistic(difference, greater_is_better=False),
     "cross_difference": Statistic(cross_difference, greater_is_better=False, needs_matrix=True),
-    "tau": Statistic(tau, greater_is_better=False, score=squared_tau),
+    "tau": Statistic(
+        tau,
+        greater_is_better=False,
+        score=squared_tau,
+        from_score=lambda squares: np.sqrt(np.maximum(squares, 0.0)),
+    ),
     "bias_score": Statistic(bias_score),
 }
 

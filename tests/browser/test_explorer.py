@@ -524,7 +524,7 @@ def test_python_has_the_same_numbers(browser, spreads):
     assert printed == [known["pooled"]]
 
 
-def test_python_where_make_devices_has_no_case(browser):
+def test_python_where_make_group_scores_has_no_case(browser):
     load(browser, address(1, 2))
     assert not by_id(browser, "python").is_displayed()
     assert by_id(browser, "no-case").is_displayed()
