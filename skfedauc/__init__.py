@@ -1,6 +1,6 @@
 """AUC over groups for scikit-learn: devices, hospitals, shops, folds, people.
 
-`skfedauc.plotting` holds the displays, and `skfedauc.datasets` makes rows with known AUCs.
+`skfedauc.plotting` holds the displays, and `skfedauc.datasets` simulates data with known AUCs.
 
 Modules are imported when a name is first used. Counting rows on a device therefore needs only
 numpy (and pandas, if labels are neither integers nor booleans), not scikit-learn.

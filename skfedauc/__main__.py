@@ -9,15 +9,15 @@ import sys
 
 def main() -> int:
     """Run the command line; Ctrl-C ends it without a traceback and with exit code 130."""
-    # Shells start background jobs with interrupts ignored.
+    # Shell scripts start background jobs with interrupts ignored; such a handler is kept.
     handler = signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:
-        # During imports, where Python would print a traceback, an interrupt ends the process.
+        # An interrupt during imports ends the process; by default, Python prints a traceback.
         signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     from skfedauc.cli.main import main as command_line
 
     try:
-        # From here on, an interrupt is an exception, so that files are cleaned up.
+        # From here on, an interrupt raises an exception, so that the program removes partial files.
         signal.signal(signal.SIGINT, handler)
         return command_line()
     except KeyboardInterrupt:

@@ -25,7 +25,7 @@ def usable_memory() -> int:
 
 
 def _limits() -> Iterator[int]:
-    """Memory limits of the control groups of this process that can be read.
+    """Readable memory limits of the control groups of this process.
 
     The limit of a control group applies to its subgroups. A container sees its own control group
     either as the root or at the path that the group has outside the container.

@@ -34,12 +34,12 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Write a file beside the target and rename it.
 
     A reader sees either the old or the new content; a full disk or an interrupt leaves the old
-    content. Text is UTF-8 with line feeds. Pipes and devices are written directly.
+    content. Text is UTF-8 with line feeds. The function writes directly to pipes and devices.
 
     Parameters
     ----------
     path : str or os.PathLike
-        An existing file is replaced and keeps its permissions.
+        The new file replaces an existing file and gets its permissions.
     content : str or bytes
         Content of the file.
 

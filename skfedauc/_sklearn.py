@@ -80,7 +80,7 @@ def rows_of(X: Any, rows: Any) -> Any:
 
 
 def wants_groups(splitter: Any) -> bool:
-    """Whether a splitter uses groups."""
+    """Return whether a splitter uses groups."""
     if hasattr(splitter, "get_metadata_routing"):
         requests = get_routing_for_object(splitter).split.requests
         return requests.get("groups") not in (None, False, UNUSED)

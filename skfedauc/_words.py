@@ -28,7 +28,7 @@ def enumerated(items: Sequence[str]) -> str:
 
 
 def listed(values: Iterable[Any], between: str = ", ", most: int = 20) -> str:
-    """Return shortened values as code; for more than `most` values, the first and the number."""
+    """Return shortened values as code; above `most` values, the first ones and the total number."""
     known = list(values)
     text = between.join(map(shortened, known[:most]))
     return f"{text}, ... ({len(known):,} in all)" if len(known) > most else text
@@ -39,8 +39,8 @@ def ends(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
     """Split ordered numbers into the lowest, the middle and the highest numbers.
 
-    The lowest and the highest are `most` numbers together. If there are at most `most` numbers, all
-    are among the lowest.
+    The lowest and the highest numbers together are `most` numbers. If there are at most `most`
+    numbers, all are among the lowest.
     """
     if ordered.size <= most:
         return ordered, ordered[:0], ordered[:0]
@@ -101,7 +101,7 @@ def _part(part: Any) -> str:
 
 
 def _is_formula(text: str) -> bool:
-    """Whether a spreadsheet computes the text; a negative number is only a number."""
+    """Return whether a spreadsheet evaluates the text as a formula; a negative number is none."""
     if not text.lstrip().startswith(("=", "+", "-", "@")):
         return False
     try:

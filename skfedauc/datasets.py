@@ -79,11 +79,11 @@ def make_group_scores(
         ``groups``, ndarray of str, shape (n_rows,): "device 1" and so on, zero-padded
         ("device 01") if there are ten or more, so that sorting keeps their order.
 
-        ``population``, dict: the true AUCs, which are the limits for ever more rows in these
-        proportions. By their names in `GroupAUC`, floats for "pooled", "macro", "samples",
-        "positives", "negatives", "within", "worst", "ratio", "cross", "difference" and
-        "cross_difference"; "by_group", ndarray of shape (n_devices,); and "cross_matrix",
-        ndarray of shape (n_devices, n_devices), whose rows are the positives' device.
+        ``population``, dict: the true AUCs, which are the limits as the number of rows increases in
+        these proportions. The keys are the names in `GroupAUC`: floats for "pooled", "macro",
+        "samples", "positives", "negatives", "within", "worst", "ratio", "cross", "difference" and
+        "cross_difference"; "by_group", ndarray of shape (n_devices,); and "cross_matrix", ndarray
+        of shape (n_devices, n_devices), whose rows are the positives' device.
 
     Raises
     ------
@@ -210,9 +210,9 @@ def make_uniform_scores(
     probability one half. The AUC is therefore ``a + (1 - a) / 2``.
 
     The n rows of a class are at the midpoints of n equal parts of the interval, that is, at the
-    fractions ``(i + 1/2) / n`` of its length. No row is at an end of the interval. With rows at the
-    ends, a positive and a negative would tie at score 1 even if the population AUC is 1. The AUC of
-    the rows would then be further from `auc`.
+    fractions ``(i + 1/2) / n`` of its length. No row is at an end of the interval. Rows at the ends
+    would tie a positive with a negative at score 1, which moves the AUC of the rows away from
+    `auc`.
 
     Examples
     --------

@@ -107,7 +107,7 @@ class GroupPairs:
         return self.counts.concordance.negatives
 
     def has_per_class(self, least: int) -> NDArray[np.bool_]:
-        """Whether each group has at least this number of rows of each class."""
+        """Return whether each group has at least this number of rows of each class."""
         n_smaller_class = np.minimum(self.counts.n_positives, self.counts.n_negatives)
         return np.asarray(n_smaller_class >= least)
 

@@ -76,7 +76,7 @@ def u2_over_all(cells: Cells) -> NDArray[Any]:
 
 
 def u2_over_others(cells: Cells) -> NDArray[Any]:
-    """Return `u2_over_all` against the rows of all other groups."""
+    """Return twice Mann-Whitney's U of each group's rows against the rows of all other groups."""
     u2, own = u2_over_all(cells), concordance(cells)
     negatives, positives, within = (amounts.astype(u2.dtype) for amounts in own[2:])
     u2[1, 0] -= within

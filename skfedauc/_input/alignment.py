@@ -40,11 +40,11 @@ def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
     if not indexes:
         return
     names = list(inputs)
-    # Compare all indexes with one index, if possible not with a plain ``RangeIndex``.
+    # Compare all indexes with one index: the first that is not a plain ``RangeIndex``, if any.
     reference = next((item for item in indexes if not _is_plain(item[1])), indexes[0])
     for item in indexes:
         index, other = item[1], reference[1]
-        # Different lengths are refused by check_length.
+        # `check_length` refuses different lengths.
         if index is other or len(index) != len(other) or index.equals(other):
             continue
         first, second = sorted((item, reference), key=lambda pair: names.index(pair[0]))
@@ -63,12 +63,12 @@ def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
 
 
 def has_index(values: Any) -> bool:
-    """Whether the input is a pandas Series or DataFrame, or an object with a similar index."""
+    """Return whether the input is a pandas Series or DataFrame, or has a similar index."""
     return hasattr(values, "iloc") and hasattr(values, "index")
 
 
 def _is_plain(index: Any) -> bool:
-    """Whether an index numbers the rows from 0, which is the default of pandas."""
+    """Return whether an index numbers the rows from 0, which is the default of pandas."""
     is_range = hasattr(index, "start") and hasattr(index, "step")
     return is_range and index.start == 0 and index.step == 1
 
@@ -82,7 +82,7 @@ def _same_labels(left: Any, right: Any) -> bool:
 def _differing(first: tuple[str, Any], second: tuple[str, Any]) -> str:
     """Describe the first row at which two indexes differ."""
     pairs = list(zip(first[1], second[1], strict=True))
-    # A missing label does not equal itself, but has the same repr.
+    # A missing label does not equal itself, but two missing labels have equal reprs.
     place = next((i for i, pair in enumerate(pairs) if repr(pair[0]) != repr(pair[1])), 0)
     left, right = pairs[place]
     return f"row {place} is {shortened(left)} in {first[0]} and {shortened(right)} in {second[0]}"
@@ -95,14 +95,14 @@ def _mend(first: tuple[str, Any], second: tuple[str, Any]) -> str:
 
 
 def is_column_names(groups: Any) -> bool:
-    """Whether `groups` is a column name or a list of column names."""
+    """Return whether `groups` is a column name or a list of column names."""
     return isinstance(groups, str) or (
         isinstance(groups, list) and bool(groups) and all(isinstance(g, str) for g in groups)
     )
 
 
 def is_series(groups: Any) -> bool:
-    """Whether `groups` is a pandas Series."""
+    """Return whether `groups` is a pandas Series."""
     return hasattr(groups, "iloc") and not hasattr(groups, "columns")
 
 
@@ -128,7 +128,7 @@ def groups_of_rows(groups: Any, X: Any) -> Any:
 
 
 def _is_by_position(groups: Any, X: Any) -> bool:
-    """Whether to match rows by position, because the index labels are equal or do not match."""
+    """Return whether to match rows by position: the index labels are equal or do not match."""
     if groups.index is X.index or groups.index.equals(X.index):
         return True
     if len(groups) != len(X) or not (_is_plain(groups.index) or _is_plain(X.index)):
@@ -210,8 +210,8 @@ def aligned(groups: Any, X: Any) -> Any:
 def _refuse_reset_index(groups: Any, X: Any, places: NDArray[np.intp]) -> None:
     """Refuse index labels that are row numbers, shuffled in groups and increasing in X.
 
-    Probably ``reset_index(drop=True)`` reset the index of X but not the index of the groups. Rows
-    would then be matched with the labels of other rows.
+    Probably ``reset_index(drop=True)`` reset the index of X but not the index of the groups.
+    Matching by label then gives rows the labels of other rows.
     """
     if len(X) < 2 or not X.index.is_monotonic_increasing or (np.diff(places) > 0).all():
         return

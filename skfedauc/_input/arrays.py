@@ -131,7 +131,7 @@ def refuse_ties(numbers: Sequence[Any], scores: NDArray[np.float64], name: str) 
     numbers : sequence of numbers
         Numbers before rounding: integers, floats, decimals, fractions or long doubles.
     scores : ndarray of float64, shape (n_numbers,)
-        The same numbers rounded; finite.
+        The numbers rounded to float64; all are finite.
     """
     if set(map(type, numbers)) <= {float, bool, np.float64, np.float32, np.float16, np.bool_}:
         return

@@ -1,6 +1,6 @@
 """Encoding of one column of labels that is a numpy array.
 
-To encode is to number the groups: each row gets the position of its label among the sorted distinct
+Encoding numbers the groups: each row gets the position of its label among the sorted distinct
 labels. Rows without a label get -1. pandas is imported only for Python objects and for long columns
 of integers.
 """
@@ -30,7 +30,7 @@ from skfedauc._input.labels import (
 from skfedauc._input.text import code_points, digits_as_integers
 from skfedauc._words import shortened
 
-# From this number of rows on, integers of a wide range are numbered by pandas' hash table.
+# From this number of rows on, pandas' hash table numbers integers of a wide range.
 HASHED_ROWS = 1 << 16
 
 
@@ -127,7 +127,7 @@ def _one_kind(labels: Labels, types: set[type], name: str) -> Labels:
 
 @functools.cache
 def _pandas_distinguishes_strings() -> bool:
-    """Whether pandas distinguishes all strings; pandas before 3.1 stops at a NUL or a surrogate."""
+    """Return whether pandas distinguishes all strings; before 3.1, NUL or a surrogate ends one."""
     import pandas as pd
 
     return len(pd.factorize(np.array(["", "\0"], object))[1]) == 2
@@ -165,7 +165,7 @@ def number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any
 
 
 def example_rows(codes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return a row of each group, shape (n_groups,)."""
+    """Return the index of one row of each group, shape (n_groups,)."""
     example = np.full(int(codes.max()) + 1 if codes.size else 0, -1, np.intp)
     for start in range(0, codes.size, HASHED_ROWS):
         mine = codes[start : start + HASHED_ROWS]
@@ -208,7 +208,7 @@ def missing_last(codes: NDArray[np.intp], labels: Labels) -> tuple[NDArray[np.in
 def of_all_rows(
     has_label: NDArray[np.bool_], codes: NDArray[np.intp], labels: Labels
 ) -> tuple[NDArray[np.intp], Labels]:
-    """Return numbers of all rows from the numbers of the labeled rows; other rows get -1."""
+    """Extend the numbers of labeled rows to all rows; rows without a label get the number -1."""
     of_rows = np.full(has_label.size, -1, np.intp)
     of_rows[has_label] = codes
     return of_rows, labels

@@ -78,7 +78,7 @@ def encode_columns(columns: Mapping[str, Any]) -> tuple[NDArray[np.intp], Labels
 
 
 def _group_columns(groups: Any, name: str) -> list[Any]:
-    """Split group labels as users pass them into columns: numpy arrays or native series."""
+    """Convert the group labels that users pass to columns: numpy arrays or native series."""
     groups = from_array_api(groups)
     if isinstance(groups, np.ndarray):
         if isinstance(groups, np.ma.MaskedArray):
@@ -133,7 +133,7 @@ def _group_columns(groups: Any, name: str) -> list[Any]:
 
 
 def _is_column(kind: type) -> bool:
-    """Whether objects of this class are columns of labels, not labels."""
+    """Return whether objects of this class are columns of labels rather than single labels."""
     has_rows = hasattr(kind, "__len__") and not issubclass(kind, str | bytes)
     return has_rows and (hasattr(kind, "dtype") or hasattr(kind, "type"))
 

@@ -55,7 +55,7 @@ def kind_of(labels: Labels | None) -> Any:
     for label in labels:
         own = kind_of_label(label.item() if isinstance(label, np.generic) else label)
         kind = own if kind is None else unite_kinds(kind, own)
-        if not _is_open(kind):  # the first label mostly decides, unless this label is MISSING
+        if not _is_open(kind):  # the first label usually determines the kind; MISSING does not
             break
     return kind
 
@@ -97,20 +97,20 @@ def unite_kinds(left: Any, right: Any) -> Any:
 
 
 def _is_open(kind: Any) -> bool:
-    """Whether labels of more than one other kind can be combined with this kind."""
+    """Return whether labels of more than one other kind can be combined with this kind."""
     return any(map(_is_open, kind)) if isinstance(kind, tuple) else kind == ANY_KIND
 
 
 def is_missing(label: Any) -> bool:
-    """Whether `label` is `MISSING`, the label of the rows without a label."""
+    """Return whether `label` is `MISSING`, the label of the rows without a label."""
     return isinstance(label, str) and label == MISSING
 
 
 def as_label(label: Any) -> Any:
     """Return a label in Python's own types, as `encode_groups` does; dates get a time.
 
-    Dates with a time zone become pandas Timestamps. Python's dates compare by local time, so the
-    two hours around the end of daylight saving time would be equal.
+    Dates with a time zone become pandas Timestamps. Python's dates compare by local time, in which
+    the two hours around the end of daylight saving time are equal.
     """
     if isinstance(label, tuple):
         return tuple(as_label(part) for part in label)
@@ -224,7 +224,7 @@ def columns_of_labels(labels: Labels) -> list[Labels]:
 
 
 def are_sorted_labels(labels: Labels) -> bool:
-    """Whether labels are distinct, of one kind, and in the order of `encode_groups`."""
+    """Return whether labels are distinct, of one kind, and in the order of `encode_groups`."""
     if labels.dtype.kind in "biuM":
         return bool((labels[1:] > labels[:-1]).all())
     if labels.dtype.kind != "O":
@@ -251,7 +251,7 @@ def order_of(items: list[Any]) -> NDArray[np.intp]:
 
 
 def _rank(label: Any) -> tuple[bool, Any]:
-    """Return the sort key of a label: MISSING is last, members of an Enum are as defined."""
+    """Return the sort key of a label: MISSING is last, Enum members are in order of definition."""
     if is_missing(label):
         return True, None
     if isinstance(label, tuple):

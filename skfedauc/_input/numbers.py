@@ -32,5 +32,5 @@ def check_share(value: Any, name: str) -> float:
 
 
 def is_number(value: Any) -> bool:
-    """Whether `value` is a real number; booleans are refused."""
+    """Return whether `value` is a real number other than a boolean."""
     return isinstance(value, Real) and not isinstance(value, bool)

@@ -23,9 +23,9 @@ def unite_labels(
     Returns
     -------
     numbers : list of ndarray of intp
-        For each table, the new numbers of its groups.
+        For each `ScoreCounts`, the new numbers of its groups.
     labels : ndarray
-        Sorted labels of all tables.
+        Sorted labels of all `ScoreCounts`.
     """
     kinds = {kind_of(table) for table in tables if table.size}
     if kinds and functools.reduce(unite_kinds, kinds) is None:

@@ -60,7 +60,7 @@ def check_rows(
     missing: Missing = "raise",
     warn_labels: bool = True,
 ) -> Rows:
-    """Validate rows as users pass them.
+    """Validate the rows that users pass.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
     even = _encode_even_text(column) if len(column) >= encoding.HASHED_ROWS else None
     if even is not None:
         return even
-    # For short columns, half of the run time would be spent in narwhals.
+    # pandas columns skip narwhals, which takes half of the run time for short columns.
     if nw.dependencies.is_pandas_series(column):
         if column.dtype == object or getattr(column.dtype, "storage", "") == "python":
             return encode_array(column.to_numpy(object), name)
@@ -94,7 +94,7 @@ def _encode_dictionary(
 
 
 def _encode_instants(series: Any, zone: str, name: str) -> tuple[NDArray[np.intp], Labels]:
-    """Return numbers and labels of dates with a time zone; labels are in that zone."""
+    """Return numbers and labels of dates with a time zone; labels keep the time zone."""
     import pandas as pd
 
     in_utc = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_numpy()

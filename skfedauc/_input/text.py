@@ -51,7 +51,7 @@ def even_text(column: Any) -> NDArray[np.uint8] | None:
     if pa is None or series.dtype != nw.String:
         return None
     if nw.dependencies.is_pandas_series(column):
-        # Strings in another storage would have to be converted, which may fail.
+        # The conversion of strings in another storage may fail.
         of_arrow = getattr(column.dtype, "storage", "") == "pyarrow"
         if not of_arrow and not hasattr(column.dtype, "pyarrow_dtype"):
             return None
@@ -81,12 +81,12 @@ def digits_as_integers(characters: NDArray[np.unsignedinteger[Any]]) -> NDArray[
     """Return integers in the order of strings, given as rows of characters.
 
     Each character is a digit, and the base of a digit is the range of the characters at its
-    position. None if the integers would not fit in 64 bits.
+    position. None if the integers do not fit in 64 bits.
     """
     n_rows, width = characters.shape
     if n_rows == 0 or not 0 < width <= MOST_CHARACTERS:
         return None
-    # The first rows often show that the integers would not fit in 64 bits.
+    # The first rows often show that the integers do not fit in 64 bits.
     if np.prod(np.ptp(characters[:1000], axis=0) + 1.0) >= 1 << 62:
         return None
     low, high = (_by_place(choose, characters) for choose in (np.minimum, np.maximum))

@@ -1,14 +1,15 @@
 """The kernel: count rows by group and score, and count pairs from these counts.
 
-A *cell* is one distinct score within one group, with the number of negatives and of positives
-that have it. All loops over rows or cells are here: in C++ (`module.cpp` and the files that it
-includes), and in numpy for want of a compiler (`_numpy.py`). The C++ turns scores to integers that
-sort as the scores do (`keys.h`), puts the rows of each group and class together (`partition.h`,
-`pieces.h`), sorts them (`sort.h`), and merges both classes of a group to cells (`cells.h`).
-`states.h` makes cells of other cells, `pairs.h` counts pairs.
+A *cell* is one distinct score within one group, with the numbers of negatives and of positives that
+have this score. This folder contains all loops over rows or cells: in C++ (`module.cpp` and the
+files that it includes), and in numpy for installations without a compiler (`_numpy.py`). The C++
+code converts scores to integers in the order of the scores (`keys.h`), moves the rows of each group
+and class together (`partition.h`, `pieces.h`), sorts these rows (`sort.h`), and merges both classes
+of a group into cells (`cells.h`). `states.h` adds up and merges cells, and `pairs.h` counts pairs.
 
-The environment variable ``SKFEDAUC_KERNEL`` chooses: "compiled" fails where there is no compiled
-part, "numpy" does without it. By default it is used where it is.
+The environment variable ``SKFEDAUC_KERNEL`` selects the kernel: "compiled" raises an ImportError if
+the compiled kernel is not available, and "numpy" never uses the compiled kernel. By default, the
+compiled kernel is used if it is available.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 
 from skfedauc._kernel import _numpy
 
-# Increased whenever arguments of the compiled functions change.
+# This number increases whenever arguments of the compiled functions change.
 _INTERFACE = 3
 _implementation: Any = _numpy
 _asked = os.environ.get("SKFEDAUC_KERNEL", "")
@@ -45,7 +46,7 @@ _FEW_ROWS = 1 << 16
 # Largest number of rows that the compiled kernel counts at once, in 32 bits.
 _MOST_ROWS = (1 << 32) - 1
 _MOST_THREADS = 256
-# More than two states are sorted together if each has fewer cells than this, or merged in pairs.
+# More than two states are merged in halves if their mean number of cells is above this.
 _LONG = 1 << 16
 
 Floats = NDArray[np.float64]
@@ -61,10 +62,11 @@ class Cells(NamedTuple):
         The cells of group g are ``starts[g]:starts[g + 1]``; every group has at least one cell.
     scores : ndarray of float64, shape (n_cells,)
     negatives, positives : ndarray of uint32 or uint64, shape (n_cells,)
-        Numbers of rows; in 32 bits where they fit, so that equal states have equal arrays.
+        Numbers of rows; in 32 bits if all numbers fit, so that equal states have equal arrays.
     weights : None or ndarray of float64, shape (4, n_cells)
-        None where every row weighs 1. Otherwise, by row of the array: the weight of the
-        negatives and of the positives, then their sums of squared weights.
+        None if every row has weight 1. Otherwise, the rows of the array are the sums of the weights
+        of negatives and of positives, then the sums of the squared weights of negatives and of
+        positives.
     """
 
     starts: NDArray[np.int64]
@@ -94,11 +96,11 @@ class Concordance(NamedTuple):
     n_negatives, n_positives : ndarray of int64, shape (n_groups,)
         Rows.
     negatives, positives : ndarray of int64 or float64, shape (n_groups,)
-        Their weight; the numbers of rows themselves where every row weighs 1.
+        Weights of the rows; equal to the numbers of rows if every row has weight 1.
     u2 : ndarray of uint64, object or float64, shape (n_groups,)
-        Twice Mann-Whitney's U: a concordant pair counts 2 and a tie 1. Divided by ``2 * negatives *
-        positives`` it is the group's AUC. Without weights the numbers are exact integers: unsigned
-        64-bit ones, or Python's where a group has 2**62 pairs or more.
+        Twice Mann-Whitney's U: a concordant pair counts 2, and a tie counts 1. The AUC of a group
+        is ``u2 / (2 * negatives * positives)``. Without weights, the values are exact: unsigned
+        64-bit integers, or Python integers if a group has more than 2**62 pairs.
     """
 
     n_negatives: NDArray[np.int64]
@@ -129,12 +131,12 @@ def count_rows(
         Finite.
     positive : ndarray of bool, shape (n_rows,)
     groups : ndarray of intp, shape (n_rows,), default=None
-        Group numbers; each of ``range(n_groups)`` occurs. None where there is one group.
+        Group numbers; each of ``range(n_groups)`` occurs. None if there is one group.
     n_groups : int, default=1
     weights : ndarray of float64, shape (n_rows,), default=None
-        Above 0; None where every row weighs 1.
+        Weights above 0; None if every row has weight 1.
     n_jobs : int, default=None
-        Threads, as scikit-learn counts them. The result does not depend on it.
+        Number of threads, as in scikit-learn. The result does not depend on `n_jobs`.
 
     Returns
     -------
@@ -161,12 +163,12 @@ def count_rows(
 
 
 def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: int = 1) -> Cells:
-    """Sort cells in any order, with repetitions and new group numbers, and add up equal ones.
+    """Sort cells by new group numbers and scores; add up cells with equal group and score.
 
     Parameters
     ----------
     cells : Cells
-        Each has rows; their `starts` do not matter.
+        Cells in any order, each with at least one row; `starts` is ignored.
     groups : ndarray of intp, shape (n_cells,), default=None
         Group number of each cell; each of ``range(n_groups)`` occurs. None puts all cells into
         one group.
@@ -187,15 +189,15 @@ def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: in
 def merge_cells(
     parts: Sequence[Cells], numbers: Sequence[NDArray[np.intp]], n_groups: int
 ) -> Cells:
-    """Add up the cells of two states or more.
+    """Merge the cells of two or more states.
 
     Parameters
     ----------
     parts : sequence of Cells
-        All with weights or all without.
+        Cells of each state; either all have weights or none has weights.
     numbers : sequence of ndarray of intp
-        For each part, the new numbers of its groups, which rise; all together they are
-        ``range(n_groups)``.
+        For each part, the new numbers of its groups, in increasing order. Together, the numbers of
+        all parts are ``range(n_groups)``.
     n_groups : int
 
     Returns
@@ -222,7 +224,7 @@ def number_cells(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number of the cell that each row belongs to, and the first cell of each group.
 
-    With one group these are the dense ranks of the scores, from 0.
+    With one group, the numbers of the cells are the dense ranks of the scores, from 0.
     """
     columns = _array(scores, np.float64), _array(groups, np.int64)
     cell, starts = _implementation.number_cells(*columns, n_groups, 1)
@@ -245,14 +247,14 @@ def concordance(cells: Cells) -> Concordance:
     group, (negatives, positives) = cells.groups, cells.amounts
     u2 = ranks_in_groups(cells.starts, negatives) * positives
     sums = (np.bincount(group, amounts, n_negatives.size) for amounts in (negatives, positives, u2))
-    # Without groups, the sums are integers.
+    # If there are no groups, `bincount` returns integers.
     return Concordance(
         n_negatives, n_positives, *(of_groups.astype(np.float64) for of_groups in sums)
     )
 
 
 def ranks_in_groups(starts: NDArray[np.int64], amounts: NDArray[Any]) -> Floats:
-    """Return, for each cell, twice the amount of the group's lower cells plus its own amount."""
+    """Return twice the amount of the group's lower cells plus the cell's own amount, by cell."""
     ranks: Floats = _implementation.ranks_in_groups(_array(starts), _array(amounts, np.float64))
     return ranks
 
@@ -260,12 +262,12 @@ def ranks_in_groups(starts: NDArray[np.int64], amounts: NDArray[Any]) -> Floats:
 def cross_concordance(cells: Cells, n_jobs: int | None = None) -> Floats:
     """Return twice Mann-Whitney's U of each group's positives against each group's negatives.
 
-    Without weights the numbers are exact as long as they stay below 2**53.
+    Without weights, values below 2**53 are exact.
 
     Returns
     -------
     ndarray of float64, shape (n_groups, n_groups)
-        Row: the group of the positives; column: the group of the negatives.
+        Rows are the groups of the positives; columns are the groups of the negatives.
     """
     n_groups = cells.starts.size - 1
     n_threads = min(_effective_n_jobs(n_jobs), _MOST_THREADS)

@@ -1,7 +1,7 @@
 """The kernel in plain numpy, for installations without the compiled kernel and for tests.
 
-Both kernels take the same arguments and return bit-identical results. Sums of floats are
-made by `bincount` and `cumsum`, which add one number after the other; `reduceat` does not.
+Both kernels take the same arguments and return bit-identical results. All sums of floats use
+`bincount` or `cumsum`, which add one number after the other; `reduceat` does not.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def cross_pairs(
 def _sorted(
     scores: Array, groups: Array | None, n_groups: int
 ) -> tuple[Array, Array, Array, Array]:
-    """Order by group and score; cell of each ordered item; first items of cells and of groups."""
+    """Return the sort order, each sorted item's cell, and the first items of cells and groups."""
     groups = np.zeros(scores.size, np.int64) if groups is None else groups
     order = np.lexsort((scores, groups))
     scores, groups = scores[order], groups[order]

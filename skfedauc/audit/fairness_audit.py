@@ -40,7 +40,7 @@ class FairnessAudit:
         Report on the groups to audit. Groups that lack a class are small, whatever the value of
         `undefined` in the report.
     decisions : ScoreCounts, default=None
-        Counts of decisions on the same rows: the scores are 1 where the positive class is
+        Counts of decisions on the rows of the report: the scores are 1 where the positive class is
         predicted and 0 elsewhere. None makes decisions at the `threshold`.
     threshold : float, "auto" or None, default="auto"
         Rows with a score of at least the threshold are predicted positive. "auto" uses the
@@ -79,7 +79,7 @@ class FairnessAudit:
     TypeError
         If `report` is not a GroupAUC, or `decisions` is not a ScoreCounts.
     ValueError
-        If the report has no groups or is about several folds; if `decisions` do not match the rows
+        If the report has no groups or covers several folds; if `decisions` do not match the rows
         of the report; if both decisions and a threshold are given; if the reference is not a group
         or is a small group; or if another argument is not as described.
 
@@ -375,7 +375,7 @@ class FairnessAudit:
         return audit
 
     def of(self, columns: str | Sequence[str]) -> FairnessAudit:
-        """Return the audit by one or some of several sensitive columns.
+        """Return the audit by some of the sensitive columns.
 
         Parameters
         ----------
@@ -387,7 +387,7 @@ class FairnessAudit:
         FairnessAudit
             Audit of the same decisions, in which groups with the same labels in these columns are
             merged. P values of the audits by one column and of the audit by all columns are
-            adjusted together. P values of an audit by some of the columns are adjusted apart.
+            adjusted together. P values of an audit by some of the columns are adjusted separately.
 
         Raises
         ------
@@ -467,7 +467,7 @@ class FairnessAudit:
         ]
 
     def _about(self, comparison: GroupComparison, claims: Claims | None = None) -> FairnessAudit:
-        """Return the audit of a comparison of the same decisions."""
+        """Return an audit of a comparison, with the options of this audit."""
         reference = comparison.reference
         audit = FairnessAudit(
             comparison.report,
@@ -609,8 +609,8 @@ class FairnessAudit:
         The frame is computed from counts. A frame computed from rows has equal values of `overall`,
         `by_group`, `difference()` and `ratio()`, with one exception. The true positive rate of a
         group without positives and the false positive rate of a group without negatives are
-        undefined here; fairlearn's functions return 0. Raises a ValueError if only the ranking is
-        audited.
+        undefined here; fairlearn's functions return 0. Access raises a ValueError if only the
+        ranking is audited.
         """
         if self.decisions is None:
             raise ValueError(
@@ -635,7 +635,7 @@ class FairnessAudit:
         Parameters
         ----------
         path : str or os.PathLike
-            File to write. An existing file is replaced once the page is complete.
+            File to write. `to_html` replaces an existing file once the page is complete.
 
         Raises
         ------
@@ -706,7 +706,7 @@ class FairnessAudit:
 
     @functools.cached_property
     def _by_column(self) -> dict[str, FairnessAudit]:
-        """Audits of these comparisons, by column."""
+        """Audits by each column alone; empty with a single column."""
         return {
             part.columns[0]: self._about(part, claims)
             for part, claims in zip(self._parts, self._claims_of_parts, strict=False)

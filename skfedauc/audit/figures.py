@@ -22,7 +22,7 @@ from skfedauc.report.statistics import MATRIX_GROUPS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Largest numbers of groups in the forest plot and the score plot; inches per group in the latter.
+# Largest numbers of groups in the forest plot and the score plot; inches per group in score plots.
 _MOST_AUCS, _MOST_SCORES, _SCORES = 30, 12, 0.5
 # Dots per inch of the image of the cross matrix; everything else is vector graphics.
 _DPI = 150
@@ -121,7 +121,7 @@ def _span(report: GroupAUC) -> str:
 
 
 def _drawn(plot: _Drawing, report: GroupAUC) -> ElementTree.Element:
-    """Return Matplotlib's SVG of a plot, in the default style whatever the user's style is."""
+    """Return the SVG of a plot, in Matplotlib's default style instead of the user's style."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 

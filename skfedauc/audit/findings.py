@@ -298,7 +298,7 @@ def _on_decisions(tables: AuditTables) -> Iterator[str]:
 
 
 def _rates_judged(tables: AuditTables, gap: dict[str, Any], rate: str) -> str:
-    """Return whether rates differ, and whether the test covers more than two groups."""
+    """Return a sentence on whether rates differ, and one on the test with more than two groups."""
     name, n_groups = _RATES[rate][0], int(tables.has_enough[rate].sum())
     judged = _judged(gap, f"The {name}s differ")
     if n_groups == 2 or math.isnan(gap["pvalue"]):
@@ -320,7 +320,7 @@ def _two_shares(tables: AuditTables, gap: dict[str, Any], rate: str) -> str:
 
 
 def closing(tables: AuditTables, found: Iterable[str]) -> Iterator[str]:
-    """Yield the number of claims, and how to read differences that are not established."""
+    """Yield sentences on the number of claims, and on differences that are not established."""
     n_claims, by = tables.claims.family.n_claims, tables.claims.family.groupings
     if n_claims > 1:
         of = f" by {_words.enumerated(by)}" if len(by) > 1 else ""

@@ -41,7 +41,7 @@ class GroupComparison:
     report : GroupAUC
         Report on all groups.
     decisions : ScoreCounts or None
-        Counts of decisions on the same rows; None compares the ranking only.
+        Counts of decisions on the rows of the report; None compares the ranking only.
     min_per_class : int
         Least number of rows in the denominator of a number that is compared.
     reference : object
@@ -98,7 +98,7 @@ class GroupComparison:
 
     @functools.cached_property
     def has_enough(self) -> dict[str, NDArray[np.bool_]]:
-        """By rate, whether each group has enough rows in the rate's denominator."""
+        """Whether each group has enough rows in a rate's denominator, by rate."""
         n_rows = deciding.n_rows_of_rates(self.report.counts)
         return {rate: n >= max(self.min_per_class, 1) for rate, n in n_rows.items()}
 
@@ -290,10 +290,11 @@ class GroupComparison:
                 for rate in rates:
                     own = found.get(rate, {})
                     rows[f"{rate}_difference"] = {k: v for k, v in own.items() if k != "rate"}
-                # Adjust for the choice of one of two rates; the family adjusts for all claims.
+                # Adjust for the choice of one of two rates; the adjustment for all claims is
+                # separate.
                 raw = np.array([gap["pvalue"] for gap in of_rates])
                 of_two = weighted_holm(raw, np.ones(raw.size)).tolist()
-                # Without rounding, `pvalue` would never exceed `pvalue_adjusted`.
+                # `pvalue` can exceed `pvalue_adjusted` only by rounding error.
                 of_rates = [
                     gap | {"pvalue": min(pvalue, gap["pvalue_adjusted"])}
                     for gap, pvalue in zip(of_rates, of_two, strict=True)

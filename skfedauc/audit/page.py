@@ -259,7 +259,7 @@ class _GroupRows(NamedTuple):
 
 
 def _group_rows(tables: AuditTables) -> _GroupRows:
-    """Return the groups by AUC, small groups last; if there are too many, the two ends."""
+    """Return the groups by AUC, small groups last; of too many, only the lowest and the highest."""
     table = tables.by_group
     auc, is_small = table["auc"].to_numpy(), table["is_small"].to_numpy(np.bool_)
     order = np.argsort(auc, kind="stable")

@@ -133,7 +133,7 @@ def gaps(comparison: GroupComparison, adjusted: Questions) -> pd.DataFrame:
     rows = comparison.gaps(adjusted)
     numbers = ["value", "ci_low", "ci_high", "expected", "pvalue", "pvalue_adjusted"]
     columns = [*numbers, "lowest", "highest", "rate"]
-    # The column holds objects, because integers beside missing values would become floats.
+    # Integer labels in "lowest" and "highest" would become floats beside missing values.
     cells = [[row.get(column, np.nan) for column in columns] for row in rows.values()]
     table = pd.DataFrame(cells, index=list(rows), columns=columns, dtype=object)
     return table.astype(dict.fromkeys(numbers, np.float64)).rename_axis("gap")

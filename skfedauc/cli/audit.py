@@ -1,4 +1,4 @@
-"""The command `audit`: a file of predictions in, a report, a page and a document out."""
+"""The command `audit`: read a file of predictions; write a report, a page and a JSON document."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from skfedauc.cli.errors import CommandError
 from skfedauc.cli.numerals import has_decimal_comma, number, numbers
 
 _WHOLE_FLOAT = re.compile(r"-?\d+\.0")
-# Different numbers with at most this many digits are different as float64.
+# Different numbers with at most this number of digits are different as float64.
 _MOST_DIGITS = 15
 
 
@@ -31,7 +31,7 @@ def refuse(column: pd.Series[Any], bad: Any, what: str, mend: str = "") -> None:
     column : pd.Series
     bad : array-like of bool
     what : str
-        What is wrong with the bad rows, such as "empty".
+        Description of the error in the bad rows, such as "empty".
     mend : str, default=""
         How to repair the column.
     """

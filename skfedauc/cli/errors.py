@@ -10,6 +10,6 @@ class CommandError(Exception):
 
 
 class OutputError(CommandError):
-    """Standard output or a file cannot be written."""
+    """Error because standard output or a file cannot be written."""
 
     exit_code = 3

@@ -1,6 +1,6 @@
 """Run a command and turn its errors into messages and exit codes.
 
-Each command is imported when it runs, so that ``--help`` answers at once.
+The module of a command is imported when the command runs, so that ``--help`` is fast.
 """
 
 from __future__ import annotations

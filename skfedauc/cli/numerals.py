@@ -33,7 +33,7 @@ def has_decimal_comma(text: str) -> bool:
 
 
 def with_point(text: str) -> str:
-    """Return a number with a decimal comma with a point instead; other text unchanged."""
+    """Replace the decimal comma of a number by a point; return other text unchanged."""
     return text.replace(",", ".") if has_decimal_comma(text) else text
 
 

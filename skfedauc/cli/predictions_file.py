@@ -1,7 +1,7 @@
-"""A file of predictions as a table of the columns needed.
+"""Conversion of a file of predictions to a table of the needed columns.
 
 Cells of text files stay text: "007" and "NA" are labels, scores keep every digit, and only empty
-cells are missing. A file that may be damaged is refused rather than read in part.
+cells are missing. The program refuses a file that may be damaged instead of reading a part of it.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ class _TextFile:
             csv.field_size_limit(limit)
 
     def _open(self) -> Any:
-        """Return the bytes from the start, or the path of a file that is not compressed."""
+        """Return a binary stream, or the path of a file that is not compressed."""
         if self._content is not None:
             return io.BytesIO(self._content)
         return _Decompressed(self.path) if self.path.lower().endswith(".gz") else self.path

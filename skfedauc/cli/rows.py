@@ -67,7 +67,7 @@ class Rows(NamedTuple):
 
 
 def rows_of(table: pd.DataFrame, arguments: Arguments) -> Rows:
-    """Return the rows of a table, whose columns are read as the arguments say.
+    """Convert a table to rows, as the arguments specify.
 
     Raises
     ------

@@ -28,7 +28,7 @@ def print_lines(lines: Iterable[str]) -> None:
     try:
         print("\n".join(map(_escaped, lines)), flush=True)
     except OSError as error:
-        # Python writes the rest of the buffer when it exits, which would raise again.
+        # Python flushes the buffer at exit, which would raise the error again.
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):

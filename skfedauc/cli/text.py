@@ -22,7 +22,7 @@ _SIGNIFICANT = 0.05
 
 
 def headline(rows: Rows, arguments: Arguments) -> str:
-    """Return the file with its number of rows by class."""
+    """Return a line with the name of the file and its number of rows by class."""
     positives, negatives = rows.n_by_class()
     weighted = "" if arguments.weight is None else f", weighted by {shortened(arguments.weight)}"
     return (

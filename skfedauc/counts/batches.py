@@ -161,7 +161,7 @@ def merged_batches(
 
 
 class _Done(NamedTuple, Generic[P]):
-    """The batches counted.
+    """Batches counted so far: merged counts, and counts to be merged.
 
     Attributes
     ----------

@@ -49,7 +49,7 @@ class Checkpoint(Generic[P]):
     path : str or os.PathLike
         File to write, and to read if it exists.
     arguments : dict
-        Arguments of the call. A file that was written with other arguments is refused.
+        Arguments of the call. `read` refuses a file that was written with other arguments.
     restore : callable
         Makes a `ScoreCounts` from cells, labels and origin.
     scores_of : callable
@@ -140,7 +140,7 @@ class Checkpoint(Generic[P]):
         return facts, cells, found.get("labels")
 
     def is_due(self) -> bool:
-        """Whether enough time has passed since the file was last written."""
+        """Return whether enough time has passed since the file was last written."""
         return time.monotonic() - self._written >= self._took * (1 / _SHARE - 1)
 
     def write(self, n_batches: int, counts: P) -> None:

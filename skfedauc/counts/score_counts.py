@@ -43,7 +43,7 @@ class ScoreCounts:
     `ScoreCounts` gives back the group, the score and the class of every row. A `ScoreCounts` holds
     no features, no identifiers and no order of rows.
 
-    In addition to the counts a `ScoreCounts` carries `n_missing`, `group_names` and the class
+    In addition to the counts, a `ScoreCounts` holds `n_missing`, `group_names` and the class
     labels with `pos_label`. Score counts with different positive labels cannot be merged. ``==``
     compares only the counts.
 
@@ -179,9 +179,9 @@ class ScoreCounts:
             Weights of 0 or more. Rows of weight 0 are left out.
         pos_label : int, float, bool or str, default=None
             The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
-            If all rows have one other label, they count as negatives. A misspelled `pos_label` is
-            then detected when the counts are merged with others; a warning is issued at once if
-            `pos_label` differs from the label only in case or spaces.
+            If all rows have one other label, they count as negatives. Merging the counts with other
+            counts then detects a misspelled `pos_label`; a warning is issued at once if `pos_label`
+            differs from the label only in case or spaces.
         missing : {"raise", "drop", "group"}, default="raise"
             Treatment of rows without a group label (None, NaN, NaT or NA in one of the columns).
             "raise" raises a ValueError. "drop" leaves these rows out and counts them in
@@ -359,15 +359,15 @@ default=None
         checkpoint : str or os.PathLike, default=None
             File that keeps the counts if a batch fails, a worker is killed or the process ends. To
             resume, call again with the same batches in the same order: batches that the file covers
-            are read but not counted again. The file is removed once all batches are counted. The
-            file holds the content of a `ScoreCounts` as plain arrays; group labels may be of all
-            kinds except members of an `enum.Enum`. Writing this file takes at most about a tenth of
-            the run time.
+            are read but not counted again. `from_batches` removes the file once all batches are
+            counted. The file holds the content of a `ScoreCounts` as plain arrays; group labels may
+            be of all kinds except members of an `enum.Enum`. Writing this file takes at most about
+            a tenth of the run time.
 
         Returns
         -------
         ScoreCounts
-            Equal to the counts of all rows counted at once; with weights, up to rounding.
+            Equal to the counts of all rows counted at once, except for rounding with weights.
 
         Raises
         ------
@@ -445,14 +445,15 @@ default=None
         Returns
         -------
         ScoreCounts
-            The counts of all rows. The order does not matter; with weights, up to rounding.
+            The counts of all rows. The order of `parts` has no effect, except for rounding with
+            weights.
 
         Raises
         ------
         ValueError
-            If there are no score counts, or only some of them have groups. If they were counted
-            with different `pos_label`. If their rows have more than two class labels, or two labels
-            neither of which is `pos_label`.
+            If there are no score counts, or only some of them have groups. If the score counts have
+            different `pos_label`. If their rows have more than two class labels, or if neither of
+            two labels is `pos_label`.
         TypeError
             If an item is not a `ScoreCounts`, or labels are of different kinds.
 
@@ -568,7 +569,7 @@ default=None
         ----------
         function : callable
             Called once with the sorted distinct scores, a float64 array of shape (n_scores,).
-            Returns a finite number for each: an array-like of shape (n_scores,).
+            Returns a finite number for each score: an array-like of shape (n_scores,).
 
         Returns
         -------
@@ -594,7 +595,7 @@ default=None
             raise TypeError(f"function must be callable; got {_words.described(function)}.")
         name = "the result of function"
         distinct, numbers = np.unique(self.cells.scores, return_inverse=True)
-        # Adding 0.0 replaces -0.0 by 0.0.
+        # Adding 0.0 converts -0.0 to 0.0.
         scores = _input.check_scores(function(distinct.copy()), name) + 0.0
         if scores.size != distinct.size:
             raise ValueError(

@@ -97,7 +97,7 @@ def table_of(cells: Cells, labels: NDArray[Any] | None, names: tuple[str, ...]) 
     import pandas as pd
 
     _, scores, negatives, positives, weights = cells
-    # Unsigned integers of 32 bits wrap around silently in the reader's sums and differences.
+    # 32-bit unsigned integers would wrap around silently when users add or subtract columns.
     counts = {
         "score": scores,
         "n_negatives": negatives.astype(np.int64),
@@ -108,7 +108,7 @@ def table_of(cells: Cells, labels: NDArray[Any] | None, names: tuple[str, ...]) 
     group_columns: dict[str, NDArray[Any]] = {}
     if labels is not None:
         columns = _input.columns_of_labels(labels)
-        # Without labels the number of columns is known from their names only.
+        # Without labels, only the names determine the number of columns.
         has_other_number = len(names) != len(columns) and labels.size > 0
         if not names or has_other_number or set(names) & set(counts):
             names = _default_names(len(columns))

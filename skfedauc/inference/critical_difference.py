@@ -132,12 +132,12 @@ def auc_critical_difference(
 
     "simulate" draws test sets from the distribution, or from the pilot rows with replacement within
     each class. With pilot rows, "simulate" multiplies the simulated quantile by the ratio of
-    Student's t quantile to the normal quantile. To simulate a correlation, the second model gives
-    each row the score of the first model with some probability, and an independent score otherwise.
-    The probability is chosen so that the two AUCs have exactly this correlation. The simulated
-    differences then come from few rows, while real models differ slightly in every row. With 10
-    positives the result is up to 1.05 times the exact result at a correlation of 0.75, and up to
-    1.3 times at 0.95. Prefer "exact" at such high correlations.
+    Student's t quantile to the normal quantile. The simulation obtains a correlation from equal
+    scores: the second model gives each row the score of the first model with some probability, and
+    an independent score otherwise. The probability is chosen so that the two AUCs have exactly this
+    correlation. The simulated differences then come from few rows, while real models differ
+    slightly in every row. With 10 positives the result is up to 1.05 times the exact result at a
+    correlation of 0.75, and up to 1.3 times at 0.95. Prefer "exact" at such high correlations.
 
     References
     ----------
@@ -313,8 +313,8 @@ class _Population(NamedTuple):
     drawn : _Moments
         Moments of the scores that `draw` returns.
     draw : callable
-        Function of a random state, whether to draw positives, and a shape; the result is an
-        array of scores.
+        Function of a random state, a flag for positives and a shape, which returns an array of
+        scores.
     pilot : tuple of int or None
         Numbers of positives and of negatives in the pilot rows; None for a known distribution.
     """

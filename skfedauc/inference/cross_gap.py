@@ -127,7 +127,7 @@ class _CrossAUC(NamedTuple):
 
 
 def _cross_aucs(cells: Cells, own: ClassRows, others: ClassRows) -> _CrossAUC:
-    """Compare each group's positives, `own`, with the negatives of all `others`.
+    """Compare each group's positives (`own`) with the negatives of all `others`.
 
     The variance is DeLong's variance, or an upper bound [2]_ if DeLong's variance is 0.
     """
@@ -140,9 +140,9 @@ def _cross_aucs(cells: Cells, own: ClassRows, others: ClassRows) -> _CrossAUC:
     auc = ratio(np.add.reduceat(around.weight * placement, starts), own.weight)
     auc[others.weight == 0] = np.nan
     of_own = np.add.reduceat(squared.weight * (placement - np.repeat(auc, sizes)) ** 2, starts)
-    # The others' negatives have the same mean placement value. The sum of their squared placement
-    # values is a sum over pairs of positives. Each term is the squared weight of the negatives
-    # below the lower positive, times the weights of both positives.
+    # The mean placement value of the others' negatives is also the AUC. The sum of their squared
+    # placement values is a sum over pairs of positives. Each term is the squared weight of the
+    # negatives below the lower positive, times the weights of both positives.
     outranked = squared.below + squared.tied / 2.0
     both = 2.0 * around.weight * around.above * outranked
     both += around.weight**2 * (squared.below + squared.tied / 4.0)

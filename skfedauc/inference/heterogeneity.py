@@ -72,7 +72,7 @@ class EqualGroupsTest:
 
 
 def equal_groups_test(variances: Variances) -> EqualGroupsTest:
-    """Test that all groups have the same true AUC, by the form that suits the group sizes."""
+    """Test that all groups have the same true AUC; group sizes determine the form of the test."""
     kept = variances.estimable & variances.defined
     auc, unbiased = variances.auc[kept], variances.unbiased[kept]
     positives, negatives = (

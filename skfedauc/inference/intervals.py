@@ -30,7 +30,7 @@ Of = Literal["groups", "statistics"]
 Over = Literal["rows", "groups"]
 METHODS = ("logit", "delong", "exact")
 
-# By default groups are fixed up to this number, and random above it.
+# By default, up to this number of groups are fixed; more groups are random.
 FEW_GROUPS = 20
 
 
@@ -197,8 +197,8 @@ class AUCSpread(NamedTuple):
         """Return the limits towards one end of the scale, 0 or 1.
 
         With "logit", each limit is the more distant of two limits. The logit limit uses the
-        estimated variance. The limit of Newcombe's method 5 [3]_ uses the variance that a true AUC
-        at the limit would have. The estimated variance is much too small if the few rows of a class
+        estimated variance. The limit of Newcombe's method 5 [3]_ uses the variance of an AUC whose
+        true value is the limit. The estimated variance is much too small if the few rows of a class
         have nearly equal placement values, for example with an AUC near 1 or with tied scores.
         """
         from scipy.special import ndtr

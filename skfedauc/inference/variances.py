@@ -572,7 +572,7 @@ class FoldVariances(Variances):
 
     @property
     def pooled_clustered(self) -> float:
-        """NaN, because rows of one group in different folds are not compared."""
+        """Undefined (NaN), because rows of one group in different folds are not compared."""
         return float("nan")
 
 

@@ -44,9 +44,9 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     Parameters
     ----------
     mitigator : ExponentiatedGradient, GridSearch, ThresholdOptimizer or CorrelationRemover
-        The unfitted fairlearn mitigator. The mitigator is copied, never changed. In a search, name
-        the parameters of the mitigator ``mitigator__eps``, ``mitigator__constraints``,
-        ``mitigator__estimator__C``.
+        The unfitted fairlearn mitigator. `fit` copies the mitigator and never changes the original.
+        In a search, name the parameters of the mitigator ``mitigator__eps``,
+        ``mitigator__constraints``, ``mitigator__estimator__C``.
     sensitive_features : str, int, or list or tuple of str or of int
         Name or names of the columns of X with the sensitive features; groups are the
         combinations of their labels. If X is an array, pass positions from 0; if X is a
@@ -68,7 +68,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        Sorted class labels. The second is the positive class, which the mitigator sees as 1.
+        Sorted class labels. The second class is the positive class; the mitigator receives it as 1.
     mitigator_ : object
         The fitted mitigator. Reductions keep the training rows in ``mitigator_.constraints``.
     estimator_ : classifier

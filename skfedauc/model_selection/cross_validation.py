@@ -373,8 +373,8 @@ def cross_validate_group_auc(
     The pooled out-of-fold scores of `cross_val_predict` come from different models, whose scales
     differ, so their AUC is biased. In a simulation with a feature that is unrelated to y (30 rows
     of each class, one feature, logistic regression, ``KFold(10)``; mean of 60 data sets) the pooled
-    scores had an AUC of .39, and the pairs within folds an AUC of .51. The reason: if a test fold
-    has more rows of a class, the model of this fold was fitted on fewer rows of this class. Use
+    scores had an AUC of .39, and the pairs within folds an AUC of .51. If a test fold has more rows
+    of a class, its model was fitted on fewer rows of this class, which causes this bias. Use
     `within_folds` for the AUC of the models, and `fold_effect` for the size of the bias.
 
     Examples

@@ -105,9 +105,9 @@ class select_within_gap(_RefitRule):
     Notes
     -----
     With small folds the difference of the largest and the smallest group AUC is mostly sampling
-    error. With 4 hospitals of equal true AUC (500 rows each, AUC .76, 5 folds) its mean over the
-    folds was .10 on average and never below .05 in 300 simulated runs. Set `at_most` above the gap
-    expected from sampling error in these folds.
+    error. With 4 hospitals of equal true AUC (500 rows each, AUC .76, 5 folds) the mean difference
+    over the folds was .10 on average and never below .05 in 300 simulated runs. Set `at_most` above
+    the gap expected from sampling error in these folds.
 
     As with any callable for ``refit=``, the search has no `best_score_`; the score is
     ``cv_results_["mean_test_..."][best_index_]``.

@@ -209,7 +209,8 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
             Class labels.
         groups : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
             Group labels, matched by position as in scikit-learn's splitters. Required unless the
-            splitter has its own `groups`, in which case these are ignored with a warning.
+            splitter has its own `groups`, in which case `split` ignores this argument with a
+            warning.
 
         Yields
         ------

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.text import Annotation
 
-# Labels of candidates: largest number except the chosen candidate, largest number of characters,
+# Labels of candidates: largest number besides the chosen candidate, largest number of characters,
 # and largest share of the width of the axes.
 _MOST_LABELS, _MOST_CHARACTERS, _MOST_WIDTH = 10, 40, 0.4
 

@@ -56,7 +56,7 @@ class CrossAUCDisplay(ReportDisplay):
     Parameters
     ----------
     cross_matrix : array-like of shape (n_groups, n_groups)
-        Cross AUCs. Rows are the group of the positives; NaN without pairs.
+        Cross AUCs. Rows are the groups of the positives; NaN without pairs.
     groups : sequence of length n_groups, default=None
         Labels; None uses numbers.
     pooled_auc : float, default=None
@@ -450,7 +450,7 @@ class CrossAUCDisplay(ReportDisplay):
 
     def _draw_value(self, row: int, column: int, value: float) -> Text:
         red, green, blue, _ = self.im_.to_rgba(np.array([value]))[0]
-        # Relative luminance by Recommendation ITU-R BT.709
+        # Luma by Recommendation ITU-R BT.709: a weighted sum of gamma-encoded RGB
         is_dark = 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.45
         return self.ax_.text(
             column,

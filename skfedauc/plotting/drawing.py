@@ -98,7 +98,7 @@ def length_of(text: Text) -> float:
 
 
 def write_fitting(text: Text, versions: Sequence[str], inches: float) -> None:
-    """Set the first version that fits in this length; if no version fits, set the last version."""
+    """Set the first version of the text that fits in this length, or the last if none fits."""
     as_written(text)
     for version in versions:
         text.set_text(version)

@@ -401,7 +401,8 @@ class GroupAUCDisplay(ReportDisplay):
         ax = axes_or_new(ax, MARGINS + 0.6 + 1.1 * LINE * max(n_drawn, 4))
         self.ax_, self.figure_ = ax, ax.figure
 
-        # Groups are at positions 0, 1, ... from below; a position in the middle is for the note.
+        # Positions 0, 1, ... count from the bottom. If groups are left out, one position between
+        # the lowest and the highest groups holds the note.
         place = np.arange(chosen.shown.size)
         place[chosen.lowest.size :] += bool(chosen.left_out.size)
         self.shown_ = chosen.shown

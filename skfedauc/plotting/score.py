@@ -357,8 +357,8 @@ class GroupScoreDisplay(ReportDisplay):
             undefined = undefined[:0]
         chosen = choose(self.auc, most)
         self.shown_ = np.concatenate([undefined, chosen.shown])
-        # Groups are at positions 0, 1, ... from below; a position in the middle is for the note on
-        # groups left out.
+        # Positions 0, 1, ... count from the bottom. If groups are left out, one position between
+        # the lowest and the highest groups holds the note.
         place = np.arange(self.shown_.size)
         n_below = undefined.size + chosen.lowest.size
         place[n_below:] += bool(chosen.left_out.size)

@@ -356,7 +356,7 @@ class GroupAUC:
     def cross_difference(self) -> float:
         """Largest difference, over pairs of groups, between their two cross AUCs.
 
-        Raises a ValueError if the cross matrix would not fit in memory.
+        Access raises a ValueError if the cross matrix does not fit in memory.
         """
         return self.statistic("cross_difference")
 
@@ -532,7 +532,7 @@ class GroupAUC:
 
         The DataFrame has one row and one column for each group. Rows are the groups of the
         positives, columns are the groups of the negatives, and the diagonal holds the group AUCs.
-        Access raises a ValueError if the matrix would not fit in memory.
+        Access raises a ValueError if the matrix does not fit in memory.
         """
         import pandas as pd
 
@@ -1058,16 +1058,16 @@ class GroupAUC:
 
         Notes
         -----
-        The group AUCs are not transformed. Their variances come from placement values pooled over
-        groups, because a group's own variance estimate is biased low if its AUC is high by sampling
-        error. With own variances, software for meta-analysis finds a spread among tiny groups that
-        have none (mean tau .063 for a true tau of 0 in 100 groups of 5/15 positives/negatives; here
-        .017).
+        The group AUCs are not transformed. The variances of the AUCs come from placement values
+        pooled over groups, because a group's own variance estimate is biased low if its AUC is high
+        by sampling error. With own variances, software for meta-analysis finds a spread among tiny
+        groups that have none (mean tau .063 for a true tau of 0 in 100 groups of 5/15
+        positives/negatives; here .017).
 
         "moments" gives all groups equal weights, so a single tiny group among large ones may reduce
         the estimate to 0. REML was chosen by simulation. With three groups of 2,000/6,000 rows, one
-        of 2/6 and a true tau of .05, its root mean squared error was .021 (Paule-Mandel .035). With
-        100 groups of 5/15 and a true tau of .06, its mean was .056.
+        of 2/6 and a true tau of .05, the root mean squared error of REML was .021 (Paule-Mandel
+        .035). With 100 groups of 5/15 and a true tau of .06, the mean REML estimate was .056.
 
         The intervals assume normal true AUCs. The 95 % intervals of "reml" then cover the true
         value in 92 to 99 % of simulations. If the true AUCs have a Beta distribution of mean .9 and

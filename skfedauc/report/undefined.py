@@ -14,7 +14,7 @@ Undefined: TypeAlias = Literal["skip", "ignore", "raise"] | float
 
 
 class NotDefined(Exception):
-    """A statistic has no value for these rows.
+    """Error because a statistic has no value for the rows.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class NotDefined(Exception):
 class UndefinedPolicy:
     """Treatment of groups that lack a class and of undefined statistics.
 
-    Each report has its own policy, because the policy knows which warnings were issued.
+    Each report has its own policy, because the policy records which warnings were issued.
 
     Parameters
     ----------
