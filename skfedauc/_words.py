@@ -84,8 +84,8 @@ def shortened_text(text: str, most: int = MOST_SHOWN) -> str:
 def label_text(label: Any) -> str:
     """Return a label as text; the parts of a tuple are joined, ``va · 1.0 · (55, 65]``.
 
-    A part is quoted if it breaks the line, is invisible, or is a formula that a spreadsheet would
-    compute when the text is pasted: ``'=1+1'``.
+    A part is quoted if it breaks the line, is invisible, or is a formula that a spreadsheet
+    computes after the text is pasted: ``'=1+1'``.
     """
     parts = label if isinstance(label, tuple) else (label,)
     return " \N{MIDDLE DOT} ".join(map(_part, parts))

@@ -54,7 +54,7 @@ def make_group_scores(
     Parameters
     ----------
     case : {"identical", "same_negatives", "same_positives", "different"}
-        Classes whose score distribution is the same on all devices. Scores are normal with standard
+        Classes with equal score distributions on all devices. Scores are normal with standard
         deviation 1. The mean is 0 for negatives and `separation` for positives. The shift of the
         device is added for both classes if "different", for positives if "same_negatives", for
         negatives if "same_positives", and for no class if "identical".

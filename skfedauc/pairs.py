@@ -235,7 +235,7 @@ class GroupPairs:
         Raises
         ------
         ValueError
-            If the matrix would not fit in memory.
+            If the matrix does not fit in memory.
         """
         needed = 32 * self.n_groups**2
         usable = usable_memory()

@@ -84,8 +84,8 @@ def make_group_auc_scorer(
     ValueError
         If there is no such statistic, or `groups` is None while metadata routing is off.
     TypeError
-        If `groups` is not a str, a list of str, a Series or None. Column positions are refused,
-        because tools that pass a subset of the columns would silently read another column.
+        If `groups` is not a str, a list of str, a Series or None. The scorer refuses column
+        positions, because some tools pass a subset of the columns, in which positions differ.
 
     See Also
     --------

@@ -26,8 +26,9 @@ def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
     inputs : mapping of str to object
         Inputs by argument name. Inputs without an index are not compared.
     is_cut : bool, default=False
-        Whether scikit-learn may have selected the rows by position. A plain ``RangeIndex(n)``
-        is then no longer recognizable, so only the same labels in another order are refused.
+        Whether scikit-learn may have selected the rows by position. Because a plain
+        ``RangeIndex(n)`` is then not recognizable, the check refuses only equal labels in different
+        orders.
 
     Raises
     ------

@@ -543,8 +543,8 @@ class FairnessAudit:
         test.
 
         ``abroca``: the largest area between the ROC curve of a group (`lowest` or `highest`, by its
-        AUC) and the ROC curve of all others. The audit omits ABROCA if the computation would take
-        long. `GroupAUC.abroca` tests ABROCA.
+        AUC) and the ROC curve of all others. The audit omits ABROCA if the computation takes long.
+        `GroupAUC.abroca` tests ABROCA.
 
         ``demographic_parity_difference``, ``demographic_parity_ratio``,
         ``true_positive_rate_difference``, ``false_positive_rate_difference``,

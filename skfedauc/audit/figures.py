@@ -167,7 +167,7 @@ def _inline(svg: ElementTree.Element, prefix: str, about: str) -> str:
             element.text = None
         element.tail = None
     for element in svg.iter():
-        # A style element would apply to the whole page, which has its own styles.
+        # A style element applies to the whole page, which has its own styles.
         for child in element.findall("style"):
             element.remove(child)
         old = element.attrib.pop("id", None)

@@ -57,7 +57,7 @@ class GroupComparison:
         self.reference = reference
 
     def regrouped(self, columns: Sequence[str]) -> GroupComparison:
-        """Return the comparison of the groups by some of several columns."""
+        """Return the comparison of the groups that some of the columns form."""
         places = [self.columns.index(name) for name in columns]
 
         def parts(label: tuple[Any, ...]) -> Any:
@@ -290,8 +290,8 @@ class GroupComparison:
                 for rate in rates:
                     own = found.get(rate, {})
                     rows[f"{rate}_difference"] = {k: v for k, v in own.items() if k != "rate"}
-                # Adjust for the choice of one of two rates; the adjustment for all claims is
-                # separate.
+                # Adjust for the choice of one of two rates; `adjusted_together` adjusts for all
+                # claims.
                 raw = np.array([gap["pvalue"] for gap in of_rates])
                 of_two = weighted_holm(raw, np.ones(raw.size)).tolist()
                 # `pvalue` can exceed `pvalue_adjusted` only by rounding error.

@@ -93,8 +93,8 @@ def parse(argv: Sequence[str] | None) -> Arguments:
     Raises
     ------
     CommandError
-        If the arguments are wrong or contradict each other, or if a file to be written would
-        replace the predictions or cannot be written.
+        If the arguments are wrong or contradict each other, or if an output file has the path of
+        the predictions or cannot be written.
     SystemExit
         After ``--help`` or ``--version``.
     """
@@ -229,7 +229,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Version(argparse.Action):
-    """Print the version; the kernel, which imports numpy, is loaded for this option only."""
+    """Option that prints the version; only this option loads the kernel, which imports numpy."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
         from skfedauc import _kernel

@@ -87,7 +87,7 @@ def _as_text(column: pd.Series[Any]) -> pd.Series[Any]:
     if is_float and (values % 1 == 0).all() and (np.abs(values) <= 2**53).all():
         values = values.astype(np.int64)  # these floats are integers
     texts = [str(value) for value in values]
-    # Programs write a column of integers with ".0" if one of its values was missing.
+    # Many programs write a column of integers with ".0" if a value is missing.
     if texts and all(_WHOLE_FLOAT.fullmatch(value) for value in texts):
         texts = [value.removesuffix(".0") for value in texts]
     text = np.array([*texts, None], object)

@@ -14,7 +14,7 @@ from skfedauc.cli.errors import CommandError
 from skfedauc.cli.rows import Rows
 from skfedauc.cli.terminal import print_warning
 
-# A group with fewer positives or fewer negatives is small: differences are also given without it.
+# A group with fewer positives or fewer negatives is small; a second report excludes small groups.
 SMALL = 10
 
 

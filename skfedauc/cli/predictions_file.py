@@ -110,11 +110,11 @@ class _TextFile:
         separator, columns = self._header(default_separator)
         _check_columns(self.name, columns, needed)
         positions = [columns.index(name) for name in needed]
-        # With `usecols`, pandas would accept rows with more cells than the header.
+        # With `usecols`, pandas accepts rows with more cells than the header.
         reader = pd.read_csv(
             self._open(),
             sep=separator,
-            # Number the columns, because pandas would rename columns without a name.
+            # Number the columns, because pandas renames columns without a name.
             header=0,
             names=range(len(columns)),
             dtype=str,
@@ -139,7 +139,7 @@ class _TextFile:
         return pd.concat(parts, ignore_index=True).set_axis(needed, axis=1)
 
     def _header(self, default: str) -> tuple[str, list[str]]:
-        """Return the separator and the column names; pandas would rename repeated names.
+        """Return the separator and the column names, read as a row so that pandas renames none.
 
         If the default separator does not split the header, another separator that splits it is
         used.

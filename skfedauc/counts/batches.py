@@ -97,10 +97,10 @@ def merged_batches(
 ) -> P:
     """Count batches in joblib workers, a round at a time, and merge the results.
 
-    A round is read only after the previous round is counted, because joblib's generators would read
-    ahead and keep all batches that wait. Results are merged into the sum whenever they are as large
-    as the sum. Memory then stays within a small multiple of the sum, and each cell is merged only a
-    few times.
+    A round is read only after the previous round is counted, because joblib's generators read ahead
+    and keep all waiting batches in memory. Results are merged into the sum whenever the results are
+    as large as the sum. Memory then stays within a small multiple of the sum, and each cell is
+    merged only a few times.
     """
     if isinstance(batches, str | bytes) or not hasattr(batches, "__iter__"):
         raise TypeError(

@@ -174,7 +174,7 @@ class Checkpoint(Generic[P]):
 
 
 def _checksum(batch: Any, scores_of: Callable[[Any], Any], before: int) -> int:
-    """Return the checksum of the scores of a batch and of the batches before."""
+    """Return the checksum of the scores of a batch and of all earlier batches."""
     try:
         scores = np.ascontiguousarray(scores_of(batch), np.float64)
     except Exception:  # counting will refuse this batch
@@ -204,7 +204,7 @@ def _entry(label: Any) -> Any:
 
 
 def _entry_of_pandas(label: Any) -> dict[str, Any] | None:
-    """Return an entry for a pandas label; None if reading the entry would change the label."""
+    """Return an entry for a pandas label; None if reading the entry gives a different label."""
     pd = sys.modules.get("pandas")
     entry: dict[str, Any]
     if pd is None:

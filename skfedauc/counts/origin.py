@@ -34,7 +34,8 @@ class Origin(NamedTuple):
         ValueError
             If their class labels are incompatible.
         """
-        # Different names merge to no names, so that the order of merging does not matter.
+        # Different names merge to no names, so that the result does not depend on the order of
+        # merging.
         names = {origin.group_names for origin in origins}
         return cls(
             sum(origin.n_missing for origin in origins),

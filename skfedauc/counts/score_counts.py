@@ -133,7 +133,7 @@ class ScoreCounts:
         origin: tuple[Any, ...] = (),
         checksum: int | None = None,
     ) -> ScoreCounts:
-        """Make score counts from arrays that were pickled, or kept in a file.
+        """Make score counts from arrays that were pickled or saved in a file.
 
         Raises
         ------
@@ -678,7 +678,7 @@ default=None
         return ScoreCounts._added(self.cells, None, None, self.origin._replace(group_names=()))
 
     def with_n_missing(self, n_missing: int) -> ScoreCounts:
-        """Return the same counts with another number of rows left out.
+        """Return the counts with another number of rows left out.
 
         Parameters
         ----------

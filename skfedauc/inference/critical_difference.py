@@ -72,7 +72,7 @@ def auc_critical_difference(
         {-1, 1} or booleans and at least two rows of each class.
     correlation : float, default=0.0
         Correlation of the two observed AUCs, from 0 to below 1. The correlation is above 0 if two
-        models are tested on the same rows, and it grows with the similarity of the models. 0 gives
+        models are tested on the same rows, and increases with the similarity of the models. 0 gives
         the largest critical difference.
     method : {"exact", "simulate"}, default="exact"
         "exact" combines the exact variance of an AUC with a normal approximation for the
@@ -135,7 +135,7 @@ def auc_critical_difference(
     Student's t quantile to the normal quantile. The simulation obtains a correlation from equal
     scores: the second model gives each row the score of the first model with some probability, and
     an independent score otherwise. The probability is chosen so that the two AUCs have exactly this
-    correlation. The simulated differences then come from few rows, while real models differ
+    correlation. The simulated differences then come from few rows, whereas real models differ
     slightly in every row. With 10 positives the result is up to 1.05 times the exact result at a
     correlation of 0.75, and up to 1.3 times at 0.95. Prefer "exact" at such high correlations.
 

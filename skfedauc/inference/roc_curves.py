@@ -217,7 +217,7 @@ def _at_edges(curve: RocCurve, edges: Floats, side: Literal["left", "right"]) ->
 
 
 def _ties_of(curve: RocCurve) -> tuple[Floats, Floats]:
-    """Return where the tie blocks with rows of both classes begin and end."""
+    """Return the beginnings and the ends of the tie blocks with rows of both classes."""
     is_tie = (np.diff(curve.fpr) > 0) & (np.diff(curve.tpr) > 0)
     return curve.fpr[:-1][is_tie], curve.fpr[1:][is_tie]
 

@@ -229,8 +229,8 @@ class Variances:
 
         Pooling assumes that the placement values of a class have equal variances in all groups. A
         group's own variance is biased low if its AUC is high by sampling error, so inverse-variance
-        weights would favor such groups. The estimate is unbiased, except that it is at least 0; NaN
-        if no group is estimable.
+        weights favor such groups. The estimate is unbiased, except that it is at least 0; NaN if no
+        group is estimable.
         """
         kept = self.estimable
         positives, negatives = self.positives.effective, self.negatives.effective

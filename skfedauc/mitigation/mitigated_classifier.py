@@ -62,8 +62,8 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     random_state : int, RandomState instance or None, default=None
         Seed of the random draws of `ExponentiatedGradient` and `ThresholdOptimizer` in
         ``predict``. An int makes ``predict`` reproducible: row i gets the i-th random number.
-        Use None in production, where rows are predicted one at a time; with an int, all these rows
-        would get the same random number.
+        Use None in production, where rows are predicted one at a time: an int gives all these rows
+        the same random number.
 
     Attributes
     ----------

@@ -41,7 +41,7 @@ class Target(NamedTuple):
 
 
 class Strategy(ABC):
-    """Base class: fits one kind of mitigator and predicts with it.
+    """Base class of strategies; a strategy fits one kind of mitigator and predicts labels.
 
     Strategies with scores also have ``predict_proba`` or ``decision_function``.
 
@@ -165,7 +165,7 @@ class Thresholds(Strategy):
     def predict(self, X: Any, sensitive: Sequence[Any], random_state: Any) -> NDArray[Any]:
         """Return the labels at the threshold of each row's group."""
         labels = labels_of(sensitive)
-        # fairlearn would predict the negative class for rows of other groups.
+        # fairlearn predicts the negative class for rows of groups that were not in fit.
         self._known.check(labels, "threshold")
         codes = self.mitigator.predict(X, sensitive_features=labels, random_state=random_state)
         decisions: NDArray[Any] = self._classes[codes]
@@ -220,7 +220,7 @@ class CorrelationRemoval(Strategy):
         n_sensitive = self._numbers.of(sensitive).shape[1]
         self.mitigator.set_params(sensitive_feature_ids=list(range(n_sensitive)))
         if hasattr(self.mitigator, "set_output"):  # fairlearn 0.15 added this method
-            # With transform_output="pandas" the output would get other column names.
+            # With transform_output="pandas", the output has other column names.
             self.mitigator.set_output(transform="default")
         self.mitigator.fit(self._table(X, sensitive))
         self.estimator.fit(self._features(X, sensitive), target.classes[target.codes], **fit_params)

@@ -149,8 +149,8 @@ class GroupAUCCrossValidation:
         -----
         The variance of a mean over K folds is the sum of the folds' variances over K squared
         [1]_. The intervals cover the sampling error of new rows for the K fitted models, not the
-        variation between models fitted on other rows. An interval of the pooled out-of-fold scores
-        would have another estimand, because these scores come from different models.
+        variation between models fitted on other rows. The pooled out-of-fold scores come from
+        different models, so an interval of their AUC has another estimand.
 
         The limits are computed as in `GroupAUC.confidence_intervals`. With "logit", each limit of
         the pooled AUC is the further of the logit limit and the limit of Newcombe's method 5, which

@@ -161,7 +161,7 @@ class CrossAUCDisplay(ReportDisplay):
         ImportError
             If matplotlib is not installed.
         ValueError, TypeError
-            If an argument is not as described, or the matrix would not fit in memory.
+            If an argument is not as described, or the matrix does not fit in memory.
         """
         cls._check_report(report)
         matrix = report.cross_matrix.to_numpy()
@@ -224,7 +224,7 @@ class CrossAUCDisplay(ReportDisplay):
         ImportError
             If matplotlib is not installed.
         ValueError, TypeError
-            If an argument is not as described, or the matrix would not fit in memory.
+            If an argument is not as described, or the matrix does not fit in memory.
         """
         report = cls._of_predictions(
             y_true,
@@ -298,7 +298,7 @@ class CrossAUCDisplay(ReportDisplay):
         ImportError
             If matplotlib is not installed.
         ValueError, TypeError
-            If an argument is not as described, or the matrix would not fit in memory.
+            If an argument is not as described, or the matrix does not fit in memory.
         """
         report = cls._of_estimator(
             estimator,

@@ -14,10 +14,10 @@ from skfedauc.inference.roc_curves import RocCurve, RocCurves, mean_curve
 
 Floats = NDArray[np.float64]
 
-# Curves with more corners are thinned on a grid with GRID steps each way: finer than two pixels.
+# Curves with more corners are thinned on a grid with GRID steps each way, each below two pixels.
 MOST_CORNERS = 1000
 GRID = 500
-# Share of rows in either tail whose scores go to the outermost bins if they are outliers.
+# Share of rows in either tail whose scores go to the outermost bins if the scores are outliers.
 _TAIL = 0.001
 
 
@@ -75,7 +75,7 @@ def _thinned(fpr: Floats, tpr: Floats) -> tuple[Floats, Floats]:
     return fpr[kept], tpr[kept]
 
 
-# Larger scores are not drawn: sums of coordinates would overflow in Matplotlib.
+# Larger scores are not drawn, because sums of coordinates overflow in Matplotlib.
 _LARGEST = 1e300
 
 
@@ -109,7 +109,7 @@ def score_histograms(cells: Cells, n_bins: int) -> Histograms:
             "their ranks or logarithms."
         )
     if low == high:
-        half = max(0.5, abs(low) / 2**20)  # 0.5 would be lost to rounding next to a large score
+        half = max(0.5, abs(low) / 2**20)  # adding 0.5 to a large score has no effect
         low, high = low - half, high + half
     edges = np.linspace(low, high, n_bins + 1)
     bin_ = np.clip(np.searchsorted(edges, scores, side="right") - 1, 0, n_bins - 1)

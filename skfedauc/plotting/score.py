@@ -413,7 +413,7 @@ class GroupScoreDisplay(ReportDisplay):
         negatives: NDArray[np.float64],
         positives: NDArray[np.float64],
     ) -> None:
-        """Draw a group's two histograms, of the same area, scaled to the distance of groups."""
+        """Draw a group's two histograms with equal areas, scaled to the distance between groups."""
         shares = [
             weight / total if (total := weight.sum()) > 0 else weight
             for weight in (negatives, positives)

@@ -65,7 +65,7 @@ class GroupEstimates:
         return np.where(self.pairs.defined, auc, replacement), np.ones(auc.size, np.bool_)
 
     def value_of(self, statistic: Callable[[GroupEstimates], float]) -> float:
-        """Compute a statistic; NaN, a warning or an error if it is undefined."""
+        """Compute a statistic; an undefined statistic is NaN, or causes a warning or an error."""
         try:
             return statistic(self)
         except NotDefined as error:

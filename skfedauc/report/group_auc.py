@@ -65,7 +65,7 @@ class GroupAUC:
     ValueError
         If `undefined` is not a listed value, or the number of names differs from the number of
         columns. With ``undefined="raise"``, also on access to an average or a gap if a group lacks
-        a class, and on access to a result that would be NaN.
+        a class, and on access to an undefined result.
 
     See Also
     --------
@@ -684,7 +684,7 @@ class GroupAUC:
             the other groups with the group of that label. If a group is named "rest", pass its
             label in a list.
         n_resamples : int, default=0
-            Number of draws of the area under the null hypothesis that both curves are the same. 0
+            Number of draws of the area under the null hypothesis that both curves are equal. 0
             leaves out `expected` and the p values. The smallest possible p value with 1,000 draws
             is about 0.001.
         random_state : int, RandomState instance or None, default=None
@@ -694,7 +694,7 @@ class GroupAUC:
         -------
         pandas.DataFrame
             Indexed by group: `auc`, `reference_auc`, and `abroca` [1]_, the exact area between the
-            two curves. The area is 0 if the curves are the same. The area is at least the absolute
+            two curves. The area is 0 if the curves are equal. The area is at least the absolute
             difference of the AUCs, and equals this difference if the curves do not cross. With
             `n_resamples`, also `expected`, the mean area under the null hypothesis, `pvalue`,
             `pvalue_adjusted` and the `adjustment`: Holm's, or Benjamini and Hochberg's for more

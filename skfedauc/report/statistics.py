@@ -31,7 +31,7 @@ ScorerStatistic: TypeAlias = (
 
 # Largest number of groups in tables with statistics that need the cross matrix.
 MATRIX_GROUPS = 500
-# Below this share, sum weighted cross-group pairs directly: a difference would lose precision.
+# Below this share, sum weighted cross-group pairs directly: a difference loses precision.
 _FEW_CROSS = 1e-3
 
 NO_SPREAD = "the spread of AUCs needs two groups with two rows of each class"
@@ -65,8 +65,8 @@ def decomposition(pairs: GroupPairs) -> Decomposition:
     if not pairs.has_cross_pairs:
         cross = float("nan")
     elif pairs.u2.dtype.kind == "f" and weight - weight_within < _FEW_CROSS * weight:
-        # Sum these few pairs directly: the difference of two large sums would lose them to
-        # rounding.
+        # Sum these few pairs directly: in the difference of two large sums, rounding loses the
+        # pairs.
         u2_across, across = pairs.over_others
         cross = share_of(u2_across[1, 0].sum(), across[1, 0].sum())
     else:

@@ -21,7 +21,7 @@ class NotDefined(Exception):
     reason : str
         Requirement of the statistic, as the start of a sentence.
     more_rows_help : bool, default=True
-        Whether the statistic would be defined with more rows.
+        Whether more rows can make the statistic defined.
     """
 
     def __init__(self, reason: str, *, more_rows_help: bool = True) -> None:
