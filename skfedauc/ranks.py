@@ -1,4 +1,4 @@
-"""Ranks of cells among the rows of all groups, and Mann-Whitney's U against other groups."""
+"""Ranks of cells among the rows of all groups, and U statistics of groups against other groups."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from skfedauc.report import GroupAUC
 from skfedauc.report.statistics import MATRIX_GROUPS
 
 LEVEL = 0.95
-# ABROCA is left out if it needs more than this number of visits of cells.
+# ABROCA is left out if the number of groups times the number of cells exceeds this limit.
 _MOST_VISITS = 10_000_000
 _SELECTION, *_ODDS = deciding.RATES
 

@@ -244,8 +244,8 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         indexable(X, y)
         # Rows without a label are split as an additional group.
         n_groups = len(labels) + int(codes.size > 0 and codes.max() == len(labels))
-        # Number cells by class first. The rows of a class are then assigned to the folds in turn,
-        # without a break between groups.
+        # Sort rows by class, then by group. The assignment of rows to folds in turn then continues
+        # from group to group, which also balances each class over the folds.
         cell = classes * n_groups + codes
         if not self._warning.is_quiet:
             n_rows = np.bincount(cell, minlength=n_classes * n_groups).reshape(n_classes, -1)
