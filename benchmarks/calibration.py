@@ -476,18 +476,18 @@ DESIGNS = [
     ("2 groups of 50/200, AUC .8", groups(2, 50, 200, 0.8), ""),
     ("3 groups of 20/2,000, AUC .95", groups(3, 20, 2_000, 0.95), ""),
     ("5 groups of 8/22 to 100/300, AUC .9", groups(5, *HOSPITALS, 0.9), ""),
-    ("10 groups of 20/200, AUC .8, twice the spread", groups(10, 20, 200, 0.8, 2.0), ""),
+    ("10 groups of 20/200, AUC .8, ratio 2", groups(10, 20, 200, 0.8, 2.0), ""),
     ("5 groups of 50/200, AUC .7 to .85", groups(5, 50, 200, [0.7, 0.8, 0.8, 0.8, 0.85]), ""),
 ]
 FURTHER_DESIGNS = [
-    ("2 groups of 20/2,000, AUC .95, twice the spread", groups(2, 20, 2_000, 0.95, 2.0), ""),
-    ("3 groups of 20/200, AUC .9, spreads .5, 1, 2", groups(3, 20, 200, 0.9, [0.5, 1.0, 2.0]), ""),
+    ("2 groups of 20/2,000, AUC .95, ratio 2", groups(2, 20, 2_000, 0.95, 2.0), ""),
+    ("3 groups of 20/200, AUC .9, ratios .5, 1, 2", groups(3, 20, 200, 0.9, [0.5, 1.0, 2.0]), ""),
     ("10 groups of Zipf sizes, AUC .8", groups(10, *zipf(10), 0.8), ""),
     ("10 groups of 5/15, AUC .7", groups(10, 5, 15, 0.7), ""),
     ("5 groups of 50/200, AUC .8, whole scores", groups(5, 50, 200, 0.8), "whole"),
     ("5 groups of 20/200, AUC .9, two values", groups(5, 20, 200, 0.9), "two values"),
-    ("5 groups of 50/200, AUC .8, weights of deviation 1", groups(5, 50, 200, 0.8), "1"),
-    ("3 groups of 4/4, AUC .8, weights of deviation 3", groups(3, 4, 4, 0.8), "3"),
+    ("5 groups of 50/200, AUC .8, lognormal weights, sigma 1", groups(5, 50, 200, 0.8), "1"),
+    ("3 groups of 4/4, AUC .8, lognormal weights, sigma 3", groups(3, 4, 4, 0.8), "3"),
     ("2 groups of 50/200, AUC .7 and .8", groups(2, 50, 200, [0.7, 0.8]), ""),
     (
         "10 groups of 50/200, five of AUC .7 and five of .8",
@@ -628,16 +628,17 @@ def tables() -> list[Table]:
             ],
         ),
         Table(
-            "Tests of equal groups, all AUCs being equal",
-            "Error rate in % of tests at 5 %: of `test_equal_groups`, and of at least one "
-            'comparison of `compare_groups("rest")`. "Unlike" groups differ in base rate (by up '
-            "to twice or half), in the ratio of standard deviations, in scale and in level.",
+            "Tests of equal groups with equal AUCs",
+            "Error rates in % of tests at 5 %. `equal groups` is the error rate of "
+            "`test_equal_groups`. `with the rest` is the share of runs with at least one error of "
+            '`compare_groups("rest")`. "Unlike" groups differ in the share of positives (by a '
+            "factor of up to 2), in the ratio of standard deviations, in scale and in shift.",
             ["groups of positives/negatives", "equal groups", "with the rest"],
             null,
         ),
         Table(
-            "Tests of many tiny groups, all AUCs being equal",
-            "Error rate in % of `test_equal_groups` at 5 %, in its form for tiny groups.",
+            "Tests of many very small groups with equal AUCs",
+            "Error rate in % of `test_equal_groups` at 5 %, in its form for very small groups.",
             ["groups of positives/negatives", "equal groups", ""],
             [
                 (f"{g:,} groups of {m}/{n}, AUC {auc}, {name}", equal, (make(g, m, n, auc),))
@@ -648,7 +649,8 @@ def tables() -> list[Table]:
         ),
         Table(
             "Worst and difference",
-            "Coverage in % of 95 % intervals.",
+            "Coverage in % of 95 % intervals of the worst AUC and of the difference, by two "
+            "methods.",
             ["groups", "worst, logit", "difference, logit", "worst, exact", "difference, exact"],
             [
                 (
@@ -678,19 +680,28 @@ def tables() -> list[Table]:
             ],
         ),
         Table(
-            "Groups of unequal size, of which these are a sample",
-            "Group sizes follow Zipf's law: the largest group has 3,000 rows, the smallest at "
-            "least 15. Coverage in % of 95 % intervals over groups for the population's mean AUC, "
-            ".8. Error rate in % at 5 % of the comparison of two models that are equally good on "
+            "Random groups of unequal size",
+            "Group sizes follow Zipf's law: the largest group has 3,000 rows, and the smallest "
+            "group has at least 15 rows. `macro`, `samples` and `within` are the coverage in % of "
+            "95 % intervals over groups for the mean AUC of the population, .8. The other columns "
+            "are error rates in % at 5 % of the comparison of two models that are equally good on "
             "average.",
-            ["groups", "macro", "samples", "within", "pooled errs", "samples errs", "pairs errs"],
+            [
+                "groups",
+                "macro",
+                "samples",
+                "within",
+                "pooled, error rate",
+                "samples, error rate",
+                "within, error rate",
+            ],
             [(f"{g} groups", unequal, (g, 0.05)) for g in (10, 30, 100)],
             share=0.5,
         ),
         Table(
             "Rows with weights",
             "Coverage in % of 95 % intervals of one AUC. The logarithms of the weights are normal.",
-            ["positives/negatives, AUC, deviation of log weights", "logit", "exact"],
+            ["positives/negatives, AUC, standard deviation of log weights", "logit", "exact"],
             [
                 (f"{m}/{n}, {auc}, {sigma}", weighted, (m, n, auc, sigma))
                 for m, n in ((20, 80), (50, 200))
@@ -700,10 +711,11 @@ def tables() -> list[Table]:
         ),
         Table(
             "Average of group AUCs (macro)",
-            "Coverage in % of 95 % intervals: of intervals over rows, for the mean of these "
-            "groups' true AUCs; of intervals over groups, for the population's mean AUC, .8; and "
-            "of intervals over rows, for the population's mean AUC.",
-            ["groups, tau", "over rows", "over groups", "over rows, of the population"],
+            "Coverage in % of 95 % intervals. `over rows` is the coverage of intervals over rows "
+            "for the mean true AUC of these groups. `over groups` is the coverage of intervals "
+            "over groups for the mean AUC of the population, .8. `over rows, population` is the "
+            "coverage of intervals over rows for the mean AUC of the population.",
+            ["groups, tau", "over rows", "over groups", "over rows, population"],
             [
                 (f"{g} groups of 50/200, tau {tau}", averages, (g, tau, 50, 200))
                 for g, tau in ((5, 0.0), (5, 0.05), (10, 0.05), (40, 0.05))
@@ -711,9 +723,9 @@ def tables() -> list[Table]:
         ),
         Table(
             "Pooled AUC",
-            "Coverage in % of 95 % intervals. Groups have 30 positives and 60 negatives each and "
-            "differ in level.",
-            ["groups, standard deviation of their levels", "over rows", "over groups"],
+            "Coverage in % of 95 % intervals. Each group has 30 positives and 60 negatives, and a "
+            "random shift of the scores.",
+            ["groups, standard deviation of the shifts", "over rows", "over groups"],
             [
                 (f"{g} groups, {confidence_level}", pooled, (g, confidence_level))
                 for g, confidence_level in ((5, 0.0), (5, 1.0), (10, 0.5), (10, 1.0), (30, 1.0))
@@ -722,7 +734,7 @@ def tables() -> list[Table]:
         Table(
             "Two models on the same rows",
             "Error rate in % of the test at 5 % for two models of equal AUC.",
-            ["positives/negatives, AUC, correlation of scores", "errs"],
+            ["positives/negatives, AUC, correlation of scores", "error rate"],
             [
                 (f"{m}/{n}, {auc}, {rho}", paired, (m, n, auc, rho))
                 for m, n in ((20, 80), (50, 200))
@@ -731,11 +743,12 @@ def tables() -> list[Table]:
             ],
         ),
         Table(
-            "Spread of the true AUCs (tau)",
-            "Square root of the mean estimate of tau squared (which scorers average); means of "
-            "the estimates of `heterogeneity`; root mean squared error of REML (in reports); "
-            "coverage in % of the 95 % interval of REML. True AUCs are normal with mean .8, or "
-            "have a Beta distribution with mean .9.",
+            "Standard deviation of the true AUCs (tau)",
+            "`root of mean square` is the square root of the mean estimate of tau squared, which "
+            "scorers average. The next four columns are the means of the estimates of "
+            "`heterogeneity`. `error of REML` is the root mean squared error of the REML estimate, "
+            "which reports use. `coverage` is the coverage in % of the 95 % interval of REML. True "
+            "AUCs are normal with mean .8, or have a Beta distribution with mean .9.",
             [
                 "groups, tau",
                 "root of mean square",
@@ -768,9 +781,9 @@ def tables() -> list[Table]:
             share=0.25,
         ),
         Table(
-            "Difference by chance",
-            "Mean difference between the largest and the smallest AUC of groups with true AUC .8, "
-            "and `null_difference`.",
+            "Largest difference between groups with equal AUCs",
+            "`observed` is the mean difference between the largest and the smallest observed AUC "
+            "of groups with true AUC .8. `expected` is the mean of `null_difference`.",
             ["groups", "observed", "expected"],
             [
                 (f"{g} groups of {m}/{n}", chance, (g, m, n))
@@ -779,11 +792,20 @@ def tables() -> list[Table]:
         ),
         Table(
             "Which average is equivalent to the pooled AUC",
-            "Four devices with unequal counts of both classes; delta = .005. Share of runs in % "
-            "in which all averages are classified correctly, any average is classified wrongly, "
-            "and any average is left open; and in which the case is named correctly and wrongly. "
-            "The case is left open in the other runs.",
-            ["case, rows", "all right", "any wrong", "any open", "case right", "case wrong"],
+            "Four devices have unequal counts of both classes, and delta is .005. The columns are "
+            "shares of runs in %. `all correct` is the share of runs with correct verdicts on all "
+            "averages. `any wrong` and `any undecided` are the shares of runs with at least one "
+            'wrong verdict and with at least one verdict "cannot tell". `case correct` and `case '
+            "wrong` are the shares of runs that name the correct case and a wrong case. In the "
+            'other runs, the case is "cannot tell".',
+            [
+                "case, rows",
+                "all correct",
+                "any wrong",
+                "any undecided",
+                "case correct",
+                "case wrong",
+            ],
             [
                 (f"{case}, {rows:,}", cases, (case, rows))
                 for rows in (1_000, 100_000, 400_000)
@@ -792,15 +814,17 @@ def tables() -> list[Table]:
             share=0.1,
         ),
         Table(
-            "No gap at all",
-            "All groups have the same score distributions. Error rate in % at 5 % of the tests "
-            "that all group AUCs are equal; that each AUC equals the others' average (any group); "
-            "that the model favors no group (`xauc_disparity` of an audit); that both rates are "
-            "equal (`equalized_odds_difference`); and that two groups have one ROC curve "
-            f"(`abroca`, {RESAMPLES - 1} resamples). Share of runs in % in which a 95 % interval "
-            "of the difference of group AUCs excludes 0: our interval, and the interval of "
-            f"fairlearn's bootstrap ({BOOTSTRAP_RUNS} runs, {RESAMPLES} resamples), which excludes "
-            "0 because a resampled difference is never below 0.",
+            "Tests and intervals without any gap",
+            "All groups have the same score distributions. The first five columns are error rates "
+            "in % of tests at 5 %. `equal groups` tests that all group AUCs are equal. `single "
+            "groups` tests that the AUC of any group equals the average of the others. `favor` "
+            "tests that the model favors no group (`xauc_disparity` of an audit). `rates` tests "
+            "that both rates are equal (`equalized_odds_difference`). `ABROCA` tests that two "
+            f"groups have one ROC curve (`abroca`, {RESAMPLES - 1} resamples). The other columns "
+            "are shares of runs in % in which a 95 % interval of the difference of group AUCs "
+            "excludes 0: our interval, and the interval of fairlearn's bootstrap "
+            f"({BOOTSTRAP_RUNS} runs, {RESAMPLES} resamples). The bootstrap interval excludes 0 "
+            "because a resampled difference is never below 0.",
             [
                 "groups",
                 "equal groups",
@@ -839,11 +863,11 @@ def tables() -> list[Table]:
         ),
         Table(
             "Findings of audits without any gap",
-            "Rows are assigned to groups at random, so that no gap exists. Largest number of "
-            "claims tested, by each column and by all columns together; share of audits in % "
-            "whose findings make a claim (an adjusted p value below .05); and share of audits in "
-            "% with any unadjusted p value below .05. A fifth of the rows is positive, and the "
-            "AUC is .8.",
+            "Rows are assigned to groups at random, so that no gap exists. A fifth of the rows are "
+            "positives, and the AUC is .8. `claims` is the largest number of tested claims, by "
+            "each column and by all columns together. `any claim` is the share of audits in % with "
+            "at least one claim, which is an adjusted p value below .05. `any p value` is the "
+            "share of audits in % with at least one unadjusted p value below .05.",
             ["audit", "claims", "any claim", "any p value"],
             [
                 (
@@ -862,21 +886,22 @@ def tables() -> list[Table]:
             share=0.5,
         ),
         Table(
-            "The certain bound",
-            "Share in % of random score counts (2 to 39 rows, with ties and groups of one class) "
-            "where the differences between the pooled AUC and both averages are within the bound; "
-            "and the median ratio of the difference to the bound.",
-            ["score counts", "holds", "used"],
+            "Bound of the difference from the pooled AUC",
+            "The score counts are random, with 2 to 39 rows, ties and groups of one class. `within "
+            "bound` is the share of score counts in % for which the averages `positives` and "
+            "`negatives` differ from the pooled AUC by at most the bound. `median ratio` is the "
+            "median ratio of the difference to the bound.",
+            ["score counts", "within bound", "median ratio"],
             [("random", bound, ())],
             share=10.0,
         ),
         Table(
             "One AUC with few positives or tied scores",
-            "Coverage in % of 95 % intervals (`logit`). Scores are normal with equal standard "
-            "deviations in both classes; normal with twice the standard deviation in the "
-            "positives; normal with equal standard deviations and rounded to whole numbers; or of "
-            "two values.",
-            ["positives / negatives, AUC", "normal", "twice the spread", "whole", "two values"],
+            "Coverage in % of 95 % intervals (`logit`). `normal` scores have equal standard "
+            "deviations in both classes. `ratio 2` scores are normal, with twice the standard "
+            "deviation in the positives. `whole` scores are normal scores that are rounded to "
+            "whole numbers. `two values` are scores with only two values.",
+            ["positives/negatives, AUC", "normal", "ratio 2", "whole", "two values"],
             [
                 (f"{m}/{n:,}, {auc}", few_positives, (m, n, auc))
                 for m, n in ((10, 40), (20, 200), (20, 2_000))
@@ -885,26 +910,29 @@ def tables() -> list[Table]:
         ),
         Table(
             "The largest difference",
-            "Share of runs in % in which the p value of `test_difference` is below 5 %; in which "
-            "the p value contradicts the interval (p below 5 % and 0 inside the interval, or the "
-            "reverse); coverage in % of the 95 % interval; and share of runs in % in which "
-            "`compare_groups()` finds a difference between any two groups with equal AUCs.",
-            ["groups", "p < .05", "contradicts", "coverage", "pairs err"],
+            "`p < .05` is the share of runs in % in which the p value of `test_difference` is "
+            "below 5 %. `disagree` is the share of runs in % in which the p value is below 5 % and "
+            "the interval contains 0, or the reverse. `coverage` is the coverage in % of the 95 % "
+            "interval. `pair errors` is the share of runs in % in which `compare_groups()` finds a "
+            "difference between two groups with equal AUCs. The ratio is the standard deviation of "
+            "the positives divided by the standard deviation of the negatives.",
+            ["groups", "p < .05", "disagree", "coverage", "pair errors"],
             [(name, largest, (of, kind)) for name, of, kind in DESIGNS],
         ),
         Table(
             "Further designs of the largest difference",
-            "The columns of the previous table for unequal standard deviations and sizes, and for "
-            "tied and weighted scores.",
-            ["groups", "p < .05", "contradicts", "coverage", "pairs err"],
+            "The columns are the columns of the previous table. The designs have unequal standard "
+            "deviations or sizes, tied scores or weighted rows.",
+            ["groups", "p < .05", "disagree", "coverage", "pair errors"],
             [(name, largest, (of, kind)) for name, of, kind in FURTHER_DESIGNS],
             share=0.4,
         ),
         Table(
-            "Rare positives, ties and unequal sizes, all AUCs being equal",
-            "Error rate in % of tests at 5 %: of `test_equal_groups`, and of at least one "
-            'comparison of `compare_groups("rest")`. The ratio is the standard deviation of the '
-            "positives divided by the standard deviation of the negatives.",
+            "Rare positives, ties and unequal sizes with equal AUCs",
+            "Error rates in % of tests at 5 %. `equal groups` is the error rate of "
+            "`test_equal_groups`. `with the rest` is the share of runs with at least one error of "
+            '`compare_groups("rest")`. The ratio is the standard deviation of the positives '
+            "divided by the standard deviation of the negatives.",
             ["groups of positives/negatives", "equal groups", "with the rest"],
             [
                 ("10 groups of 20/2,000, AUC .9", rare, (groups(10, 20, 2000, 0.9), None)),
@@ -923,7 +951,7 @@ def tables() -> list[Table]:
                 ("10 groups of 10/40, AUC .9", rare, (groups(10, 10, 40, 0.9), None)),
                 ("10 groups of 3/50, AUC .8", rare, (groups(10, 3, 50, 0.8), None)),
                 (
-                    "10 groups of 20/400, AUC .8 before scores are cut to two values",
+                    "10 groups of 20/400, AUC .8 before scores are reduced to two values",
                     rare,
                     (groups(10, 20, 400, 0.8), 0),
                 ),
@@ -950,8 +978,8 @@ def tables() -> list[Table]:
         ),
         Table(
             "Equal groups of weighted rows",
-            "Error rate in % at 5 % of `test_equal_groups`, and of at least one comparison of "
-            '`compare_groups("rest")`. 3 groups of 100/300, AUC .8.',
+            "Error rates in % of tests at 5 %, as in the previous table. Three groups have 100 "
+            "positives and 300 negatives each, and AUC .8.",
             ["weights", "equal groups", "with the rest"],
             [
                 ("gamma, shape 0.5", weighted_equal, ("gamma", 0.5)),
@@ -964,11 +992,12 @@ def tables() -> list[Table]:
         ),
         Table(
             "Critical difference",
-            "Share in % of pairs of test sets with normal scores whose AUCs differ by more than "
-            "the critical difference at 5 % (`auc_critical_difference`). The critical difference "
-            "is computed for normal scores, for uniform scores, and from pilot rows as numerous as "
-            "a test set. The last column is the share in % of p values of `auc_difference_pvalue` "
-            "below 5 %.",
+            "Each pair of test sets has normal scores and equal true AUCs. `binormal`, `uniform` "
+            "and `pilot rows` are the shares of pairs in % whose AUCs differ by more than the "
+            "critical difference at 5 % (`auc_critical_difference`). The critical difference is "
+            "computed for normal scores, for uniform scores, or from pilot rows as numerous as a "
+            "test set. `p value` is the share in % of p values of `auc_difference_pvalue` below "
+            "5 %.",
             ["positives/negatives, AUC", "binormal", "uniform", "pilot rows", "p value"],
             [
                 (f"{m}/{n}, {auc}", critical, (m, n, auc))
@@ -978,11 +1007,11 @@ def tables() -> list[Table]:
             share=0.5,
         ),
         Table(
-            "Averages that are off by delta",
-            "Share of runs in % in which `agreement(delta)` finds the average by groups (macro) "
-            "equivalent to the pooled AUC although their true difference is delta. The share "
-            "should be at most 5 %. Groups differ in level.",
-            ["groups of positives/negatives, AUC", "delta", "named equivalent"],
+            "Averages that differ from the pooled AUC by delta",
+            "Share of runs in % in which `agreement(delta)` finds the average `macro` equivalent "
+            "to the pooled AUC although their true difference is delta. The share should be at "
+            "most 5 %. The scores of the groups are shifted against each other.",
+            ["groups of positives/negatives, AUC", "delta", "found equivalent"],
             [
                 (f"{g} groups of {m}/{n}, {auc}", equivalence, (g, m, n, auc, levels))
                 for auc in (0.8, 0.95)
@@ -1034,38 +1063,41 @@ def main() -> None:
 
 INTRODUCTION = """# Calibration of intervals and tests
 
-Written by `python -m benchmarks.calibration`, with fixed seeds, in {minutes:.0f} minutes on two
-cores. The standard error of a share of 95 % or of 5 % is 0.5 percentage points with 2,000 runs,
-1.0 with 500 runs and 1.4 with 250 runs.
+`python -m benchmarks.calibration` simulates these tables with fixed seeds. The simulation took
+{minutes:.0f} minutes on two cores. The standard error of a share of 95 % or of 5 % is 0.5
+percentage points with 2,000 runs, 1.0 with 500 runs and 1.4 with 250 runs.
 
 Main limits:
 
-- Intervals of one AUC have a coverage of 93 % or more, except 92.7 % with 20 positives, 2,000
-  negatives, AUC .9 and twice the standard deviation in the positives. `exact` intervals always have
-  sufficient coverage, but they are wide.
+- Intervals of one AUC have a coverage of 93 % or more, with one exception. With 20 positives, 2,000
+  negatives, AUC .9 and twice the standard deviation in the positives, the coverage is 92.7 %.
+  `exact` intervals always have sufficient coverage, but these intervals are wide.
 - `delong` intervals (on the scale of the AUC) are too short with few rows or a large AUC.
-- Intervals over rows do not cover a population of groups: see the last column of the averages.
+- Intervals over rows have too low coverage of the mean AUC of a population of groups: see the last
+  column of the table on the average of group AUCs.
 - With few rows per class, the comparisons of single groups are conservative.
-- The tau of reports is 0 or more, and therefore too large on average if the true tau is 0. Scorers
-  average an unbiased estimate of tau squared. The interval of tau assumes normal true AUCs. For
-  AUCs with a Beta distribution the coverage is 85 to 96 % in 75 runs. With 100 groups of 5
-  positives and 15 negatives and tau .06 the coverage is 87 %.
+- The `tau` of reports is 0 or more, and therefore too large on average if the true tau is 0.
+  Scorers average an unbiased estimate of tau squared.
+- The interval of `tau` assumes normal true AUCs. For AUCs with a Beta distribution, the coverage is
+  85 to 96 % in 75 runs. For 100 groups of 5 positives and 15 negatives with tau .06, the coverage
+  is 87 %.
 - The critical difference from pilot rows (`auc_critical_difference`) is too small with few
   positives and a large AUC. The critical difference for uniform scores is too small as well.
-- In some designs, the error rate of the equivalence test (`agreement`) at a true difference of
-  delta is too high: up to 11 % of runs with two groups and AUC .95.
-- Intervals of the difference hold for all groups simultaneously, so they are wide with many groups.
-- The error rate of the test of the largest difference is 6.9 % with 10 groups of 20 positives, 200
-  negatives, AUC .8 and twice the standard deviation in the positives; the coverage of its interval
-  is 93.1 %. With 2 groups of 20 positives, 2,000 negatives, AUC .95 and twice the standard
-  deviation, the error rate is 8.0 % in 200 runs.
-- The error rate of the test of equal groups is 3.0 to 4.7 % with 3 groups of 100 positives, 300
+- In some designs, the equivalence test (`agreement`) has too high an error rate if the true
+  difference is delta. With two groups and AUC .95, the error rate is up to 11 % of runs.
+- Intervals of the difference hold for all groups simultaneously. These intervals are therefore wide
+  with many groups.
+- The test of the largest difference has an error rate of 6.9 % with 10 groups of 20 positives, 200
+  negatives, AUC .8 and twice the standard deviation in the positives. The interval of the
+  difference then has a coverage of 93.1 %. With 2 groups of 20 positives, 2,000 negatives, AUC .95
+  and twice the standard deviation in the positives, the error rate is 8.0 % in 200 runs.
+- The test of equal groups has an error rate of 3.0 to 4.7 % with 3 groups of 100 positives, 300
   negatives and random weights.
-- Intervals of the pooled AUC over new groups have too low coverage with five or ten groups that
-  differ much in level. The error rate of the comparison of two models is slightly too high with
-  unequal groups.
-- Judging an average by a `delta` of .005 requires about 100,000 rows per group. With fewer rows the
-  answer is mostly "cannot tell".
+- Intervals of the pooled AUC over new groups have too low coverage with five or ten groups whose
+  scores are shifted strongly against each other.
+- The comparison of two models has a slightly too high error rate with unequal groups.
+- An equivalence test of an average with a `delta` of .005 requires about 100,000 rows per group.
+  With fewer rows, the answer is mostly "cannot tell".
 """
 
 

