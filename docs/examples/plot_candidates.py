@@ -9,8 +9,8 @@ the candidate with the best pooled AUC within a limit on the gap.
 """
 
 # %%
-# fairlearn's ``CorrelationRemover`` removes the correlation of the features with the group. With
-# ``alpha=0`` it removes no correlation, and with ``alpha=1`` it removes all correlation.
+# fairlearn's ``CorrelationRemover`` removes the correlation of the features with the group.
+# ``alpha=0`` removes no correlation, and ``alpha=1`` removes all correlation.
 # ``MitigatedClassifier`` makes ``alpha`` a parameter of the search.
 
 import matplotlib.pyplot as plt
