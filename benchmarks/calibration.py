@@ -793,11 +793,10 @@ def tables() -> list[Table]:
         Table(
             "Which average is equivalent to the pooled AUC",
             "Four devices have unequal counts of both classes, and delta is .005. The columns are "
-            "shares of runs in %. `all correct` is the share of runs with correct verdicts on all "
-            "averages. `any wrong` and `any undecided` are the shares of runs with at least one "
-            'wrong verdict and with at least one verdict "cannot tell". `case correct` and `case '
-            "wrong` are the shares of runs that name the correct case and a wrong case. In the "
-            'other runs, the case is "cannot tell".',
+            "shares of runs in %. `all correct`: all verdicts on averages are correct. `any "
+            "wrong`: at least one verdict is wrong. `any undecided`: at least one verdict is "
+            '"cannot tell". `case correct`: the named case is correct. `case wrong`: the named '
+            'case is wrong. In the other runs, the case is "cannot tell".',
             [
                 "case, rows",
                 "all correct",
@@ -866,8 +865,8 @@ def tables() -> list[Table]:
             "Rows are assigned to groups at random, so that no gap exists. A fifth of the rows are "
             "positives, and the AUC is .8. `claims` is the largest number of tested claims, by "
             "each column and by all columns together. `any claim` is the share of audits in % with "
-            "at least one claim, which is an adjusted p value below .05. `any p value` is the "
-            "share of audits in % with at least one unadjusted p value below .05.",
+            "at least one claim (an adjusted p value below .05). `any p value` is the share of "
+            "audits in % with at least one unadjusted p value below .05.",
             ["audit", "claims", "any claim", "any p value"],
             [
                 (
@@ -921,8 +920,8 @@ def tables() -> list[Table]:
         ),
         Table(
             "Further designs of the largest difference",
-            "The columns are the columns of the previous table. The designs have unequal standard "
-            "deviations or sizes, tied scores or weighted rows.",
+            "The columns have the same meaning as in the previous table. The designs have unequal "
+            "standard deviations or sizes, tied scores or weighted rows.",
             ["groups", "p < .05", "disagree", "coverage", "pair errors"],
             [(name, largest, (of, kind)) for name, of, kind in FURTHER_DESIGNS],
             share=0.4,
