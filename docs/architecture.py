@@ -25,15 +25,13 @@ def rooms() -> dict[str, Path]:
 
 
 def needs(name: str) -> set[str]:
-    """Return the modules that a module imports from, without imports for type checkers."""
+    """Return the modules that a module imports from; imports for type checkers count."""
     folder = PACKAGE / name
     found: set[str] = set()
     for file in folder.glob("*.py") if folder.is_dir() else [folder.with_suffix(".py")]:
         nodes: list[ast.AST] = [ast.parse(file.read_text(encoding="utf-8"))]
         while nodes:
             node = nodes.pop()
-            if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
-                continue
             nodes += ast.iter_child_nodes(node)
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("skfedauc"):
                 for alias in node.names:

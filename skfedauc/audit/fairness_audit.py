@@ -131,11 +131,10 @@ class FairnessAudit:
                 "rows within folds, or counts rows several times. Pass the report of one fold "
                 "(folds[0]), or predictions."
             )
-        self.report = report
-        self.min_per_class = _input.check_whole_number(min_per_class, "min_per_class", 0)
+        min_per_class = _input.check_whole_number(min_per_class, "min_per_class", 0)
         self.favorable = arguments.check_favorable(favorable)
         self.reference = reference
-        label = arguments.check_reference(reference, report.counts, self.min_per_class)
+        label = arguments.check_reference(reference, report.counts, min_per_class)
         self.threshold = arguments.check_threshold(threshold)
         if decisions is not None:
             if threshold != "auto":
@@ -145,11 +144,15 @@ class FairnessAudit:
             self.threshold = 0.5
         if self.threshold is not None:
             decisions = deciding.at_threshold(report.counts, self.threshold)
-        self.decisions = decisions
-        self._comparison = GroupComparison(report, decisions, self.min_per_class, label)
+        self._set_comparison(GroupComparison(report, decisions, min_per_class, label))
         # Findings do not explain missing decisions if the user asked for the ranking alone.
         self._is_ranking_chosen = threshold is None
         self._is_adjusted_with_others = False
+
+    def _set_comparison(self, comparison: GroupComparison) -> None:
+        self.comparison = comparison
+        self.report, self.decisions = comparison.report, comparison.decisions
+        self.min_per_class = comparison.min_per_class
 
     @classmethod
     def from_predictions(
@@ -420,7 +423,7 @@ class FairnessAudit:
             )
         if len(chosen) == 1 and chosen[0] in self._by_column:
             return self._by_column[chosen[0]]
-        return self._about(self._comparison.regrouped(chosen))
+        return self._about(self.comparison.regrouped(chosen))
 
     @staticmethod
     def adjusted_together(audits: Sequence[FairnessAudit]) -> list[FairnessAudit]:
@@ -451,43 +454,30 @@ class FairnessAudit:
         >>> [audit.n_claims for audit in FairnessAudit.adjusted_together(audits)]
         [10, 10]
         """
-
-        def comparison_of(audit: FairnessAudit) -> GroupComparison:
-            return audit._comparison
-
-        def with_claims(audit: FairnessAudit, claims: Claims) -> FairnessAudit:
-            adjusted = audit._about(audit._comparison, claims)
-            adjusted.reference = audit.reference
-            return adjusted
-
-        comparisons = [comparison_of(audit) for audit in audits]
+        claims_of_audits = _claims_of([audit.comparison for audit in audits])
         return [
-            with_claims(audit, claims)
-            for audit, claims in zip(audits, _claims_of(comparisons), strict=True)
+            FairnessAudit._about(audit, audit.comparison, claims)
+            for audit, claims in zip(audits, claims_of_audits, strict=True)
         ]
 
     def _about(self, comparison: GroupComparison, claims: Claims | None = None) -> FairnessAudit:
         """Return an audit of a comparison, with the options of this audit."""
-        reference = comparison.reference
-        audit = FairnessAudit(
-            comparison.report,
-            decisions=comparison.decisions,
-            threshold=None if comparison.decisions is None else "auto",
-            min_per_class=self.min_per_class,
-            reference="rest" if reference is None else [reference],
-            favorable=self.favorable,
-        )
-        audit.threshold, audit._is_ranking_chosen = self.threshold, self._is_ranking_chosen
-        audit._comparison = comparison
+        audit = object.__new__(FairnessAudit)
+        audit._set_comparison(comparison)
+        audit.favorable, audit.threshold = self.favorable, self.threshold
+        audit.reference = self.reference
+        if comparison is not self.comparison:
+            audit.reference = "rest" if comparison.reference is None else [comparison.reference]
+        audit._is_ranking_chosen = self._is_ranking_chosen
+        audit._is_adjusted_with_others = claims is not None
         if claims is not None:
             audit._claims, audit._parts = claims, []
-            audit._is_adjusted_with_others = True
         return audit
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the sensitive columns; "column 1" and so on if they have no names."""
-        return self._comparison.columns
+        return self.comparison.columns
 
     # The tables ----------------------------------------------------------------------------
 
@@ -514,7 +504,7 @@ class FairnessAudit:
         ``pvalue_adjusted`` and ``xauc_pvalue_adjusted`` are adjusted for all claims of the audit
         (see `n_claims`). Undefined values and p values without a test are NaN.
         """
-        return tables.by_group(self._comparison, self._claims)
+        return tables.by_group(self.comparison, self._claims)
 
     @functools.cached_property
     def gaps(self) -> pd.DataFrame:
@@ -555,7 +545,7 @@ class FairnessAudit:
         the two rates (Holm). Only groups with enough rows for the rate are compared; see
         `left_out`. With weights, the tests count effective sample sizes (Kish).
         """
-        return tables.gaps(self._comparison, self._claims.adjusted)
+        return tables.gaps(self.comparison, self._claims.adjusted)
 
     @functools.cached_property
     def left_out(self) -> dict[str, tuple[Any, ...]]:
@@ -563,7 +553,7 @@ class FairnessAudit:
 
         The keys are "auc", "selection_rate", "true_positive_rate" and "false_positive_rate".
         """
-        return tables.left_out(self._comparison)
+        return tables.left_out(self.comparison)
 
     @property
     def n_claims(self) -> int:
@@ -591,7 +581,7 @@ class FairnessAudit:
         groups that are not small. Columns: `auc`; the limits `ci_low` and `ci_high` of its 95 %
         interval for fixed groups; and `group`, the label of the worst group.
         """
-        return tables.quality(self._comparison)
+        return tables.quality(self.comparison)
 
     @functools.cached_property
     def reversed_groups(self) -> tuple[Any, ...]:
@@ -600,7 +590,7 @@ class FairnessAudit:
         The upper limits of the simultaneous 95 % intervals (Bonferroni) of these groups are below
         0.5. Small groups are left out.
         """
-        return tables.reversed_groups(self._comparison)
+        return tables.reversed_groups(self.comparison)
 
     @functools.cached_property
     def metric_frame(self) -> MetricFrame:
@@ -616,13 +606,13 @@ class FairnessAudit:
             raise ValueError(
                 "there are no decisions to make a MetricFrame of; pass threshold= or y_pred=."
             )
-        features = self._comparison.index.to_frame(index=False).set_axis(list(self.columns), axis=1)
+        features = self.comparison.index.to_frame(index=False).set_axis(list(self.columns), axis=1)
         return deciding.metric_frame(self.decisions, features)
 
     @functools.cached_property
     def compared(self) -> GroupAUC:
         """Report on the groups with `min_per_class` rows of each class."""
-        return self._comparison.compared
+        return self.comparison.compared
 
     @functools.cached_property
     def findings(self) -> tuple[str, ...]:
@@ -664,7 +654,7 @@ class FairnessAudit:
     @functools.cached_property
     def tables(self) -> AuditTables:
         """Tables, reports and facts of the audit, from which findings and page are made."""
-        comparison = self._comparison
+        comparison = self.comparison
         n_compared = comparison.compared.n_groups
         return AuditTables(
             report=self.report,
@@ -695,14 +685,14 @@ class FairnessAudit:
 
     @functools.cached_property
     def _claims_of_parts(self) -> list[Claims]:
-        return _claims_of([*self._parts, self._comparison])
+        return _claims_of([*self._parts, self.comparison])
 
     @functools.cached_property
     def _parts(self) -> list[GroupComparison]:
         """Comparisons by each column alone; the audit adjusts p values for their claims too."""
         if len(self.columns) == 1:
             return []
-        return [self._comparison.regrouped([name]) for name in self.columns]
+        return [self.comparison.regrouped([name]) for name in self.columns]
 
     @functools.cached_property
     def _by_column(self) -> dict[str, FairnessAudit]:
