@@ -137,7 +137,7 @@ def main() -> None:
         "--rows",
         type=float,
         default=1e7,
-        help="most rows, 1e5 to 1e8 (default: 1e7, which takes a quarter of an hour)",
+        help="most rows, 1e5 to 1e8 (default: 1e7, which takes about 40 minutes)",
     )
     parser.add_argument(
         "--repeats", type=int, default=5, help="most timed runs of each way (default: 5)"
@@ -154,23 +154,24 @@ def main() -> None:
     keep = arguments.out is None and arguments.rows >= 1e7
     out = RESULTS if keep else arguments.out
     warnings.simplefilter("ignore")
+    before = report.processor_ticks()
     results = measure(int(arguments.rows), arguments.repeats)
     others = scenarios.all_scenarios()
     memory = scenarios.memory(min(int(arguments.rows), 10_000_000))
-    promises = kernel.variants(min(int(arguments.rows), 10_000_000), arguments.repeats)
-    about = report.machine()
+    claims = kernel.variants(min(int(arguments.rows), 10_000_000), arguments.repeats)
+    about = {**report.machine(), "share_stolen": report.share_stolen(before)}
     document = {
         "machine": about,
         "results": [result.as_json() for result in results],
         "scenarios": others,
         "memory": memory,
-        "kernel": promises,
+        "kernel": claims,
     }
     tables = "\n\n".join(
         [
             report.describe(about),
             report.summary(results, others, memory),
-            report.kernel_table(promises),
+            report.kernel_table(claims),
             report.growth_table(results),
             report.time_tables(results),
             report.scenario_table(others),

@@ -1,7 +1,7 @@
-"""What the kernel promises, and figures: ``python -m benchmarks.kernel`` prints them as JSON.
+"""Measure the claims about the kernel: ``python -m benchmarks.kernel`` prints figures as JSON.
 
-`variants` measures in processes with numpy's AVX-512 sort and without it, which numpy and its users
-have no say in on another processor; no promise may rest on it.
+`variants` measures in a process with numpy's AVX-512 sort and in a process without it, because many
+processors do not have AVX-512.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ Way = Callable[[], Any]
 
 
 class Figure(NamedTuple):
-    """A promise, where it was measured, the figure, and the bound that it is to keep."""
+    """A claim, the case in which it was measured, the figure, and the bound of the claim."""
 
-    promise: str
+    claim: str
     where: str
     figure: float
     bound: float
@@ -40,7 +40,10 @@ class Figure(NamedTuple):
 
 
 def timed(ways: Mapping[str, Way], repeats: int = 5) -> tuple[dict[str, float], dict[str, float]]:
-    """Median seconds of each way by the clock, and of CPU; they take turns after a first call."""
+    """Least seconds of each way by the clock, and of CPU; they take turns after a first call.
+
+    Other work on the machine makes runs slower, so the fastest run is the least disturbed one.
+    """
     for way in ways.values():
         way()
     seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
@@ -50,8 +53,7 @@ def timed(ways: Mapping[str, Way], repeats: int = 5) -> tuple[dict[str, float], 
             way()
             seconds[name].append((time.perf_counter() - began[0], time.process_time() - began[1]))
     wall, cpu = (
-        {name: float(np.median([run[i] for run in runs])) for name, runs in seconds.items()}
-        for i in range(2)
+        {name: min(run[i] for run in runs) for name, runs in seconds.items()} for i in range(2)
     )
     return wall, cpu
 
@@ -69,21 +71,22 @@ def by_group(n: int, repeats: int) -> Iterator[Figure]:
             best, of_cpu = min(wall[p] for p in polars), min(cpu[p] for p in polars)
             where, size = str(case), f"{n:.0e}".replace("e+0", "e")
             yield Figure(
-                f"by group, {size} rows, two threads each: polars' time to ours",
+                f"by group, {size} rows, two threads each: time of polars / time of skfedauc",
                 where,
                 best / wall[threads],
                 5 if n >= 10_000_000 else 3,
                 True,
             )
             yield Figure(
-                f"by group, {size} rows: polars' seconds of CPU to ours",
+                f"by group, {size} rows: CPU seconds of polars / CPU seconds of skfedauc",
                 where,
                 of_cpu / cpu[OURS],
                 3,
                 True,
             )
             yield Figure(
-                f"by group, {size} rows: polars' time with two threads to ours with one",
+                f"by group, {size} rows: time of polars with two threads / time of skfedauc with "
+                "one thread",
                 where,
                 best / wall[OURS],
                 1,
@@ -100,14 +103,14 @@ def pooled(n: int, repeats: int) -> Iterator[Figure]:
     wall, _ = timed(ways, repeats)
     sklearn = next(name for name in wall if "scikit" in name)
     yield Figure(
-        f"pooled, {size} rows: roc_auc_score's time to ours with one thread",
+        f"pooled, {size} rows, one thread: time of roc_auc_score / time of skfedauc",
         str(Case(n)),
         wall[sklearn] / wall[OURS],
         15,
         True,
     )
     yield Figure(
-        f"pooled, {size} rows, two threads: our time to numpy.sort's",
+        f"pooled, {size} rows, two threads: time of skfedauc / time of numpy.sort",
         str(Case(n)),
         wall["two"] / wall[LIMIT],
         2,
@@ -136,13 +139,16 @@ def variations(n: int, repeats: int) -> Iterator[Figure]:
             ways["text labels"] = way(Case(n, n_groups, labels="strings"))
         wall, _ = timed(ways, repeats)
         where = str(Case(n, n_groups))
-        for name, bound in (("weights", 1.8), ("float32", 1.05), ("text labels", 1.5)):
+        for name, claim, bound in (
+            ("weights", "weights: time / time without weights", 1.8),
+            ("float32", "float32 scores: time / time with float64 scores", 1.05),
+            ("text labels", "text labels: time / time with integer labels", 1.5),
+        ):
             if name in wall:
-                promise = f"{name}: time to that of the plain case"
-                yield Figure(promise, where, wall[name] / wall["plain"], bound, False)
+                yield Figure(claim, where, wall[name] / wall["plain"], bound, False)
         if n >= 10_000_000:
-            promise = "time of one thread to that of two"
-            yield Figure(promise, where, wall["plain"] / wall["two threads"], 1.7, True)
+            claim = "two threads: time with one thread / time with two threads"
+            yield Figure(claim, where, wall["plain"] / wall["two threads"], 1.7, True)
 
 
 def merging(repeats: int) -> Iterator[Figure]:
@@ -154,14 +160,14 @@ def merging(repeats: int) -> Iterator[Figure]:
             "build": lambda rows=rows: _state(rows, slice(None)),
         }
         wall, _ = timed(ways, repeats)
-        promise = "merging two states of 1e6 rows: time of building to that of merging"
-        yield Figure(promise, f"{n_groups:,} groups", wall["build"] / wall["merge"], 4, True)
+        claim = "merging two states of 1e6 rows: time of counting the rows / time of merging"
+        yield Figure(claim, f"{n_groups:,} groups", wall["build"] / wall["merge"], 4, True)
     rows = make_rows(Case(2_000_000, 100))
     parts = [_state(rows, slice(i, None, 200)) for i in range(200)]
     ways = {"merge": lambda: ScoreCounts.merge(parts), "build": lambda: _state(rows, slice(None))}
     wall, _ = timed(ways, repeats)
-    promise = "merging 200 states of 1e4 rows: time of building to that of merging"
-    yield Figure(promise, "100 groups", wall["build"] / wall["merge"], 1, True)
+    claim = "merging 200 states of 1e4 rows: time of counting the rows / time of merging"
+    yield Figure(claim, "100 groups", wall["build"] / wall["merge"], 1, True)
 
 
 def _state(rows: Rows, chosen: slice) -> ScoreCounts:
@@ -214,8 +220,8 @@ def adversarial(n: int, repeats: int) -> Iterator[Figure]:
         }
         wall, _ = timed(ways, repeats)
         for kind in list(scores)[1:]:
-            promise = "adversarial scores: time to that of random ones"
-            yield Figure(promise, f"{kind}, {name}", wall[kind] / wall["random"], 2, False)
+            claim = "adversarial scores: time / time of random scores"
+            yield Figure(claim, f"{kind}, {name}", wall[kind] / wall["random"], 2, False)
 
 
 def _outliers(rng: np.random.Generator, n: int, share: float) -> NDArray[np.float64]:
@@ -241,15 +247,15 @@ def small_and_wide(repeats: int) -> Iterator[Figure]:
         report = ScoreCounts.from_predictions(y, score, groups=group)
         ways[str(n_groups)] = lambda p=report: GroupAUC(p, undefined="ignore").cross_difference
     wall, _ = timed(ways, min(repeats, 2))
-    promise = "cross_difference: time of 4,000 groups to that of 2,000"
-    yield Figure(promise, "1e6 rows", wall["4000"] / wall["2000"], 4.5, False)
+    claim = "cross_difference: time of 4,000 groups / time of 2,000 groups"
+    yield Figure(claim, "1e6 rows", wall["4000"] / wall["2000"], 4.5, False)
 
 
 def in_memory(n: int) -> Iterator[Figure]:
     case = Case(n, 1_000)
     peak, _, seconds = peak_of(case)
     where = f"{case}: {seconds:.1f} s with one thread, {peak * n / 1e9:.1f} GB"
-    yield Figure("1e8 rows in memory: bytes a row beyond the rows", where, peak, 40, False, "")
+    yield Figure("1e8 rows in memory: additional bytes per row", where, peak, 40, False, "")
 
 
 def all_figures(most_rows: int, repeats: int) -> Iterator[Figure]:
@@ -265,7 +271,7 @@ def all_figures(most_rows: int, repeats: int) -> Iterator[Figure]:
 
 
 def variants(most_rows: int, repeats: int) -> list[dict[str, Any]]:
-    """Worst figure of each promise, in a process with numpy's AVX-512 sort and one without."""
+    """Worst figure of each claim, in a process with numpy's AVX-512 sort and one without."""
     found = []
     for name, changes in (("as it is", {}), ("without AVX-512 in numpy", WITHOUT_AVX512)):
         command = [sys.executable, "-m", "benchmarks.kernel", str(most_rows), str(repeats)]
@@ -274,8 +280,8 @@ def variants(most_rows: int, repeats: int) -> list[dict[str, Any]]:
             command, env=environment, stdout=subprocess.PIPE, text=True, check=True
         )
         figures = [Figure(**json.loads(line)) for line in run.stdout.splitlines()]
-        for promise in dict.fromkeys(f.promise for f in figures):
-            mine = [f for f in figures if f.promise == promise]
+        for claim in dict.fromkeys(f.claim for f in figures):
+            mine = [f for f in figures if f.claim == claim]
             worst = (min if mine[0].at_least else max)(mine, key=lambda f: f.figure)
             met = worst.figure >= worst.bound if worst.at_least else worst.figure <= worst.bound
             found.append({"numpy": name, **worst._asdict(), "met": bool(met)})

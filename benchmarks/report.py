@@ -83,7 +83,7 @@ def _claims_of_cases(results: list[Result]) -> Iterator[Claim]:
         ("any scores, no weights", [r for r in pooled if not r.case.weighted]),
     ):
         yield Claim(
-            f"pooled, 1e7 rows, {kind}: time at most 4 times numpy.sort's",
+            f"pooled, 1e7 rows, {kind}: time / time of numpy.sort at most 4",
             [(r.ours / r.seconds[LIMIT], str(r.case)) for r in chosen],
             at_most=4,
         )
@@ -110,14 +110,18 @@ def _claims_of_cases(results: list[Result]) -> Iterator[Claim]:
         )
         one_thread = [figure for r in grouped for figure in _peers_over(r, r.ours, peer)]
         if one_thread:
-            yield Claim(f"the same with one thread, time of {next_to} to ours", [min(one_thread)])
+            name = peer or "the fastest peer"
+            yield Claim(
+                f"by group, {size} rows, one thread: time of {name} / time of skfedauc",
+                [min(one_thread)],
+            )
     yield Claim(
-        "weights: time at most 3 times that without, with as many threads",
+        "weighted: time / time without weights, with equal numbers of threads, at most 3",
         list(_weighted_over_unweighted(results)),
         at_most=3,
     )
     yield Claim(
-        "time per row grows by less than 2.5 times from 1e5 to 1e7 rows",
+        "time per row with 1e7 rows / time per row with 1e5 rows below 2.5",
         [
             (by_rows[10_000_000] / by_rows[100_000], what)
             for what, by_rows in _nanoseconds_per_row(results).items()
@@ -159,23 +163,23 @@ def _claims_of_scenarios(scenarios: list[dict[str, Any]]) -> Iterator[Claim]:
         unit=" ms",
     )
     yield Claim(
-        "fixed cost of a call with 100,000 rows: below 2 ms beyond the kernel's time",
+        "a call with 100,000 rows: time minus time of the kernel below 2 ms",
         [((row["ours"] - row["peer"]) * 1e3, row["what"]) for row in rows("fixed cost")],
         at_most=2,
         unit=" ms",
     )
     yield Claim(
-        "1e8 rows in batches: within 4 GB in all",
+        "1e8 rows in batches: peak memory at most 4 GB",
         [(row["ours"], row["what"]) for row in rows("many batches")],
         at_most=4,
         unit=" GB",
     )
     yield Claim(
-        "merging 200 states, next to building from their rows",
+        "merging 200 states: time of counting their rows / time of merging",
         [(row["peer"] / row["ours"], row["what"]) for row in rows("merge of many")],
     )
     yield Claim(
-        "merging two states: no slower than building from their rows",
+        "merging two states: time of counting their rows / time of merging at least 1",
         [(row["peer"] / row["ours"], row["what"]) for row in rows("merge of two")],
         at_least=1,
     )
@@ -185,7 +189,7 @@ def kernel_table(found: list[dict[str, Any]]) -> str:
     """Claims about the kernel, with numpy's AVX-512 sort and without it."""
     rows = [
         [
-            row["promise"],
+            row["claim"],
             row["numpy"],
             f"{'at least' if row['at_least'] else 'at most'} {row['bound']:g}{row['unit']}",
             f"{row['figure']:.3g}{row['unit']}",
@@ -194,8 +198,8 @@ def kernel_table(found: list[dict[str, Any]]) -> str:
         ]
         for row in found
     ]
-    columns = ["promise", "numpy", "bound", "worst figure", "where", "met"]
-    return _table("The kernel's promises", columns, rows)
+    columns = ["claim", "numpy", "bound", "worst figure", "where", "met"]
+    return _table("Claims about the kernel", columns, rows)
 
 
 # Growth --------------------------------------------------------------------------------
@@ -323,14 +327,32 @@ def machine() -> dict[str, Any]:
     }
 
 
+def processor_ticks() -> tuple[int, int]:
+    """Ticks that a hypervisor gave to other machines, and all ticks, since the machine started."""
+    try:
+        fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
+    except OSError:  # systems other than Linux
+        return 0, 0
+    ticks = [int(field) for field in fields]
+    return ticks[7], sum(ticks)
+
+
+def share_stolen(before: tuple[int, int]) -> float | None:
+    """Share of processor time that a hypervisor gave to other machines since `before`."""
+    (stolen, total), (stolen_before, total_before) = processor_ticks(), before
+    return (stolen - stolen_before) / (total - total_before) if total > total_before else None
+
+
 def describe(about: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
     memory = f" with {about['memory_gb']:.0f} GB" if about["memory_gb"] else ""
     commit, dash, dirty = (about["commit"] or "").partition("-")
     at_commit = f", commit {commit[:10]}{dash}{dirty}" if commit else ""
+    stolen = about.get("share_stolen")
+    others = "" if stolen is None else f" Other virtual machines took {stolen:.1%} of their time."
     return (
         f"Measured on {about['date']}{at_commit}, on {about['cores']} cores of "
-        f"{about['processor']}{memory}, Python {about['python']}, {versions}."
+        f"{about['processor']}{memory}, Python {about['python']}, {versions}.{others}"
     )
 
 

@@ -1,6 +1,6 @@
 """Random rows for the kernel, and the comparison of its two versions bit by bit.
 
-``python tests/kernel_cases.py 100000`` compares as many cases; the tests a sample.
+``python tests/kernel_cases.py 100000`` compares 100,000 cases; the tests compare some of them.
 """
 
 import sys
