@@ -516,10 +516,10 @@ def some_batches(rows, *, names=NAMES_OF_TUPLES, deadly=-1, bad=-1, n=20):
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 def test_a_killed_worker_is_told_with_the_batches_not_counted(rows, tmp_path):
-    path = tmp_path / "counted.npz"
+    path = tmp_path / "counted.skfa"
     with pytest.raises(
         RuntimeError,
-        match=r"while batches 4 to 7 were counted: .*; the 4 before were counted, which '.*\.npz' "
+        match=r"while batches 4 to 7 were counted: .*; the 4 before were counted, which '.*\.skfa' "
         r"keeps: call again with the same batches to go on\.$",
     ):
         ScoreCounts.from_batches(some_batches(rows, deadly=6), n_jobs=2, checkpoint=path)
@@ -540,7 +540,7 @@ def test_a_device_is_no_checkpoint():
 @pytest.mark.parametrize("names", [NAMES_OF_TUPLES, ("ill", "risk", "site"), ("ill", "risk")])
 @pytest.mark.parametrize(("bad", "n_jobs"), [(1, 1), (7, 1), (19, 1), (9, 2)])
 def test_what_was_counted_before_a_failure_is_kept(rows, tmp_path, monkeypatch, names, bad, n_jobs):
-    path = tmp_path / "counted.npz"
+    path = tmp_path / "counted.skfa"
     failing = some_batches(rows, names=names, bad=bad)
     with (
         joblib.parallel_config("threading"),
@@ -570,7 +570,7 @@ def test_what_was_counted_before_a_failure_is_kept(rows, tmp_path, monkeypatch, 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
 def test_an_interrupt_keeps_what_was_counted(rows, tmp_path, error):
-    path = tmp_path / "counted.npz"
+    path = tmp_path / "counted.skfa"
 
     def stopped():
         for number, batch in enumerate(some_batches(rows)):
@@ -587,7 +587,7 @@ def test_an_interrupt_keeps_what_was_counted(rows, tmp_path, error):
 
 def test_a_process_that_ends_has_written_before(rows, tmp_path):
     """Nothing can be written on SIGKILL: the file is there while batches are counted."""
-    path = tmp_path / "counted.npz"
+    path = tmp_path / "counted.skfa"
 
     def seen():
         for number, batch in enumerate(some_batches(rows)):
@@ -639,7 +639,7 @@ def test_labels_that_are_kept(rows, tmp_path, convert):
         for y, s, g in some_batches(rows, names=NAMES_OF_TUPLES[:3], bad=bad):
             yield np.where(y, "yes", "no"), s, convert(g)
 
-    path = tmp_path / "counted.npz"
+    path = tmp_path / "counted.skfa"
     with pytest.raises(ValueError, match="batch 7"):
         ScoreCounts.from_batches(batches(bad=7), pos_label="yes", checkpoint=path)
     resumed = ScoreCounts.from_batches(batches(), pos_label="yes", checkpoint=path)
@@ -668,9 +668,9 @@ class Stage(enum.Enum):
 )
 def test_labels_that_are_not_kept(labels, mend, tmp_path):
     """Told before more than the first round is counted."""
-    watched, path = Watched(9, n_rows=2), tmp_path / "counted.npz"
+    watched, path = Watched(9, n_rows=2), tmp_path / "counted.skfa"
     rows = ((y, score, labels) for y, score, _ in watched)
-    with pytest.raises(TypeError, match=rf"checkpoint= keeps groups labelled by .*{mend}"):
+    with pytest.raises(TypeError, match=rf"files keep groups labelled by .*{mend}"):
         ScoreCounts.from_batches(rows, checkpoint=path)
     assert watched.read == 1
     assert not path.exists()
@@ -678,7 +678,7 @@ def test_labels_that_are_not_kept(labels, mend, tmp_path):
 
 @pytest.fixture
 def kept(rows, tmp_path):
-    path = tmp_path / "counted.npz"
+    path = tmp_path / "counted.skfa"
     with pytest.raises(ValueError, match="batch 7"):
         ScoreCounts.from_batches(some_batches(rows, bad=7), checkpoint=path)
     return path
@@ -723,10 +723,10 @@ def test_a_damaged_file_is_refused_or_right(rows, kept, seed):
 
 def test_a_checkpoint_that_cannot_be_written(rows, tmp_path):
     with pytest.raises(FileNotFoundError):
-        ScoreCounts.from_batches(some_batches(rows), checkpoint=tmp_path / "absent" / "c.npz")
-    (tmp_path / "c.npz").write_text("text")
+        ScoreCounts.from_batches(some_batches(rows), checkpoint=tmp_path / "absent" / "c.skfa")
+    (tmp_path / "c.skfa").write_text("text")
     with pytest.raises(ValueError, match="is no checkpoint of from_batches, or is damaged"):
-        ScoreCounts.from_batches(some_batches(rows), checkpoint=tmp_path / "c.npz")
+        ScoreCounts.from_batches(some_batches(rows), checkpoint=tmp_path / "c.skfa")
 
 
 @pytest.mark.parametrize("kind", [tuple, list])

@@ -231,7 +231,7 @@ def test_batches_of_one_class(backend, n_jobs):
 
 
 def test_a_checkpoint_keeps_the_labels(tmp_path):
-    path = tmp_path / "counted.npz"
+    path = tmp_path / "counted.skfa"
     batches = [(["no"] * 2, [0.1, k / 10]) for k in range(5)]
     with pytest.raises(ValueError, match="batch 5"):
         ScoreCounts.from_batches([*batches, (["no"], [np.nan])], pos_label="Yes", checkpoint=path)

@@ -105,6 +105,7 @@ def test_the_file_of_patients_is_the_one_that_its_script_makes():
 SET_UP = [
     "pip install skfedauc",
     'pip install "skfedauc[plot]"',
+    'pip install "skfedauc[files]"',
     'pip install -e ".[dev]"',
     "pytest",
     "ruff check . && ruff format --check . && mypy && python .ci/words.py",
@@ -112,6 +113,7 @@ SET_UP = [
     "python docs/check_links.py docs/_build/html",
     'pip install -e ".[bench]" && python -m benchmarks',
     "python -m benchmarks.calibration",
+    "python -m benchmarks.files",
     "python tests/kernel_cases.py 100000  # compares both kernels bit by bit on random cases",
     ".ci/sanitize                         # the kernel's tests under AddressSanitizer and UBSan",
     "python -m benchmarks.kernel 1e6 3    # the kernel's benchmarks: up to 1e6 rows, 3 runs each",

@@ -5,15 +5,17 @@ from __future__ import annotations
 import itertools
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from skfedauc import _input, _words
-from skfedauc.counts.checkpoint import Checkpoint, State
+from skfedauc.counts.agreement import Agreement
+from skfedauc.counts.checkpoint import Checkpoint
+from skfedauc.counts.state import P
 
 
 class Columns(NamedTuple):
@@ -23,9 +25,6 @@ class Columns(NamedTuple):
     score: str | None
     group: str | list[str] | None
     weight: str | None
-
-
-P = TypeVar("P", bound=State)
 
 
 def check_columns(columns: Columns) -> None:
@@ -112,7 +111,7 @@ def merged_batches(
             f"batches must be an iterable of batches; got a single {type(batches).__name__}. Pass "
             "[table] to count it as one batch."
         )
-    agreement = _Agreement()
+    agreement = Agreement("batches", "text by .astype(str)")
     n_workers = effective_n_jobs(n_jobs)
     in_flight = 1 if n_workers == 1 else 2 * n_workers
     numbered = _numbered(batches if in_flight == 1 else map(_with_own_arrays, batches))
@@ -120,7 +119,8 @@ def merged_batches(
     if checkpoint is not None:
         n_done, state = checkpoint.read()
         done = _Done(n_done, state, [])
-        agreement.begin(state)
+        for counts in state:
+            agreement.note(counts)
         numbered = checkpoint.after_those_done(numbered)
     n_kept, began = done.n_batches, time.monotonic()
     try:
@@ -133,7 +133,7 @@ def merged_batches(
                     raise _killed(done.n_batches, last, checkpoint) from error
                 parts = list(counted)
                 for number, counts in enumerate(parts, start=done.n_batches):
-                    agreement.check(number, counts)
+                    agreement.check(f"batch {number}", counts)
                 # A single assignment ensures that an interrupt leaves each batch either counted or
                 # not counted.
                 done = done.with_round(parts)
@@ -217,42 +217,6 @@ def _numbered(batches: Iterable[Any]) -> Iterator[tuple[int, Any]]:
             yield next(numbers), batch
     except Exception as error:
         raise _error_in_batch(error, next(numbers)) from error
-
-
-class _Agreement:
-    """Class labels and kind of group labels that all batches must share."""
-
-    def __init__(self) -> None:
-        self._classes = _input.Classes()
-        self._kind: Any = None
-
-    def begin(self, state: Sequence[State]) -> None:
-        """Start from batches that were counted before."""
-        for counts in state:
-            self._classes = counts.origin.classes
-            self._kind = _input.kind_of(counts.labels)
-
-    def check(self, number: int, counts: State) -> None:
-        """Refuse a batch with other classes, or with group labels of another kind."""
-        try:
-            self._classes = _input.Classes.merged([self._classes, counts.origin.classes])
-        except ValueError as error:
-            raise ValueError(f"batch {number}: with the batches before, {error}") from error
-        kind = _input.kind_of(counts.labels)
-        if kind is None:  # a batch without rows has no kind of group labels
-            return
-        united = kind if self._kind is None else _input.unite_kinds(self._kind, kind)
-        if united is None:
-            raise TypeError(
-                f"batch {number}: it has {_described(kind)}, and batches before had "
-                f"{_described(self._kind)}; all need groups of one kind, for instance text by "
-                ".astype(str)."
-            )
-        self._kind = united
-
-
-def _described(kind: Any) -> str:
-    return kind if kind == "no groups" else f"groups labelled by {kind}"
 
 
 def _counted_batch(count: Callable[[Any], P], number: int, batch: Any) -> P:

@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
-import datetime
-import enum
-import io
 import json
 import os
-import sys
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic
 
 import numpy as np
-from numpy.typing import NDArray
 
-from skfedauc._input.arrays import object_array
 from skfedauc._kernel import Cells
 from skfedauc._output_file import check_target, write_whole
 from skfedauc._words import shortened
-from skfedauc.counts.origin import Origin
+from skfedauc.counts.label_entries import entry_of
+from skfedauc.counts.parquet import Content, content_of, pyarrow_parquet, read_content, read_file
+from skfedauc.counts.state import P
 
-_FORMAT = "skfedauc batches 1"
 # Largest share of the run time that is spent on writing the file
 _SHARE = 0.1
-
-
-class State(Protocol):
-    """Attributes of `ScoreCounts`, which cannot be imported here."""
-
-    @property
-    def cells(self) -> Cells: ...  # noqa: D102
-    @property
-    def labels(self) -> NDArray[Any] | None: ...  # noqa: D102
-    @property
-    def origin(self) -> Origin: ...  # noqa: D102
-
-
-P = TypeVar("P", bound=State)
 
 
 class Checkpoint(Generic[P]):
@@ -69,8 +50,9 @@ class Checkpoint(Generic[P]):
                 f"checkpoint={os.fspath(path)!r} is a device or a pipe, which keeps nothing; pass "
                 "the path of a file."
             )
+        pyarrow_parquet()  # raise the error for a missing package before batches are counted
         self.path = os.fspath(path)
-        self._arguments = json.loads(json.dumps(arguments, default=_entry))
+        self._arguments = json.loads(json.dumps(arguments, default=entry_of))
         self._restore, self._scores_of = restore, scores_of
         self._written, self._took = time.monotonic(), 0.0
         self._n_done, self._expected = 0, 0
@@ -109,9 +91,7 @@ class Checkpoint(Generic[P]):
         if not os.path.exists(self.path):
             return 0, []
         try:
-            facts, cells, labels = self._parts()
-            n_missing, group_names, (seen, positive) = facts["origin"]
-            origin = (n_missing, tuple(group_names), (tuple(seen), positive))
+            cells, labels, origin, facts = read_content(read_file(self.path), "the file")
             counts = self._restore(cells, labels, origin)
             self._n_done, self._expected = int(facts["n_batches"]), int(facts["checksum"])
         except Exception as error:  # a damaged file may raise any exception
@@ -126,19 +106,6 @@ class Checkpoint(Generic[P]):
             )
         return self._n_done, [counts]
 
-    def _parts(self) -> tuple[dict[str, Any], Cells, NDArray[Any] | None]:
-        with open(self.path, "rb") as file:
-            content = io.BytesIO(file.read())  # np.load leaves a damaged file open
-        with np.load(content, allow_pickle=False) as arrays:
-            facts = json.loads(arrays["facts"].item())
-            if facts["format"] != _FORMAT:
-                raise ValueError(f"format {facts['format']!r}")
-            found = {name: arrays[name] for name in arrays.files}
-        cells = Cells(*(found.get(name) for name in Cells._fields))  # type: ignore[arg-type]
-        if facts["labels"] is not None:
-            return facts, cells, object_array(map(_label, facts["labels"]))
-        return facts, cells, found.get("labels")
-
     def is_due(self) -> bool:
         """Return whether enough time has passed since the file was last written."""
         return time.monotonic() - self._written >= self._took * (1 / _SHARE - 1)
@@ -146,23 +113,13 @@ class Checkpoint(Generic[P]):
     def write(self, n_batches: int, counts: P) -> None:
         """Write the counts of the first batches, and replace the file."""
         began = time.monotonic()
-        arrays = {k: array for k, array in counts.cells._asdict().items() if array is not None}
-        labels, entries = counts.labels, None
-        if labels is not None and labels.dtype.kind == "O":
-            entries = [_entry(label) for label in labels.tolist()]
-        elif labels is not None:
-            arrays["labels"] = labels
         facts = {
-            "format": _FORMAT,
             "arguments": self._arguments,
             "n_batches": n_batches,
             "checksum": self._checksums[n_batches],
-            "labels": entries,
-            "origin": list(counts.origin),
         }
-        content = io.BytesIO()
-        np.savez(content, facts=np.array(json.dumps(facts)), **arrays)
-        write_whole(self.path, content.getvalue())
+        content = Content(counts.cells, counts.labels, counts.origin, facts)
+        write_whole(self.path, content_of(content))
         self._checksums = {k: sum_ for k, sum_ in self._checksums.items() if k >= n_batches}
         self._written = time.monotonic()
         self._took = self._written - began
@@ -180,67 +137,6 @@ def _checksum(batch: Any, scores_of: Callable[[Any], Any], before: int) -> int:
     except Exception:  # counting will refuse this batch
         return before
     return zlib.crc32(scores.tobytes(), zlib.crc32(str(scores.shape).encode(), before))
-
-
-def _entry(label: Any) -> Any:
-    """Return a label as a value that JSON can represent."""
-    if isinstance(label, np.generic):
-        label = label.item()
-    if isinstance(label, tuple):
-        return [_entry(part) for part in label]
-    if isinstance(label, datetime.datetime) and label.tzinfo is None:
-        return {"date": label.isoformat()}
-    if isinstance(label, bool | int | float | str):
-        return label
-    entry = _entry_of_pandas(label)
-    if entry is not None:
-        return entry
-    is_enum = isinstance(label, enum.Enum)
-    mend = "[member.name for member in labels]" if is_enum else ".astype(str)"
-    raise TypeError(
-        "checkpoint= keeps groups labelled by booleans, integers, strings, dates, periods or "
-        f"intervals; got {shortened(label)}. Convert labels, for instance by {mend}."
-    )
-
-
-def _entry_of_pandas(label: Any) -> dict[str, Any] | None:
-    """Return an entry for a pandas label; None if reading the entry gives a different label."""
-    pd = sys.modules.get("pandas")
-    entry: dict[str, Any]
-    if pd is None:
-        return None
-    if isinstance(label, pd.Period):
-        entry = {"period": label.ordinal, "frequency": label.freqstr}
-    elif isinstance(label, pd.Interval):
-        entry = {"interval": [_entry(label.left), _entry(label.right)], "closed": label.closed}
-    elif isinstance(label, pd.Timestamp):
-        entry = {"instant": label.tz_convert("UTC").isoformat(), "zone": str(label.tz)}
-    else:
-        return None
-    try:
-        again = _label(entry)
-        is_alike = again == label and str(again) == str(label)
-    except (TypeError, ValueError, KeyError):  # pandas knows no time zone of this name
-        return None
-    return entry if is_alike else None
-
-
-def _label(entry: Any) -> Any:
-    if isinstance(entry, list):
-        return tuple(map(_label, entry))
-    if not isinstance(entry, dict):
-        return entry
-    if "date" in entry:
-        return datetime.datetime.fromisoformat(entry["date"])
-    import pandas as pd
-
-    if "period" in entry:
-        return pd.Period(ordinal=entry["period"], freq=entry["frequency"])
-    if "interval" in entry:
-        ends = map(_label, entry["interval"])
-        left, right = (pd.Timestamp(e) if isinstance(e, datetime.datetime) else e for e in ends)
-        return pd.Interval(left, right, closed=entry["closed"])
-    return pd.Timestamp(entry["instant"]).tz_convert(entry["zone"])
 
 
 def _shown(arguments: dict[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 import zlib
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input
 from skfedauc._kernel import Cells
+from skfedauc.counts.origin import Source, in_order
 
 # Largest number of rows of a class, so that products and sums of counts fit in 64-bit integers
 _MOST_ROWS = 1 << 40
@@ -28,6 +30,8 @@ def checksum_of(cells: Cells, labels: NDArray[Any] | None, origin: Any) -> int:
         text = "\0".join(map(_text_of, labels.tolist()))
         checksum = zlib.crc32(text.encode("utf-8", "surrogatepass"), checksum)
     known = [origin.n_missing, list(origin.group_names), *map(_as_list, origin.classes)]
+    if origin.sources:  # pickles of counts that were never saved keep the checksum that they had
+        known += [[*map(list, origin.sources)], origin.is_complete]
     return zlib.crc32(repr(known).encode(), checksum)
 
 
@@ -52,9 +56,23 @@ def _text_of(label: Any) -> str:
 
 
 def check_state(
-    cells: Cells, labels: NDArray[Any] | None, origin: Any, checksum: int | None = None
+    cells: Cells,
+    labels: NDArray[Any] | None,
+    origin: Any,
+    checksum: int | None = None,
+    name: str = "the pickled ScoreCounts",
 ) -> None:
     """Refuse score counts that no rows can have, or whose checksum differs.
+
+    Parameters
+    ----------
+    cells : Cells
+    labels : ndarray or None
+    origin : Origin
+    checksum : int, default=None
+        Checksum that the score counts had; None if it is not to be compared.
+    name : str, default="the pickled ScoreCounts"
+        What the score counts were read from, for the message.
 
     Raises
     ------
@@ -65,9 +83,7 @@ def check_state(
     if wrong is None and checksum is not None and checksum != checksum_of(cells, labels, origin):
         wrong = "its checksum is another one"
     if wrong is not None:
-        raise ValueError(
-            f"the pickled ScoreCounts is damaged: {wrong}. Make it again, or ask for another copy."
-        )
+        raise ValueError(f"{name} is damaged: {wrong}. Make it again, or ask for another copy.")
 
 
 def _wrong_cells(cells: Cells) -> str | None:
@@ -79,31 +95,43 @@ def _wrong_cells(cells: Cells) -> str | None:
         return "its groups begin nowhere"
     if starts[-1] != scores.size or (np.diff(starts) <= 0).any():
         return "its groups do not hold its cells"
-    if scores.dtype != np.float64 or not np.isfinite(scores).all():
+    if scores.dtype != np.float64:
         return "its scores are not finite numbers"
+    if not np.isfinite(scores).all():
+        return f"its scores are not finite numbers{_at(~np.isfinite(scores), scores)}"
     rises = np.diff(scores) > 0
     # The first cell of a group may have a lower score than the last cell of the previous group.
     rises[starts[1:-1] - 1] = True
-    if not rises.all() or bool(np.signbit(scores[scores == 0]).any()):
-        return "its scores are not in order"
+    if not rises.all():
+        return f"its scores are not in order{_at(np.append(False, ~rises), scores)}"
+    negative_zero = np.signbit(scores) & (scores == 0)
+    if negative_zero.any():
+        return f"its scores are not in order{_at(negative_zero, scores)}"
     for counts in (negatives, positives):
         if counts.dtype not in (np.uint32, np.uint64) or counts.size != scores.size:
             return "its counts do not match its scores"
         if float(counts.sum(dtype=np.float64)) > _MOST_ROWS:
             return "it has more rows than can be counted"
-    if not ((negatives > 0) | (positives > 0)).all():
-        return "it has cells without rows"
+    empty = (negatives == 0) & (positives == 0)
+    if empty.any():
+        return f"it has cells without rows{_at(empty, scores)}"
     if weights is None:
         return None
     if weights.dtype != np.float64 or weights.shape != (4, scores.size):
         return "its weights do not match its scores"
-    if not np.isfinite(weights).all():
-        return "its weights are not finite"
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        return "its weights are not finite numbers of 0 or more"
     try:
         check_weight_sums(weights, negatives, positives)
     except ValueError:
         return "its weights do not match its counts"
     return None
+
+
+def _at(is_wrong: NDArray[np.bool_], scores: NDArray[np.float64]) -> str:
+    """Phrase with the first wrong cell and its score."""
+    cell = int(np.argmax(is_wrong))
+    return f", at cell {cell} with the score {scores[cell]:.17g}"
 
 
 def _wrong_labels(cells: Cells, labels: NDArray[Any] | None) -> str | None:
@@ -121,6 +149,9 @@ def _wrong_origin(origin: Any) -> str | None:
         return "the number of rows left out is none"
     if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names):
         return "the names of its groups are none"
+    wrong = _wrong_sources(origin.sources, origin.is_complete)
+    if wrong is not None:
+        return wrong
     if not isinstance(origin.classes, tuple) or len(origin.classes) != 2:
         return "the labels of its classes are none"
     seen, positive = origin.classes
@@ -136,6 +167,22 @@ def _wrong_origin(origin: Any) -> str | None:
     if merged.seen != seen or (seen and positive is None):
         return "the labels of its classes are not in order"
     return None
+
+
+def _wrong_sources(sources: Any, is_complete: Any) -> str | None:
+    if not isinstance(sources, tuple) or not all(
+        isinstance(source, Source)
+        and isinstance(source.identifier, str)
+        and isinstance(source.name, str | None)
+        and re.fullmatch("[0-9a-f]{32}", source.identifier)
+        for source in sources
+    ):
+        return "its sources are none"
+    if sources != in_order(sources):
+        return "its sources are not in order"
+    # Counts that were never saved have no sources, so their rows are in none.
+    is_possible = isinstance(is_complete, bool) and (sources or not is_complete)
+    return None if is_possible else "its sources are none"
 
 
 def check_weight_sums(

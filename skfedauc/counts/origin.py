@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from skfedauc import _input, _words
+
+
+class Source(NamedTuple):
+    """A counting of rows that was saved or sent.
+
+    Attributes
+    ----------
+    identifier : str
+        128 random bits as 32 hexadecimal digits, made when the counts were first saved.
+    name : str or None
+        Name given as ``source=`` when the counts were saved.
+    """
+
+    identifier: str
+    name: str | None = None
 
 
 class Origin(NamedTuple):
@@ -19,11 +36,18 @@ class Origin(NamedTuple):
         between merged score counts.
     classes : Classes
         Class labels of the rows. Empty if they are unknown, as for score counts made from counts.
+    sources : tuple of Source
+        The countings that were saved or sent and are part of these counts, sorted by name and
+        identifier.
+    is_complete : bool
+        Whether `sources` include all rows. If not, saving the counts adds a source.
     """
 
     n_missing: int = 0
     group_names: tuple[str, ...] = ()
     classes: _input.Classes = _input.Classes()
+    sources: tuple[Source, ...] = ()
+    is_complete: bool = False
 
     @classmethod
     def merged(cls, origins: list[Origin]) -> Origin:
@@ -41,7 +65,47 @@ class Origin(NamedTuple):
             sum(origin.n_missing for origin in origins),
             names.pop() if len(names) == 1 else (),
             _input.Classes.merged(origin.classes for origin in origins),
+            in_order(source for origin in origins for source in origin.sources),
+            all(origin.is_complete for origin in origins),
         )
+
+    def saved(self, name: str | None) -> Origin:
+        """Return the metadata with a source for the rows that have none.
+
+        Parameters
+        ----------
+        name : str or None
+            Name of the new source, or new name of the only source.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `name` is not text, or if the counts are merged from several sources.
+        """
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"source must be a str or None; got {_words.described(name)}.")
+        if name is not None:
+            _input.check_text([name], "source")
+        if not self.is_complete:
+            new = Source(secrets.token_hex(16), name)
+            return self._replace(sources=in_order([*self.sources, new]), is_complete=True)
+        if name is None:
+            return self
+        if len(self.sources) > 1:
+            raise ValueError(
+                f"source={_words.shortened(name)} names one counting of rows; these counts are "
+                f"merged from {len(self.sources)} countings that were saved before and keep their "
+                "names. Leave source out."
+            )
+        return self._replace(sources=(self.sources[0]._replace(name=name),))
+
+
+def in_order(sources: Iterable[Source]) -> tuple[Source, ...]:
+    """Return the sources sorted by name and identifier, each identifier once."""
+    found: dict[str, Source] = {}
+    for source in sorted(sources, key=lambda source: (source.name or "", source.identifier)):
+        found.setdefault(source.identifier, source)
+    return tuple(found.values())
 
 
 def left_out(n_missing: int) -> str:

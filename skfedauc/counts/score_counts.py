@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,8 +22,9 @@ from skfedauc._kernel import (
     count_rows,
     merge_cells,
 )
+from skfedauc._output_file import check_target, write_whole
 from skfedauc.counts.integrity import check_n_rows, check_state, checksum_of
-from skfedauc.counts.origin import Origin, left_out
+from skfedauc.counts.origin import Origin, Source, left_out
 from skfedauc.counts.tables import read_columns, table_of
 
 if TYPE_CHECKING:
@@ -30,6 +32,11 @@ if TYPE_CHECKING:
 
 # From this many rows on, warn if the compiled kernel is not available.
 _MANY_ROWS = 10_000_000
+# Parts that are read one by one are merged when they have this number of cells, and as many as the
+# counts that are merged already. Another part takes as much memory as this number of cells.
+_ROUND, _CELLS_PER_PART = 1 << 16, 1 << 7
+# Held while counts get their identifier
+_IDENTIFYING = threading.Lock()
 
 
 class ScoreCounts:
@@ -43,12 +50,18 @@ class ScoreCounts:
     `ScoreCounts` gives back the group, the score and the class of every row. A `ScoreCounts` holds
     no features, no identifiers and no order of rows.
 
-    In addition to the counts, a `ScoreCounts` holds `n_missing`, `group_names` and the class
-    labels with `pos_label`. Score counts with different positive labels cannot be merged. ``==``
-    compares only the counts.
+    In addition to the counts, a `ScoreCounts` holds `n_missing`, `group_names`, `sources` and the
+    class labels with `pos_label`. Score counts with different positive labels cannot be merged.
+    ``==`` compares only the counts.
 
     Build a `ScoreCounts` with `from_predictions` or `from_counts`, and compute AUCs with
     `GroupAUC`.
+
+    `save` writes a `ScoreCounts` to a file, and `load` reads the file; `to_bytes` and `from_bytes`
+    do the same for messages. A file is a Parquet file with one row per group and distinct score,
+    which polars, DuckDB and other tools can read. A file discloses as much as the `ScoreCounts`.
+    `sources` identifies the countings that were saved, so that `merge` refuses to count the same
+    rows twice.
 
     Attributes
     ----------
@@ -62,6 +75,9 @@ class ScoreCounts:
     group_names : tuple of str
         Names of the columns that the groups come from, such as the name of a Series. Empty if the
         columns have no names.
+    sources : tuple of Source
+        Countings that were saved and are part of these counts, each with an `identifier` and a
+        `name`. Empty for counts that were never saved.
     cells : Cells
         Numbers of negatives and positives at each distinct score of each group, as arrays.
     labels : ndarray of shape (n_groups,) or None
@@ -132,6 +148,7 @@ class ScoreCounts:
         labels: NDArray[Any] | None,
         origin: tuple[Any, ...] = (),
         checksum: int | None = None,
+        name: str = "the pickled ScoreCounts",
     ) -> ScoreCounts:
         """Make score counts from arrays that were pickled or saved in a file.
 
@@ -141,7 +158,7 @@ class ScoreCounts:
             If no rows have these counts, or the checksum differs from the checksum in the pickle.
         """
         restored, known = Cells(*cells), Origin(*origin)
-        check_state(restored, labels, known, checksum)
+        check_state(restored, labels, known, checksum, name)
         known = known._replace(classes=_input.Classes(*known.classes))
         return cls._of(restored, labels, known)
 
@@ -360,9 +377,9 @@ default=None
             File that keeps the counts if a batch fails, a worker is killed or the process ends. To
             resume, call again with the same batches in the same order: batches that the file covers
             are read but not counted again. `from_batches` removes the file once all batches are
-            counted. The file holds the content of a `ScoreCounts` as plain arrays; group labels may
-            be of all kinds except members of an `enum.Enum`. Writing this file takes at most about
-            a tenth of the run time.
+            counted. The file has the format that `save` writes, which needs pyarrow; group labels
+            may be of all kinds except members of an `enum.Enum`. Writing this file takes at most
+            about a tenth of the run time.
 
         Returns
         -------
@@ -433,14 +450,23 @@ default=None
     # Merging -----------------------------------------------------------------------
 
     @classmethod
-    def merge(cls, parts: Iterable[ScoreCounts]) -> ScoreCounts:
-        """Add up any number of score counts in one pass.
+    def merge(
+        cls,
+        parts: Iterable[ScoreCounts | str | os.PathLike[str]],
+        *,
+        repeated: Literal["raise", "allow"] = "raise",
+    ) -> ScoreCounts:
+        """Add up any number of score counts and files of score counts.
 
         Parameters
         ----------
-        parts : iterable of ScoreCounts
-            At least one `ScoreCounts`; either all have groups or none has groups. Groups with equal
-            labels are merged.
+        parts : iterable of ScoreCounts, str or os.PathLike
+            At least one `ScoreCounts` or path of a file that `save` wrote; either all have groups
+            or none has groups. Groups with equal labels are merged. Files are read one at a time.
+        repeated : {"raise", "allow"}, default="raise"
+            Treatment of a counting that was saved or sent, and is part of several `parts`. "raise"
+            raises a ValueError, because its rows would count several times. "allow" counts them
+            several times.
 
         Returns
         -------
@@ -453,9 +479,18 @@ default=None
         ValueError
             If there are no score counts, or only some of them have groups. If the score counts have
             different `pos_label`. If their rows have more than two class labels, or if neither of
-            two labels is `pos_label`.
+            two labels is `pos_label`. If a counting is repeated, or a file is damaged.
         TypeError
-            If an item is not a `ScoreCounts`, or labels are of different kinds.
+            If an item is not a `ScoreCounts` or a path, labels are of different kinds, or a file
+            has no groups and other parts have groups.
+        OSError
+            If a file cannot be read.
+
+        Notes
+        -----
+        Score counts from files are merged in rounds. Memory holds the merged counts (up to three
+        copies while merging) and the files that were read since the last round, whose size is at
+        most that of the merged counts and of one file.
 
         Examples
         --------
@@ -467,16 +502,66 @@ default=None
         >>> ScoreCounts.merge(shops)
         ScoreCounts(2 groups, 6 rows: 3 positives and 3 negatives, 2 distinct scores)
         """
+        if repeated not in ("raise", "allow"):
+            raise ValueError(
+                "repeated must be 'raise' (an error) or 'allow' (rows count several times); got "
+                f"{_words.described(repeated)}."
+            )
         if isinstance(parts, ScoreCounts):
             raise TypeError("merge takes an iterable of score counts; got a single one.")
-        parts = list(parts)
-        for part in parts:
-            if not isinstance(part, ScoreCounts):
-                raise TypeError(
-                    f"merge takes ScoreCounts objects; got one of type {type(part).__name__}."
-                )
-        if not parts:
+        if isinstance(parts, str | bytes | os.PathLike | Mapping):
+            raise TypeError(
+                "merge takes an iterable of score counts or paths, such as a list; got "
+                f"{_words.described(parts)}."
+            )
+        # The caller keeps the parts of a list in memory, so merging them early would save nothing.
+        keeps_parts = isinstance(parts, Sequence)
+        waiting: list[ScoreCounts] = []
+        size, n_parts = 0, 0
+        for counts, is_new in cls._each(parts, repeated):
+            waiting.append(counts)
+            n_parts += 1
+            if is_new or not keeps_parts:
+                size += counts.cells.scores.size + _CELLS_PER_PART
+            if size >= max(_ROUND, waiting[0].cells.scores.size):
+                waiting, size = [cls._merged(waiting)], 0
+        if not n_parts:
             raise ValueError("merge needs at least one ScoreCounts; got none.")
+        return cls._merged(waiting)
+
+    @classmethod
+    def _each(cls, parts: Iterable[Any], repeated: str) -> Iterator[tuple[ScoreCounts, bool]]:
+        """Yield the parts of a merge, and whether each was read from a file; check what they share.
+
+        The errors of parts in memory come from merging them.
+        """
+        from skfedauc.counts.agreement import Agreement, Repeats
+
+        repeats, has_files = Repeats(), False
+        agreement = Agreement(
+            "parts", "text by .regroup(str), or one group by .regroup({None: 'device 7'})"
+        )
+        for number, part in enumerate(parts):
+            is_path = isinstance(part, str | os.PathLike)
+            if not is_path and not isinstance(part, ScoreCounts):
+                raise TypeError(
+                    "merge takes ScoreCounts objects and paths of files; got one of type "
+                    f"{type(part).__name__}."
+                )
+            name = repr(os.fspath(part)) if is_path else f"part {number}"
+            counts = cls.load(part) if is_path else part
+            if repeated == "raise":
+                repeats.check(name, counts.sources)
+            has_files = has_files or is_path
+            if has_files:
+                agreement.check(name, counts)
+            else:
+                agreement.note(counts)
+            yield counts, is_path
+
+    @classmethod
+    def _merged(cls, parts: list[ScoreCounts]) -> ScoreCounts:
+        """Add up score counts in one pass."""
         without = sum(part.labels is None for part in parts)
         if 0 < without < len(parts):
             raise ValueError(
@@ -734,6 +819,183 @@ without a group label left out)
         cells = self.cells._replace(weights=np.ldexp(weights, -powers))
         return ScoreCounts._of(cells, self.labels, self.origin)
 
+    # Files -------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str], *, source: str | None = None) -> None:
+        """Write the counts to a file.
+
+        The file is a Parquet file with the columns of `to_counts`, which polars, DuckDB, Spark and
+        other tools can read. `ScoreCounts.load` checks the file and makes the same counts again.
+        A failed write leaves an existing file as it was.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            File to write; the customary ending is ``.skfa``. An existing file is replaced.
+        source : str, default=None
+            Name of the counting, such as the name of a hospital. The file keeps the name beside
+            the identifier of the counting; messages and `sources` show the name.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        TypeError
+            If groups are labeled by members of an `enum.Enum`, or by dates whose time zone has no
+            name.
+        ValueError
+            If `source` is given, and the counts are merged from several countings that were saved
+            before.
+        ImportError
+            If pyarrow is not installed: ``pip install "skfedauc[files]"``.
+
+        Notes
+        -----
+        When counts are first saved or converted to bytes, they get a random identifier of 128 bits,
+        which the file and this object keep. `merge` and ``+`` refuse to add the same counting
+        twice. Merged counts keep the identifiers of all their parts.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from skfedauc import ScoreCounts
+        >>> counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.2, 0.7], groups=list("aab"))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "monday.skfa")
+        ...     counts.save(path, source="monday")
+        ...     ScoreCounts.load(path) == counts
+        True
+        """
+        check_target(path)
+        write_whole(path, self.to_bytes(source=source))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> ScoreCounts:
+        """Read counts from a file that `save` wrote.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file.
+
+        Returns
+        -------
+        ScoreCounts
+            The counts that were saved, with their `n_missing`, `group_names`, class labels and
+            `sources`.
+
+        Raises
+        ------
+        ValueError
+            If the file is damaged, was not written by `save`, or was written by a newer version of
+            skfedauc. The message names the file and the place.
+        OSError
+            If the file cannot be read.
+        ImportError
+            If pyarrow is not installed: ``pip install "skfedauc[files]"``.
+
+        Notes
+        -----
+        Loading a file does not run code from the file, so files may come from strangers. A checksum
+        detects damage but does not show who wrote the file.
+        """
+        from skfedauc.counts.parquet import read_file
+
+        return cls._read(read_file(path), repr(os.fspath(path)))
+
+    def to_bytes(self, *, source: str | None = None) -> bytes:
+        """Return the content of the file that `save` writes.
+
+        Parameters
+        ----------
+        source : str, default=None
+            Name of the counting, as in `save`.
+
+        Returns
+        -------
+        bytes
+            Content of a Parquet file, for a message or a column of a database.
+
+        Raises
+        ------
+        TypeError, ValueError, ImportError
+            As in `save`.
+
+        Examples
+        --------
+        >>> from skfedauc import ScoreCounts
+        >>> counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.2, 0.7], groups=list("aab"))
+        >>> message = counts.to_bytes(source="device 7")
+        >>> ScoreCounts.from_bytes(message) == counts
+        True
+        """
+        from skfedauc.counts.parquet import Content, content_of
+
+        with _IDENTIFYING:
+            object.__setattr__(self, "_origin", self.origin.saved(source))
+        return content_of(Content(self.cells, self.labels, self.origin))
+
+    @classmethod
+    def from_bytes(cls, data: bytes | bytearray | memoryview) -> ScoreCounts:
+        """Read counts from the bytes that `to_bytes` returned.
+
+        Parameters
+        ----------
+        data : bytes-like
+            Content of a file that `save` wrote, or result of `to_bytes`.
+
+        Returns
+        -------
+        ScoreCounts
+            The counts that were converted to bytes.
+
+        Raises
+        ------
+        ValueError, ImportError
+            As in `load`.
+        TypeError
+            If `data` is not bytes-like.
+        """
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise TypeError(
+                f"data must be the bytes that ScoreCounts.to_bytes returned; got "
+                f"{_words.described(data)}. ScoreCounts.load reads a file by its path."
+            )
+        return cls._read(data, "data")
+
+    @classmethod
+    def _read(cls, data: Any, name: str) -> ScoreCounts:
+        from skfedauc.counts.parquet import read_content
+
+        content = read_content(data, name)
+        if content.checkpoint is not None:
+            raise ValueError(
+                f"{name} is a checkpoint of from_batches, which has counted only a part of the "
+                "rows; pass it as checkpoint= with the same batches."
+            )
+        return cls._restored(content.cells, content.labels, content.origin, name=name)
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Countings that were saved or sent and are part of these counts, sorted by name.
+
+        A named tuple for each counting: `identifier`, 32 hexadecimal digits, and `name`, the text
+        that was given as ``source=`` or None. Empty for counts that were never saved.
+
+        Examples
+        --------
+        >>> from skfedauc import ScoreCounts
+        >>> days = {"monday": [0.2, 0.4], "tuesday": [0.3, 0.1]}
+        >>> messages = [
+        ...     ScoreCounts.from_predictions([0, 1], scores).to_bytes(source=day)
+        ...     for day, scores in days.items()
+        ... ]
+        >>> merged = ScoreCounts.merge(map(ScoreCounts.from_bytes, messages))
+        >>> [source.name for source in merged.sources]
+        ['monday', 'tuesday']
+        """
+        return self.origin.sources
+
     # Reading -----------------------------------------------------------------------
 
     def to_counts(self) -> pd.DataFrame:
@@ -753,7 +1015,7 @@ without a group label left out)
         -----
         ``from_counts(**table)`` makes equal counts, except for `n_missing`. Labels keep their
         type: convert labels that a file format does not support, such as intervals in Parquet, to
-        text.
+        text. `save` converts them by itself.
 
         Examples
         --------
@@ -873,6 +1135,17 @@ without a group label left out)
     def __reduce__(self) -> tuple[Any, ...]:
         checksum = checksum_of(self.cells, self.labels, self.origin)
         return ScoreCounts._restored, (self.cells, self.labels, self.origin, checksum)
+
+    def __getstate__(self) -> dict[str, bytes]:
+        """Return the state that skops stores; pickles and copies are made by `__reduce__`."""
+        return {"content": self.to_bytes()}
+
+    def __setstate__(self, state: dict[str, bytes]) -> None:
+        if hasattr(self, "_cells"):
+            raise AttributeError("ScoreCounts is immutable; its state cannot be set.")
+        restored = ScoreCounts.from_bytes(state["content"])
+        for name in ("_cells", "_labels", "_origin"):
+            object.__setattr__(self, name, getattr(restored, name))
 
     def __repr__(self) -> str:
         positives, negatives = int(self.n_positives.sum()), int(self.n_negatives.sum())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from skfedauc.counts.integrity import check_weight_sums
 if TYPE_CHECKING:
     import pandas as pd
 
+COUNT_COLUMNS = ("score", "n_negatives", "n_positives")
 WEIGHT_COLUMNS = (
     "weight_negatives",
     "weight_positives",
@@ -108,15 +109,24 @@ def table_of(cells: Cells, labels: NDArray[Any] | None, names: tuple[str, ...]) 
     group_columns: dict[str, NDArray[Any]] = {}
     if labels is not None:
         columns = _input.columns_of_labels(labels)
-        # Without labels, only the names determine the number of columns.
-        has_other_number = len(names) != len(columns) and labels.size > 0
-        if not names or has_other_number or set(names) & set(counts):
-            names = _default_names(len(columns))
+        names = names_of_columns(names, len(columns), labels.size, counts)
         if labels.size == 0:
             columns = [labels] * len(names)
         of_cell = cells.groups
         group_columns = dict(zip(names, (column[of_cell] for column in columns), strict=True))
     return pd.DataFrame({**group_columns, **counts})
+
+
+def names_of_columns(
+    names: Iterable[str], n_columns: int, n_groups: int, counted: Iterable[str]
+) -> tuple[str, ...]:
+    """Return the names of the group columns in a table with the columns `counted`."""
+    own = tuple(names)
+    # Without labels, only the names determine the number of columns.
+    has_other_number = len(own) != n_columns and n_groups > 0
+    if not own or has_other_number or set(own) & set(counted):
+        return _default_names(n_columns)
+    return own
 
 
 def _default_names(n_columns: int) -> tuple[str, ...]:

@@ -1,0 +1,529 @@
+"""Score counts as the content of a Parquet file, which other tools can read, and back.
+
+The file has one row per cell, with the columns of `ScoreCounts.to_counts`, sorted by group and
+score. The metadata of the file has the key ``skfedauc``, a JSON object with what the columns do not
+tell: version, totals, group names, class labels, sources, and the SHA-256 of the content.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import skfedauc
+from skfedauc._input.arrays import object_array
+from skfedauc._kernel import Cells, compact_counts
+from skfedauc._words import listed, shortened
+from skfedauc.counts.group_columns import KINDS, GroupColumn, columns_of, labels_of
+from skfedauc.counts.origin import Origin, Source
+from skfedauc.counts.tables import COUNT_COLUMNS, WEIGHT_COLUMNS, names_of_columns
+
+_FORMAT, _VERSION = "skfedauc counts", 1
+_KEY = b"skfedauc"
+_MAGIC = b"PAR1"
+# Rows of a row group; each row group has its own dictionaries.
+_GROUP_ROWS = 1 << 20
+# Values of a sample that shows whether values repeat, so that a dictionary saves space
+_SAMPLE = 1 << 16
+# Largest size of content in memory: this number of bytes, or this number of times its file.
+_SMALL, _MOST_EXPANDED = 1 << 28, 1 << 10
+# Types of the metadata that every file has
+_TYPES: dict[str, type] = {
+    "package": str,
+    "n_cells": int,
+    "n_groups": int,
+    "n_negatives": int,
+    "n_positives": int,
+    "n_missing": int,
+    "is_weighted": bool,
+    "group_names": list,
+    "labels_seen": list,
+    "sources": list,
+    "sha256": str,
+}
+
+
+class Content(NamedTuple):
+    """Content of a file.
+
+    Attributes
+    ----------
+    cells : Cells
+    labels : ndarray or None
+    origin : Origin
+        Its classes are a plain tuple.
+    checkpoint : object
+        What `content_of` got as `checkpoint`.
+    """
+
+    cells: Cells
+    labels: NDArray[Any] | None
+    origin: Origin
+    checkpoint: Any = None
+
+
+def pyarrow_parquet() -> Any:
+    """Return the module `pyarrow.parquet`.
+
+    Raises
+    ------
+    ImportError
+        If pyarrow is not installed.
+    """
+    try:
+        return importlib.import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise ImportError(
+            "Files of ScoreCounts need pyarrow, which is not installed by default. Install it by: "
+            'pip install "skfedauc[files]"'
+        ) from error
+
+
+# Writing -------------------------------------------------------------------------------------
+
+
+def content_of(content: Content) -> bytes:
+    """Return the content of a file.
+
+    Raises
+    ------
+    TypeError
+        If a group label cannot be restored from a file, such as a member of an Enum.
+    ImportError
+        If pyarrow is not installed.
+    """
+    parquet = pyarrow_parquet()
+    cells, labels, origin, checkpoint = content
+    columns = None if labels is None else columns_of(labels)
+    if columns is not None and len(cells.starts) == 1:
+        columns *= max(1, len(origin.group_names))  # only the names tell the number of columns
+    facts: dict[str, Any] = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "package": skfedauc.__version__,
+        "n_cells": cells.scores.size,
+        "n_groups": cells.starts.size - 1,
+        "n_negatives": int(cells.negatives.sum(dtype=np.uint64)),
+        "n_positives": int(cells.positives.sum(dtype=np.uint64)),
+        "n_missing": origin.n_missing,
+        "is_weighted": cells.weights is not None,
+        "group_names": list(origin.group_names),
+        "group_columns": None if columns is None else list(map(_facts_of, columns)),
+        "labels_seen": list(origin.classes[0]),
+        "pos_label": origin.classes[1],
+        "sources": [source._asdict() for source in origin.sources],
+    }
+    if checkpoint is not None:
+        facts["checkpoint"] = checkpoint
+    facts["sha256"] = _digest(facts, cells, columns or [])
+    data = _written(parquet, facts, cells, columns or [], "zstd")
+    if _is_too_large(parquet.read_metadata(_source(data)), facts, len(data)):
+        # Some content, such as the scores 0, 1, 2, ..., is compressed so well that a reader would
+        # take the file for one that is made to exhaust the memory.
+        data = _written(parquet, facts, cells, columns or [], "none")
+    return data
+
+
+def _facts_of(column: GroupColumn) -> dict[str, Any]:
+    facts = {"kind": column.kind, "zone": column.zone, "labels": column.labels}
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def _digest(facts: Mapping[str, Any], cells: Cells, columns: Sequence[GroupColumn]) -> str:
+    """Return the SHA-256 of the metadata, the cells and the labels of the groups, as hexadecimal.
+
+    Text is UTF-8. Numbers have the byte order of most processors, little-endian.
+    """
+    plain = {name: value for name, value in facts.items() if name != "sha256"}
+    digest = hashlib.sha256(json.dumps(plain, sort_keys=True, ensure_ascii=False).encode())
+    arrays: list[NDArray[Any]] = [array for array in cells if array is not None]
+    for column in columns:
+        if column.values.dtype.kind == "O":
+            digest.update(json.dumps(column.values.tolist(), ensure_ascii=False).encode())
+        else:
+            arrays.append(column.values)
+        if column.is_missing is not None:
+            arrays.append(column.is_missing)
+    for array in arrays:
+        ordered = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        digest.update(np.ascontiguousarray(ordered).reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
+
+
+def _written(
+    parquet: Any,
+    facts: Mapping[str, Any],
+    cells: Cells,
+    columns: Sequence[GroupColumn],
+    compression: str,
+) -> bytes:
+    import pyarrow as pa
+
+    schema = _schema(facts, [column.is_missing is not None for column in columns])
+    names = schema.names
+    floats = {"score": cells.scores}
+    if cells.weights is not None:
+        floats |= dict(zip(WEIGHT_COLUMNS, cells.weights, strict=True))
+    varied = [name for name, values in floats.items() if not _repeats(values)]
+    sink = pa.BufferOutputStream()
+    with parquet.ParquetWriter(
+        sink,
+        schema,
+        compression=compression,
+        use_dictionary=[name for name in names if name not in varied],
+        column_encoding=dict.fromkeys(varied, "BYTE_STREAM_SPLIT") or None,
+        dictionary_pagesize_limit=1 << 24,
+        write_page_checksum=True,
+        store_schema=False,
+    ) as writer:
+        for start in range(0, cells.scores.size, _GROUP_ROWS):
+            stop = min(start + _GROUP_ROWS, cells.scores.size)
+            arrays = [*_group_arrays(schema, cells, columns, start, stop)]
+            arrays += [_array(of_cells[start:stop]) for of_cells in _columns_of_cells(cells)]
+            writer.write_table(
+                pa.Table.from_arrays(arrays, schema=schema), row_group_size=_GROUP_ROWS
+            )
+        writer.add_key_value_metadata({_KEY: json.dumps(facts)})
+    return bytes(sink.getvalue())
+
+
+def _schema(facts: Mapping[str, Any], may_lack: Iterable[bool]) -> Any:
+    """Return the Arrow schema that the metadata calls for."""
+    import pyarrow as pa
+
+    types = {
+        "boolean": pa.bool_(),
+        "integer": pa.int64(),
+        "unsigned": pa.uint64(),
+        "text": pa.dictionary(pa.int32(), pa.string()),
+        "date": pa.timestamp("us"),
+        "instant": pa.timestamp("us", "UTC"),
+        "coded": pa.dictionary(pa.int32(), pa.string()),
+    }
+    counted = COUNT_COLUMNS + (WEIGHT_COLUMNS if facts["is_weighted"] else ())
+    kinds = [column["kind"] for column in facts["group_columns"] or []]
+    names = names_of_columns(facts["group_names"], len(kinds), facts["n_groups"], counted)
+    fields = [
+        pa.field(name, types[kind], nullable=lacks)
+        for name, kind, lacks in zip(names, kinds, may_lack, strict=False)
+    ]
+    for name in counted:
+        of_count = pa.int64() if name.startswith("n_") else pa.float64()
+        fields.append(pa.field(name, of_count, nullable=False))
+    return pa.schema(fields)
+
+
+def _repeats(values: NDArray[np.float64]) -> bool:
+    """Return whether values repeat so much that a dictionary takes less space."""
+    if values.size > _SAMPLE:
+        values = values[np.random.default_rng(0).integers(values.size, size=_SAMPLE)]
+    return np.unique(values).size <= values.size // 2
+
+
+def _group_arrays(
+    schema: Any, cells: Cells, columns: Sequence[GroupColumn], start: int, stop: int
+) -> Iterator[Any]:
+    """Yield the group columns of the cells from `start` to `stop`."""
+    import pyarrow as pa
+
+    first, last = np.searchsorted(cells.starts, [start, stop - 1], side="right") - 1
+    groups = slice(first, last + 1)
+    bounds = np.clip(cells.starts[first : last + 2], start, stop)
+    sizes = bounds[1:] - bounds[:-1]
+    for column, field in zip(columns, schema, strict=False):
+        mask = None if column.is_missing is None else np.repeat(column.is_missing[groups], sizes)
+        if column.values.dtype.kind != "O":
+            values = pa.array(np.repeat(column.values[groups], sizes), mask=mask)
+            yield values if values.type == field.type else values.view(field.type)
+            continue
+        places: dict[str, int] = {}
+        codes = [places.setdefault(text, len(places)) for text in column.values[groups]]
+        numbers = np.repeat(np.array(codes, np.int32), sizes)
+        texts = pa.array(list(places), pa.string())
+        yield pa.DictionaryArray.from_arrays(pa.array(numbers, mask=mask), texts)
+
+
+def _columns_of_cells(cells: Cells) -> list[NDArray[Any]]:
+    weights = () if cells.weights is None else cells.weights
+    return [cells.scores, cells.negatives, cells.positives, *weights]
+
+
+def _array(values: NDArray[Any]) -> Any:
+    """Return an Arrow array; counts are signed, as unsigned columns wrap around in subtractions."""
+    import pyarrow as pa
+
+    return pa.array(values.astype(np.int64) if values.dtype.kind == "u" else values)
+
+
+# Reading -------------------------------------------------------------------------------------
+
+
+def read_content(data: Any, name: str) -> Content:
+    """Return what a file holds, after checking that the file is whole.
+
+    `check_state` has to check the result: a checksum does not show that rows have these counts.
+
+    Parameters
+    ----------
+    data : bytes-like
+        Content of the file.
+    name : str
+        Name of the file for messages.
+
+    Raises
+    ------
+    ValueError
+        If `data` was not written by `content_of`, is damaged, or was written by a newer version.
+    ImportError
+        If pyarrow is not installed.
+    """
+    parquet = pyarrow_parquet()
+    if bytes(data[:4]) != _MAGIC:
+        raise ValueError(
+            f"{name} is not a file of ScoreCounts, which begins with {_MAGIC!r}; got "
+            f"{bytes(data[:4])!r}. Pass what ScoreCounts.save or to_bytes wrote."
+        )
+    try:
+        file = parquet.ParquetFile(_source(data), pre_buffer=False)
+        text = (file.metadata.metadata or {}).get(_KEY)
+        facts = None if text is None else json.loads(text)
+    except Exception as error:  # a damaged file may raise any exception
+        raise damaged(name, error) from error
+    if facts is None:
+        raise ValueError(
+            f"{name} is a Parquet file, but ScoreCounts.save did not write it: its metadata has no "
+            "key 'skfedauc'. A table of counts is read by "
+            "ScoreCounts.from_counts(**pandas.read_parquet(path))."
+        )
+    try:
+        _check_version(facts, name)
+        return _read(parquet, file, facts, data)
+    except _NewerVersion:
+        raise
+    except Exception as error:
+        raise damaged(name, error) from error
+
+
+def damaged(name: str, error: Exception) -> ValueError:
+    """Return the error for a file that cannot be read."""
+    reason = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
+    return ValueError(
+        f"{name} is no file of ScoreCounts, or is damaged: {reason[:400].rstrip('.')}. Ask for "
+        "another copy."
+    )
+
+
+class _NewerVersion(ValueError):
+    """A file that a newer version of this package wrote."""
+
+
+def _check_version(facts: Any, name: str) -> None:
+    if not isinstance(facts, dict) or facts.get("format") != _FORMAT:
+        raise ValueError("its metadata has another format")
+    version = facts.get("version")
+    if type(version) is not int or version < 1:
+        raise ValueError(f"its metadata has the version {shortened(version)}")
+    if version > _VERSION:
+        raise _NewerVersion(
+            f"{name} has version {version} of the file format, written by skfedauc "
+            f"{shortened(facts.get('package'))}; skfedauc {skfedauc.__version__} reads version "
+            f"{_VERSION}. Upgrade by: pip install --upgrade skfedauc"
+        )
+
+
+def _read(parquet: Any, file: Any, facts: dict[str, Any], data: Any) -> Content:
+    _check_facts(facts)
+    columns = facts["group_columns"]
+    fields = _schema(facts, [column["kind"] != "text" for column in columns or []])
+    _check_columns(file.schema_arrow, fields)
+    _check_sizes(file.metadata, facts, len(data))
+    table = parquet.ParquetFile(
+        _source(data),
+        metadata=file.metadata,
+        read_dictionary=[field.name for field in fields if hasattr(field.type, "value_type")],
+        page_checksum_verification=True,
+        pre_buffer=False,
+    ).read(use_threads=False)
+    table.validate(full=True)
+    for field, column in zip(fields, table.columns, strict=True):
+        if column.type != field.type:
+            raise ValueError(f"column {shortened(field.name)} has the type {column.type}")
+        if column.null_count and not field.nullable:
+            place = int(np.argmax(column.is_null().to_numpy()))
+            raise ValueError(f"column {shortened(field.name)} has no value in row {place}")
+    n_columns = len(columns or [])
+    of_groups, of_cells = table.columns[:n_columns], table.columns[n_columns:]
+    starts, values = _groups_of(of_groups, table.num_rows)
+    scores, negatives, positives, *weights = (column.to_numpy() for column in of_cells)
+    cells = Cells(
+        starts,
+        scores,
+        _counts(negatives, "n_negatives"),
+        _counts(positives, "n_positives"),
+        np.stack(weights) if weights else None,
+    )
+    found = {
+        "n_groups": starts.size - 1,
+        "n_negatives": int(cells.negatives.sum(dtype=np.uint64)),
+        "n_positives": int(cells.positives.sum(dtype=np.uint64)),
+    }
+    for name, number in found.items():
+        if facts[name] != number:
+            raise ValueError(f"its metadata has {name} {facts[name]}, and its columns {number}")
+    described = [
+        GroupColumn(column["kind"], own, is_missing, column.get("zone"), column.get("labels"))
+        for column, (own, is_missing) in zip(columns or [], values, strict=True)
+    ]
+    if _digest(facts, cells, described) != facts["sha256"]:
+        raise ValueError("its SHA-256 is another one")
+    sources = tuple(Source(**source) for source in facts["sources"])
+    if not sources and "checkpoint" not in facts:
+        raise ValueError("its metadata has no sources")
+    origin = Origin(
+        facts["n_missing"],
+        tuple(facts["group_names"]),
+        (tuple(facts["labels_seen"]), facts["pos_label"]),  # type: ignore[arg-type]
+        sources,
+        bool(sources),
+    )
+    labels = None if columns is None else labels_of(described)
+    return Content(cells, labels, origin, facts.get("checkpoint"))
+
+
+def _source(data: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.BufferReader(pa.py_buffer(data))
+
+
+def _check_facts(facts: dict[str, Any]) -> None:
+    """Refuse metadata without a value that is needed, or with one of another type."""
+    for name, kind in _TYPES.items():
+        if type(facts.get(name)) is not kind:
+            raise ValueError(f"its metadata has no {name} of type {kind.__name__}")
+    of_text = facts["group_names"]
+    classes = [*facts["labels_seen"], *[facts["pos_label"]] * (facts["pos_label"] is not None)]
+    if not all(type(name) is str for name in of_text) or len(set(of_text)) < len(of_text):
+        raise ValueError("its metadata has group_names that are no names")
+    if not all(type(label) in (int, float, str) and label == label for label in classes):
+        raise ValueError("its metadata has labels of classes that are none")
+    keys = set(Source._fields)
+    if not all(type(source) is dict and set(source) == keys for source in facts["sources"]):
+        raise ValueError("its metadata has sources that are none")
+    columns = facts["group_columns"]
+    if columns is not None and not (type(columns) is list and columns):
+        raise ValueError("its metadata has group_columns that are none")
+    for column in columns or []:
+        if type(column) is not dict or column.get("kind") not in KINDS:
+            raise ValueError("its metadata has a column of groups of no known kind")
+        has_zone, has_labels = type(column.get("zone")) is str, type(column.get("labels")) is list
+        if has_zone != (column["kind"] == "instant") or has_labels != (column["kind"] == "coded"):
+            raise ValueError("its metadata does not describe the labels of a column of groups")
+
+
+def _check_columns(found: Any, expected: Any) -> None:
+    """Refuse columns of other names or types."""
+    if found.names != expected.names:
+        raise ValueError(
+            f"it has the columns {listed(found.names, most=8)}; its metadata calls for "
+            f"{listed(expected.names, most=8)}"
+        )
+    for name, has, wants in zip(expected.names, found.types, expected.types, strict=True):
+        wanted = getattr(wants, "value_type", wants)
+        if has != wanted:
+            raise ValueError(f"column {shortened(name)} has the type {has} instead of {wanted}")
+
+
+def _check_sizes(metadata: Any, facts: Mapping[str, Any], size: int) -> None:
+    """Refuse numbers of rows that differ, and content that would exhaust the memory."""
+    numbers = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+    if min(numbers, default=0) < 0 or not sum(numbers) == metadata.num_rows == facts["n_cells"]:
+        raise ValueError(
+            f"it has {metadata.num_rows} rows, {sum(numbers)} in its row groups and "
+            f"{facts['n_cells']} by its metadata"
+        )
+    if _is_too_large(metadata, facts, size):
+        raise ValueError(
+            f"its content would take {_size_in_memory(metadata, facts):,} bytes of memory, and the "
+            f"file has {size:,} bytes"
+        )
+
+
+def _is_too_large(metadata: Any, facts: Mapping[str, Any], size: int) -> bool:
+    return _size_in_memory(metadata, facts) > max(_SMALL, _MOST_EXPANDED * size)
+
+
+def _size_in_memory(metadata: Any, facts: Mapping[str, Any]) -> int:
+    """Bytes of the values, and of the pages that hold them."""
+    # The sizes of single columns are not read: pyarrow ends the process if they are damaged.
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    of_pages = sum(abs(group.total_byte_size) for group in groups)
+    return int(8 * facts["n_cells"] * metadata.num_columns + of_pages)
+
+
+def _groups_of(columns: Sequence[Any], n_rows: int) -> tuple[NDArray[np.int64], list[Any]]:
+    """Return the first rows of the groups, and the values of the groups in each column.
+
+    A group begins where the value of a column changes. No Python object is made for a row.
+    """
+    begins = np.zeros(n_rows, np.bool_)
+    begins[:1] = True
+    encoded = [_encoded(column) for column in columns]
+    for values, _, is_missing in encoded:
+        for array in (values, is_missing):
+            if array is not None:
+                begins[1:] |= array[1:] != array[:-1]
+    first = np.flatnonzero(begins)
+    of_groups = []
+    for values, texts, is_missing in encoded:
+        own = values[first]
+        of_groups.append(
+            (
+                own if texts is None else texts[own],
+                None if is_missing is None else is_missing[first],
+            )
+        )
+    return np.append(first, n_rows).astype(np.int64), of_groups
+
+
+def _encoded(column: Any) -> tuple[NDArray[Any], NDArray[Any] | None, NDArray[np.bool_] | None]:
+    """Return values of all rows, texts that the values number, and whether a value is absent."""
+    import pyarrow as pa
+
+    is_missing = column.is_null().to_numpy() if column.null_count else None
+    if pa.types.is_dictionary(column.type):
+        chunks = column.unify_dictionaries().chunks
+        texts = chunks[0].dictionary.to_pylist() if chunks else []
+        codes = [chunk.indices.fill_null(-1).to_numpy() for chunk in chunks]
+        # The code -1 indexes the last text.
+        return (
+            np.concatenate([np.zeros(0, np.int32), *codes]),
+            object_array([*texts, ""]),
+            is_missing,
+        )
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.int64())
+    if column.null_count:
+        column = column.fill_null(False if pa.types.is_boolean(column.type) else 0)
+    return column.to_numpy(), None, is_missing
+
+
+def _counts(values: NDArray[np.int64], name: str) -> NDArray[Any]:
+    if values.size and int(values.min()) < 0:
+        place = int(np.argmax(values < 0))
+        raise ValueError(f"column {name} has {values[place]} in row {place}")
+    return compact_counts(values)
+
+
+def read_file(path: str | os.PathLike[str]) -> bytes:
+    """Return the content of a file; only its beginning if it is not a Parquet file."""
+    with open(path, "rb") as file:
+        head = file.read(len(_MAGIC))
+        return head + file.read() if head == _MAGIC else head

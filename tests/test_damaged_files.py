@@ -1,0 +1,494 @@
+"""Damaged and hostile files of score counts: always a ValueError, or the same counts.
+
+Bytes are changed at random. Behind the checksums, tables and metadata are changed by pyarrow, and
+the SHA-256 is taken as right; then the file is refused, or the counts are those that `from_counts`
+makes of its table.
+"""
+
+import datetime
+import json
+import pickle
+import re
+import zlib
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from saved_cases import CASES
+
+from skfedauc import ScoreCounts
+from skfedauc.counts import parquet
+
+N_CHANGES = 250  # of each of the tests below
+NAMES = [
+    "no groups",
+    "no groups, weighted",
+    "text",
+    "text, some missing, weighted",
+    "integers",
+    "integers, some missing",
+    "unsigned integers",
+    "booleans, some missing, weighted",
+    "dates",
+    "dates, some missing",
+    "instants",
+    "instants, some missing, weighted",
+    "quarters",
+    "intervals",
+    "intervals, some missing",
+    "pairs",
+    "columns, weighted",
+    "columns, some missing",
+    "pairs in pairs",
+    "classes as text",
+]
+# A changed file is refused by the name of what was read, and with a reason.
+REFUSED = r"data (is|has) .{10,}"
+
+
+@pytest.fixture(params=NAMES)
+def case(request):
+    """Counts, their bytes, and random numbers."""
+    counts = CASES[request.param]
+    return counts, counts.to_bytes(), np.random.default_rng(zlib.crc32(request.node.name.encode()))
+
+
+def load_or_refuse(data):
+    """The counts, or None if they are refused as they should be."""
+    try:
+        return ScoreCounts.from_bytes(data)
+    except ValueError as error:
+        message = str(error)
+    assert re.match(REFUSED, message), message
+    assert len(message) < 1000
+    return None
+
+
+def assert_refused_or_same(data, counts):
+    again = load_or_refuse(data)
+    if again is not None:
+        assert again == counts
+        assert again.groups == counts.groups
+        assert again.origin == counts.origin
+    return again is None
+
+
+# Bytes -------------------------------------------------------------------------------------
+
+
+def changed_bytes(data, rng):
+    """The bytes with one change: of a bit, of bytes, of the length or of the order."""
+    data = bytearray(data)
+    kind, place = rng.integers(7), int(rng.integers(len(data)))
+    until = min(len(data), place + int(rng.integers(1, 40)))
+    if kind == 0:
+        data[place] ^= 1 << rng.integers(8)
+    elif kind == 1:
+        data[place] = rng.integers(256)
+    elif kind == 2:
+        data[place:until] = rng.bytes(until - place)
+    elif kind == 3:
+        del data[place:until]
+    elif kind == 4:
+        data[place:place] = data[place:until]
+    elif kind == 5:
+        del data[place:]
+    else:
+        other = int(rng.integers(len(data)))
+        data[place], data[other] = data[other], data[place]
+    return bytes(data)
+
+
+def test_changed_bytes_are_refused(case):
+    counts, data, rng = case
+    n_refused = sum(
+        assert_refused_or_same(changed_bytes(data, rng), counts) for _ in range(N_CHANGES)
+    )
+    # Some bytes have no effect, such as those of statistics and of padding.
+    assert n_refused > N_CHANGES // 3
+
+
+def test_changed_bytes_of_pages_without_checksums_are_refused(case):
+    """The SHA-256 of the content is right only for the content."""
+    counts, data, rng = case
+    bare = file_of(*parts_of(data), compression="none")
+    assert ScoreCounts.from_bytes(bare) == counts
+    for _ in range(N_CHANGES // 2):
+        assert_refused_or_same(changed_bytes(bare, rng), counts)
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, 4, 8, 11, 12, 100])
+def test_beginnings_are_refused(size):
+    data = CASES["text"].to_bytes()[:size]
+    with pytest.raises(ValueError, match=REFUSED):
+        ScoreCounts.from_bytes(data)
+    with pytest.raises(ValueError, match=REFUSED):
+        ScoreCounts.from_bytes(data.ljust(1000, b"\0"))
+
+
+# Behind the checksum -----------------------------------------------------------------------
+
+
+def file_of(table, facts, n_times=1, **options):
+    """Bytes of a file with this metadata, and with the table once or several times."""
+    sink = pa.BufferOutputStream()
+    options = {"compression": "zstd", "store_schema": False, **options}
+    with pq.ParquetWriter(sink, table.schema, **options) as writer:
+        for _ in range(n_times):
+            writer.write_table(table)
+        text = facts if isinstance(facts, bytes) else json.dumps(facts)
+        writer.add_key_value_metadata({b"skfedauc": text})
+    return bytes(sink.getvalue())
+
+
+def parts_of(data):
+    table = pq.read_table(pa.BufferReader(data))
+    return table, json.loads(table.schema.metadata[b"skfedauc"])
+
+
+@pytest.fixture
+def any_checksum(monkeypatch):
+    """Every checksum is right, as that of one who makes a file on purpose would be."""
+    monkeypatch.setattr(parquet, "_digest", lambda facts, *content: facts.get("sha256", ""))
+
+
+ODD_NUMBERS = [0, -1, 1, 2**31, 2**32, 2**40, 2**41, 2**62, 2**63 - 1, -(2**63)]
+ODD_SCORES = [np.nan, np.inf, -np.inf, -0.0, 0.0, 5e-324, 1e308, 0.3]
+ODD_WEIGHTS = [*ODD_SCORES, -1.0, 1.0]
+ODD_VALUES = [
+    None,
+    True,
+    False,
+    0,
+    -1,
+    1,
+    2,
+    7.5,
+    1e400,
+    10**30,
+    "",
+    "a",
+    "\ud800",
+    "x" * 5000,
+    [],
+    [None],
+    ["a", "a"],
+    [[]],
+    {},
+    {"kind": "text"},
+    {"identifier": "0" * 32, "name": None},
+    [{"kind": "text"}],
+    [{"kind": "integer"}],
+    [{"kind": "coded"}],
+    [{"kind": "coded", "labels": []}],
+    [{"kind": "instant", "zone": "Nowhere/City"}],
+    [{"kind": "instant", "zone": "../../etc/passwd"}],
+    [{"identifier": "0" * 32, "name": "é"}],
+    [{"identifier": "0" * 31, "name": None}],
+    [{"identifier": "0" * 32, "name": 3}],
+    [0.5, 1],
+    [float("nan")],
+    ["no", "yes"],
+]
+ODD_TYPES = [
+    pa.int8(), pa.int32(), pa.int64(), pa.uint64(), pa.float32(), pa.float64(), pa.string(),
+    pa.large_string(), pa.binary(), pa.bool_(), pa.timestamp("us"), pa.timestamp("ns"),
+    pa.timestamp("us", "UTC"), pa.date32(), pa.decimal128(38, 3), pa.list_(pa.int64()),
+]  # fmt: skip
+
+
+def changed_table(table, rng):
+    """The table with one change: of values, rows, columns, or types."""
+    n_rows, place = len(table), int(rng.integers(table.num_columns))
+    kind, name = rng.integers(9), table.column_names[place]
+    values = table.column(place).to_pylist()
+    row, other = (int(i) for i in rng.integers(n_rows, size=2))
+    field = table.schema.field(place)
+    if kind <= 2:
+        odd = {"score": ODD_SCORES, "n_negatives": ODD_NUMBERS, "n_positives": ODD_NUMBERS}.get(
+            name, ODD_WEIGHTS if "weight" in name else [None, values[other]]
+        )
+        values[row] = odd[rng.integers(len(odd))]
+    elif kind == 3:
+        values[row], values[other] = values[other], values[row]
+    elif kind == 4:
+        return table.take(rng.permutation(n_rows)) if row % 2 else table.slice(row)
+    elif kind == 5:
+        return pa.concat_tables([table, table.slice(row, 3)])
+    elif kind == 6:
+        names = list(table.column_names)
+        names[place] = [name.upper(), "x", "score", ""][rng.integers(4)]
+        return table.rename_columns(names) if row % 2 else table.remove_column(place)
+    elif kind == 7:
+        wanted = ODD_TYPES[rng.integers(len(ODD_TYPES))]
+        try:
+            return table.set_column(place, name, table.column(place).cast(wanted, safe=False))
+        except (pa.ArrowException, ValueError):
+            return table.set_column(place, name, pa.nulls(n_rows, wanted))
+    else:
+        return table.select(rng.permutation(table.num_columns).tolist())
+    return table.set_column(place, name, pa.array(values, field.type))
+
+
+def changed_facts(facts, rng):
+    """The metadata with one change of a value, possibly inside."""
+    facts = json.loads(json.dumps(facts))
+    holder = facts
+    while True:
+        keys = list(holder) if isinstance(holder, dict) else list(range(len(holder)))
+        key = keys[rng.integers(len(keys))]
+        inside = holder[key]
+        if not (isinstance(inside, dict | list) and inside and rng.random() < 0.7):
+            break
+        holder = inside
+    kind = rng.integers(6)
+    if kind == 0:
+        del holder[key]
+    elif kind == 1 and isinstance(inside, int | float):
+        holder[key] = inside + ODD_NUMBERS[rng.integers(len(ODD_NUMBERS))]
+    elif kind == 2 and isinstance(inside, str):
+        holder[key] = inside[:-1]
+    else:
+        holder[key] = ODD_VALUES[rng.integers(len(ODD_VALUES))]
+    return facts
+
+
+def assert_refused_or_of_its_table(data):
+    again = load_or_refuse(data)
+    if again is None:
+        return True
+    read, table = pq.read_table(pa.BufferReader(data)), again.to_counts()
+    rows = list(zip(*map(shown, read.columns), strict=True))
+    assert rows == list(zip(*(shown(table[name]) for name in table), strict=True))
+    n_groups = read.num_columns - (7 if again.cells.weights is not None else 3)
+    assert len({row[: n_groups + 1] for row in rows}) == len(rows)
+    assert ScoreCounts.from_counts(**table) == again
+    return False
+
+
+def shown(column):
+    """Values of a column as text; dates as instants."""
+    values = column.to_pylist() if hasattr(column, "to_pylist") else column.tolist()
+    return ["(missing)" if value is None else _plain(value) for value in values]
+
+
+def _plain(value):
+    if isinstance(value, datetime.datetime):
+        stamp = pd.Timestamp(value)
+        return (stamp.tz_convert("UTC") if stamp.tzinfo else stamp).isoformat()
+    return str(value)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_changed_tables_are_refused_or_counted_as_they_are(case, any_checksum):
+    counts, data, rng = case
+    table, facts = parts_of(data)
+    assert ScoreCounts.from_bytes(file_of(table, facts)) == counts
+    n_refused = sum(
+        assert_refused_or_of_its_table(file_of(changed_table(table, rng), facts))
+        for _ in range(N_CHANGES // 2)
+    )
+    assert n_refused > N_CHANGES // 4
+
+
+def test_changed_metadata_is_refused_or_known_of_other_rows(case, any_checksum):
+    """What only the metadata says may be changed by one who makes the file; it remains possible."""
+    counts, data, rng = case
+    table, facts = parts_of(data)
+    for _ in range(N_CHANGES // 2):
+        again = load_or_refuse(file_of(table, changed_facts(facts, rng)))
+        if again is not None:
+            np.testing.assert_array_equal(again.cells.starts, counts.cells.starts)
+            np.testing.assert_array_equal(again.cells.scores, counts.cells.scores)
+            np.testing.assert_array_equal(again.cells.positives, counts.cells.positives)
+            assert pickle.loads(pickle.dumps(again)).origin == again.origin
+
+
+# Single cases ------------------------------------------------------------------------------
+
+
+def change_of_table(name, row, value):
+    def change(table, facts):
+        place = table.column_names.index(name)
+        values = table.column(name).to_pylist()
+        values[row] = value
+        field = table.schema.field(place)
+        return table.set_column(place, name, pa.array(values, field.type)), facts
+
+    return change
+
+
+def change_of_facts(**change):
+    return lambda table, facts: (table, {**facts, **change})
+
+
+def without(name):
+    return lambda table, facts: (table.drop_columns([name]), facts)
+
+
+def retyped(name, kind):
+    def change(table, facts):
+        place = table.column_names.index(name)
+        return table.set_column(place, name, table.column(name).cast(kind)), facts
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (change_of_table("score", 1, np.nan), "not finite numbers, at cell 1 with the score nan"),
+        (change_of_table("score", 0, 0.75), "not in order, at cell 1 with the score 0.5"),
+        (change_of_table("score", 1, 0.25), "not in order, at cell 1 with the score 0.25"),
+        (change_of_table("score", 0, None), "column 'score' has no value in row 0"),
+        (change_of_table("n_positives", 2, -3), "column n_positives has -3 in row 2"),
+        (change_of_table("n_negatives", 0, 2**62), "has n_negatives 2, and its columns 4611"),
+        (change_of_table("n_negatives", 0, 0), "its metadata has n_negatives 2, and its columns 1"),
+        (change_of_table("site", 0, None), "column 'site' has no value in row 0"),
+        (change_of_table("site", 0, "b"), "its metadata has n_groups 2, and its columns 3"),
+        (change_of_table("site", 2, "A"), "its labels are not in order"),
+        (lambda table, facts: (table.slice(1), facts), "has 2 rows, 2 in its row groups and 3 by"),
+        (without("n_positives"), "calls for 'site', 'score', 'n_negatives', 'n_positives'"),
+        (retyped("score", pa.float32()), "column 'score' has the type float instead of double"),
+        (retyped("n_negatives", pa.int32()), "column 'n_negatives' has the type int32 instead of"),
+        (retyped("site", pa.binary()), "column 'site' has the type binary instead of string"),
+        (change_of_facts(n_groups=1), "its metadata has n_groups 1, and its columns 2"),
+        (change_of_facts(n_missing=-1), "number of rows left out"),
+        (change_of_facts(n_missing=None), "its metadata has no n_missing of type int"),
+        (change_of_facts(n_missing=True), "its metadata has no n_missing of type int"),
+        (change_of_facts(group_names=["site", "site"]), "group_names that are no names"),
+        (change_of_facts(group_columns=[]), "group_columns that are none"),
+        (change_of_facts(group_columns=[{"kind": "colour"}]), "column of groups of no known kind"),
+        (change_of_facts(group_columns=[{"kind": "coded"}]), "does not describe the labels"),
+        (change_of_facts(labels_seen=[0, 1, 2]), "labels of its classes do not go together"),
+        (change_of_facts(pos_label=7), "labels of its classes do not go together"),
+        (change_of_facts(sources=[]), "sources"),
+        (change_of_facts(sources=[{"identifier": "x", "name": None}]), "its sources are none"),
+        (change_of_facts(is_weighted=True), "calls for 'site', 'score'"),
+        (change_of_facts(format="another"), "its metadata has another format"),
+        (change_of_facts(version=0), "its metadata has the version 0"),
+        (change_of_facts(version="1"), "its metadata has the version '1'"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named(change, message, any_checksum):
+    counts = ScoreCounts.from_predictions(
+        [0, 1, 0], [0.25, 0.5, 0.5], groups=pd.Series(["a", "a", "b"], name="site")
+    )
+    table, facts = parts_of(counts.to_bytes())
+    with pytest.raises(ValueError, match=f"^data .*{re.escape(message)}"):
+        ScoreCounts.from_bytes(file_of(*change(table, facts)))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("weight_negatives", "its weights do not match its counts"),
+        ("squared_weight_positives", "its weights do not match its counts"),
+    ],
+)
+@pytest.mark.parametrize("value", [0.0, 1e9])
+def test_weights_that_do_not_match_are_refused(name, value, message, any_checksum):
+    counts = ScoreCounts.from_predictions(
+        [0, 1, 0], [0.25, 0.25, 0.25], sample_weight=[0.5, 2.0, 3.0]
+    )
+    table, facts = parts_of(counts.to_bytes())
+    with pytest.raises(ValueError, match=f"^data is damaged: {message}"):
+        ScoreCounts.from_bytes(file_of(*change_of_table(name, 0, value)(table, facts)))
+
+
+def test_a_newer_version_is_named_with_the_remedy():
+    table, facts = parts_of(CASES["text"].to_bytes())
+    newer = file_of(table, {"format": facts["format"], "version": 2, "package": "9.1"})
+    with pytest.raises(
+        ValueError, match=r"^data has version 2 .*skfedauc '9.1'; .* Upgrade by: pip"
+    ):
+        ScoreCounts.from_bytes(newer)
+
+
+def test_other_files_are_named(tmp_path):
+    path = tmp_path / "table.parquet"
+    pd.DataFrame({"score": [0.5]}).to_parquet(path)
+    with pytest.raises(
+        ValueError, match=f"^'{path}' is a Parquet file, but ScoreCounts.save did not"
+    ):
+        ScoreCounts.load(path)
+    path.write_text("site,score\n")
+    with pytest.raises(ValueError, match=rf"^'{path}' is not a file of ScoreCounts.*got b'site'"):
+        ScoreCounts.load(path)
+    path.write_bytes(CASES["text"].to_bytes()[:-1])
+    with pytest.raises(ValueError, match=f"^'{path}' is no file of ScoreCounts, or is damaged: "):
+        ScoreCounts.load(path)
+    path.write_bytes(file_of(pa.table({"score": [0.5]}), b"[" * 100_000))
+    with pytest.raises(
+        ValueError, match=f"^'{path}' is no file of ScoreCounts, or is damaged: Recurs"
+    ):
+        ScoreCounts.load(path)
+    for data in ("text", None, ["PAR1"], 7):
+        with pytest.raises(TypeError, match=r"data must be the bytes that ScoreCounts.to_bytes"):
+            ScoreCounts.from_bytes(data)
+
+
+def test_labels_that_are_not_utf8(any_checksum):
+    table, facts = parts_of(CASES["text"].to_bytes())
+    odd = pa.array(["\ud800"[:0].encode() + b"\xff\xfe"] * len(table), pa.binary())
+    text = pa.Array.from_buffers(pa.string(), len(odd), odd.buffers())
+    data = file_of(table.set_column(0, "site", text), facts)
+    with pytest.raises(ValueError, match=r"^data is no file of ScoreCounts, or is damaged: .*UTF8"):
+        ScoreCounts.from_bytes(data)
+
+
+def test_a_checkpoint_is_no_file_of_counts(tmp_path):
+    path = tmp_path / "counted.skfa"
+    batches = [([0, 1], [0.1, 0.2]), ([0, 1], [0.1, np.nan])]
+    with pytest.raises(ValueError, match="batch 1"):
+        ScoreCounts.from_batches(batches, checkpoint=path)
+    with pytest.raises(
+        ValueError, match=f"'{path}' is a checkpoint of from_batches, .*checkpoint="
+    ):
+        ScoreCounts.load(path)
+    ScoreCounts.from_predictions([0, 1], [0.1, 0.2]).save(path)
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="is no checkpoint of from_batches"):
+        ScoreCounts.from_batches(batches, checkpoint=path)
+    assert path.read_bytes() == before
+
+
+# Files that would exhaust the memory -------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["labels", "rows"])
+def test_files_that_would_exhaust_the_memory_are_refused(kind, any_checksum):
+    name, n_times = {"labels": ("text", 10), "rows": ("no groups", 12)}[kind]
+    table, facts = parts_of(CASES[name].to_bytes())
+    if kind == "labels":
+        table = table.slice(0, 1).set_column(0, "site", pa.array(["x" * 30_000_000]))
+    else:
+        n_rows = 1_000_000
+        table = pa.table(
+            {
+                "score": np.zeros(n_rows),
+                "n_negatives": np.ones(n_rows, int),
+                "n_positives": np.ones(n_rows, int),
+            }
+        )
+    facts["n_cells"] = len(table) * n_times
+    data = file_of(table, facts, n_times, use_dictionary=["score", "n_negatives", "n_positives"])
+    assert len(data) < 200_000
+    pool = pa.default_memory_pool()
+    before = pool.max_memory()
+    with pytest.raises(
+        ValueError, match=r"^data .*would take .* bytes of memory, and the file has"
+    ):
+        ScoreCounts.from_bytes(data)
+    assert pool.max_memory() - before < 1 << 24
+
+
+def test_rows_that_are_not_there_are_refused(any_checksum):
+    """Metadata with more rows than the file has."""
+    table, facts = parts_of(CASES["text"].to_bytes())
+    with pytest.raises(
+        ValueError, match=r"^data .* rows, .* in its row groups and 1000000000000 by"
+    ):
+        ScoreCounts.from_bytes(file_of(table, {**facts, "n_cells": 10**12}))

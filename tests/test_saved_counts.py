@@ -1,0 +1,652 @@
+"""Files of score counts: they give back the same counts, and other tools read them."""
+
+import copy
+import datetime
+import enum
+import gc
+import json
+import os
+import pickle
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import dateutil.tz
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+import skops.io
+from saved_cases import CASES, GROUPS
+from sklearn.metrics import roc_auc_score
+
+import skfedauc
+from skfedauc import GroupAUC, ScoreCounts
+from skfedauc.counts import parquet, score_counts
+
+DATA = Path(__file__).parent / "data"
+
+
+def assert_same(again, counts):
+    """The same counts, bit by bit, with all that is known of the rows but the sources."""
+    assert again == counts
+    for array, expected in zip(again.cells, counts.cells, strict=True):
+        assert (array is None) == (expected is None)
+        if array is not None:
+            assert array.dtype == expected.dtype
+            assert array.tobytes() == expected.tobytes()
+            assert not array.flags.writeable
+    assert again.groups == counts.groups
+    if counts.groups:
+        assert again.labels.dtype == counts.labels.dtype
+        assert list(map(str, again.groups)) == list(map(str, counts.groups))
+        assert list(map(type, again.groups)) == list(map(type, counts.groups))
+    assert again.origin[:3] == counts.origin[:3]
+
+
+def some_counts(seed=0, n_rows=30, groups=("a", "b")):
+    rng = np.random.default_rng(seed)
+    y, score = rng.integers(0, 2, n_rows), rng.integers(0, 50, n_rows) / 50
+    labels = None if groups is None else rng.choice(groups, n_rows)
+    return ScoreCounts.from_predictions(y, score, groups=labels)
+
+
+# What comes back ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_saved_counts_come_back(name, tmp_path):
+    counts = CASES[name]
+    path = tmp_path / "counts.skfa"
+    counts.save(path)
+    assert os.listdir(tmp_path) == ["counts.skfa"]
+    assert_same(ScoreCounts.load(path), counts)
+    assert_same(ScoreCounts.load(str(path)), counts)
+    data = path.read_bytes()
+    for form in (data, bytearray(data), memoryview(data)):
+        assert_same(ScoreCounts.from_bytes(form), counts)
+    assert counts.to_bytes() == data
+    assert ScoreCounts.load(path).to_bytes() == data
+
+
+@pytest.mark.parametrize("n_groups", [1, 700, 20_000])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_several_row_groups(n_groups, weighted, monkeypatch, tmp_path):
+    """Groups that begin in one row group go on in the next one."""
+    monkeypatch.setattr(parquet, "_GROUP_ROWS", 4096)
+    rng = np.random.default_rng(n_groups)
+    n = 20_000
+    codes = rng.permutation(
+        np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, n - n_groups)])
+    )
+    groups = pd.DataFrame({"site": [f"s{c % 91}" for c in codes], "ward": codes})
+    counts = ScoreCounts.from_predictions(
+        rng.integers(0, 2, n),
+        rng.random(n).round(5) if weighted else rng.random(n),
+        groups=groups,
+        sample_weight=rng.choice([0.5, 2.0], n) if weighted else None,
+    )
+    counts.save(tmp_path / "counts.skfa")
+    assert pq.read_metadata(tmp_path / "counts.skfa").num_row_groups > 3
+    assert_same(ScoreCounts.load(tmp_path / "counts.skfa"), counts)
+
+
+def test_content_that_is_compressed_very_well(monkeypatch):
+    """The limit for content that would exhaust the memory never refuses what `save` wrote."""
+    counts = ScoreCounts.from_counts(
+        score=np.arange(200_000.0), n_negatives=np.ones(200_000), n_positives=np.ones(200_000)
+    )
+    small = len(counts.to_bytes())
+    monkeypatch.setattr(parquet, "_SMALL", 1 << 12)
+    monkeypatch.setattr(parquet, "_MOST_EXPANDED", 50)
+    data = counts.to_bytes()
+    assert len(data) > 5 * small
+    assert ScoreCounts.from_bytes(data) == counts
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "counts.skfa"
+    some_counts().save(path)
+    before = path.read_bytes()
+    monkeypatch.setattr(os, "fsync", lambda file: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        some_counts(1).save(path)
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["counts.skfa"]
+    with pytest.raises(IsADirectoryError):
+        some_counts().save(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        some_counts().save(tmp_path / "absent" / "counts.skfa")
+    with pytest.raises(FileNotFoundError):
+        ScoreCounts.load(tmp_path / "absent.skfa")
+
+
+class Stage(enum.Enum):
+    EARLY = 0
+    LATE = 1
+
+
+@pytest.mark.parametrize(
+    ("labels", "mend"),
+    [
+        ([Stage.EARLY, Stage.LATE], r"got <Stage.EARLY: 0>.*\[member.name for member in labels\]"),
+        ([("a", Stage.EARLY), ("b", Stage.LATE)], r"got <Stage.EARLY: 0>.*member.name"),
+        (
+            [pd.Timestamp(2020, 1, day, tz=dateutil.tz.gettz("Europe/Oslo")) for day in (1, 2)],
+            r"got Timestamp\(.*\.astype\(str\)",
+        ),
+    ],
+    ids=["Enum", "Enum in a tuple", "a time zone without a name"],
+)
+def test_labels_that_no_file_keeps(labels, mend, tmp_path):
+    counts = ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=labels)
+    with pytest.raises(TypeError, match=f"files keep groups labelled by .*{mend}"):
+        counts.save(tmp_path / "counts.skfa")
+    assert os.listdir(tmp_path) == []
+    assert_same(pickle.loads(pickle.dumps(counts)), counts)
+
+
+# What other tools read ---------------------------------------------------------------------
+
+
+PLAIN = ["no groups", "text", "integers", "unsigned integers", "booleans", "dates", "columns"]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", PLAIN)
+def test_columns_are_those_of_to_counts(name, weighted, tmp_path):
+    counts = CASES[f"{name}, weighted" if weighted else name]
+    counts.save(tmp_path / "counts.skfa")
+    table = pd.read_parquet(tmp_path / "counts.skfa")
+    pd.testing.assert_frame_equal(table, counts.to_counts(), check_dtype=False)
+    types = table.dtypes[["score", "n_negatives", "n_positives"]].tolist()
+    assert types == [np.float64, np.int64, np.int64]
+    assert ScoreCounts.from_counts(**table) == counts
+
+
+@pytest.mark.parametrize("name", [name for name in GROUPS if name not in PLAIN])
+def test_columns_of_other_labels_are_readable(name, tmp_path):
+    """Labels that Parquet has no type for are text; a missing label is text or null."""
+    counts = CASES[name]
+    counts.save(tmp_path / "counts.skfa")
+    table, expected = pq.read_table(tmp_path / "counts.skfa"), counts.to_counts()
+    assert table.column_names == list(expected)
+    for column in table.column_names:
+        for value, label in zip(table[column].to_pylist(), expected[column], strict=True):
+            if isinstance(value, datetime.datetime):  # instants in UTC
+                value = pd.Timestamp(value)
+            if value is None or value == "(missing)":
+                assert label == "(missing)"
+            else:
+                assert value == label or value == str(label)
+
+
+def rows_with_ties(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    y, site = rng.integers(0, 2, n), rng.choice(["va", "oslo", "basel"], n)
+    return y, (rng.integers(0, 20, n) + 3 * y) / 23, site, rng.random(n) + 0.1
+
+
+def polars_auc(frame, negatives, positives):
+    """AUC of score counts by polars: pairs with the lower negatives, and half of the ties."""
+    by_score = frame.group_by("score").agg(pl.col(negatives).sum(), pl.col(positives).sum())
+    below = pl.col(negatives).cum_sum() - pl.col(negatives) / 2
+    pairs = (pl.col(positives) * below).sum() / pl.col(positives).sum() / pl.col(negatives).sum()
+    return by_score.sort("score").select(pairs).item()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_polars_computes_the_same_auc(weighted, tmp_path):
+    y, score, site, weight = rows_with_ties()
+    path = tmp_path / "counts.skfa"
+    weights = weight if weighted else None
+    ScoreCounts.from_predictions(
+        y, score, groups=pd.Series(site, name="site"), sample_weight=weights
+    ).save(path)
+    frame = pl.read_parquet(path)
+    assert dict(frame.schema)["n_negatives"] == pl.Int64
+    columns = [f"{'weight' if weighted else 'n'}_{side}" for side in ("negatives", "positives")]
+    assert polars_auc(frame, *columns) == pytest.approx(
+        roc_auc_score(y, score, sample_weight=weights), abs=1e-12
+    )
+    for name, mine in frame.group_by("site"):
+        own = site == name[0]
+        expected = roc_auc_score(
+            y[own], score[own], sample_weight=None if weights is None else weights[own]
+        )
+        assert polars_auc(mine, *columns) == pytest.approx(expected, abs=1e-12)
+
+
+def test_what_the_metadata_says(tmp_path):
+    """Without this package a reader knows version, totals, names and sources."""
+    y, score, site, _ = rows_with_ties()
+    counts = ScoreCounts.from_predictions(y, score, groups=pd.Series(site, name="site"))
+    counts.save(tmp_path / "counts.skfa", source="north")
+    facts = json.loads(pq.read_metadata(tmp_path / "counts.skfa").metadata[b"skfedauc"])
+    digest, sources = facts.pop("sha256"), facts.pop("sources")
+    assert re.fullmatch("[0-9a-f]{64}", digest)
+    assert sources == [{"identifier": counts.sources[0].identifier, "name": "north"}]
+    assert facts == {
+        "format": "skfedauc counts",
+        "version": 1,
+        "package": skfedauc.__version__,
+        "n_cells": len(counts.to_counts()),
+        "n_groups": 3,
+        "n_negatives": int((y == 0).sum()),
+        "n_positives": int(y.sum()),
+        "n_missing": 0,
+        "is_weighted": False,
+        "group_names": ["site"],
+        "group_columns": [{"kind": "text"}],
+        "labels_seen": [0, 1],
+        "pos_label": 1,
+    }
+
+
+def encodings_of(path):
+    group = pq.read_metadata(path).row_group(0)
+    columns = [group.column(i) for i in range(group.num_columns)]
+    assert {column.compression for column in columns} == {"ZSTD"}
+    return {column.path_in_schema: set(column.encodings) for column in columns}
+
+
+@pytest.mark.parametrize("digits", [3, None])
+def test_repeated_values_have_a_dictionary(digits, tmp_path):
+    rng = np.random.default_rng(0)
+    n = 30_000
+    score = rng.random(n) if digits is None else rng.random(n).round(digits)
+    ScoreCounts.from_predictions(
+        rng.integers(0, 2, n), score, groups=rng.integers(0, 20, n), sample_weight=rng.random(n) + 1
+    ).save(tmp_path / "counts.skfa")
+    encodings = encodings_of(tmp_path / "counts.skfa")
+    assert ("BYTE_STREAM_SPLIT" in encodings["score"]) == (digits is None)
+    assert ("RLE_DICTIONARY" in encodings["score"]) == (digits is not None)
+    assert "RLE_DICTIONARY" in encodings["group"]
+    assert "RLE_DICTIONARY" in encodings["n_positives"]
+
+
+# Sources -----------------------------------------------------------------------------------
+
+
+def test_counts_get_an_identifier_when_they_are_first_saved(tmp_path):
+    counts = some_counts()
+    assert counts.sources == ()
+    data = counts.to_bytes()
+    (source,) = counts.sources
+    assert re.fullmatch("[0-9a-f]{32}", source.identifier)
+    assert source.name is None
+    counts.save(tmp_path / "a.skfa")
+    assert counts.to_bytes() == data == (tmp_path / "a.skfa").read_bytes()
+    assert ScoreCounts.from_bytes(data).sources == (source,)
+    other = some_counts()
+    other.to_bytes()
+    assert other == counts
+    assert other.sources != counts.sources
+
+
+def test_merged_counts_keep_the_identifiers_of_their_parts():
+    north, south, new = some_counts(0), some_counts(1), some_counts(2)
+    for counts, name in ((north, "north"), (south, "south")):
+        counts.to_bytes(source=name)
+    merged = south + north
+    assert merged.sources == (*north.sources, *south.sources)
+    assert merged.sources == (north + south).sources
+    assert ScoreCounts.from_bytes(merged.to_bytes()).sources == merged.sources
+    more = merged + new
+    assert more.sources == merged.sources
+    again = ScoreCounts.from_bytes(more.to_bytes(source="the rest"))
+    assert again.sources == more.sources
+    assert [source.name for source in more.sources] == ["north", "south", "the rest"]
+    assert new.sources == ()
+
+
+def test_a_name_is_of_one_counting():
+    counts, other = some_counts(0), some_counts(1)
+    counts.to_bytes()
+    counts.to_bytes(source="north")
+    (source,) = counts.sources
+    assert source.name == "north"
+    assert ScoreCounts.from_bytes(counts.to_bytes()).sources == (source,)
+    other.to_bytes()
+    with pytest.raises(ValueError, match=r"source='both' names one.*merged from 2 countings"):
+        (counts + other).to_bytes(source="both")
+    with pytest.raises(TypeError, match="source must be a str or None; got int 7"):
+        counts.to_bytes(source=7)
+    with pytest.raises(ValueError, match=r"source holds .*not valid Unicode"):
+        counts.to_bytes(source="\ud800")
+
+
+def test_the_same_counting_is_not_added_twice(tmp_path):
+    path, other = tmp_path / "a.skfa", tmp_path / "b.skfa"
+    counts = some_counts()
+    counts.save(path, source="north")
+    some_counts(1).save(other)
+    both = rf"'{path}' \(source 'north'\) and '{path}' \(source 'north'\) contain the same"
+    with pytest.raises(ValueError, match=both):
+        ScoreCounts.merge([path, other, path])
+    again = ScoreCounts.load(path)
+    of_parts = r"part 0 \(source 'north'\) and part 1 \(source 'north'\) contain the same"
+    for add in (
+        lambda: again + ScoreCounts.load(path),
+        lambda: again + counts,
+        lambda: counts + counts,
+        lambda: sum([counts, again]),
+        lambda: ScoreCounts.merge(iter([counts, again])),
+        lambda: again + again.map_scores(np.round),
+        lambda: again + again.select_groups([0]),
+        lambda: again + again.regroup(str.upper),
+        lambda: again.without_groups() + again.without_groups(),
+        lambda: again + pickle.loads(pickle.dumps(again)),
+        lambda: again + copy.deepcopy(again),
+        lambda: again + ScoreCounts.merge([again, other]),
+        lambda: again + again.with_n_missing(3),
+    ):
+        with pytest.raises(ValueError, match=of_parts):
+            add()
+    with pytest.raises(ValueError, match=rf"part 0 .*and '{path}'.* contain the same"):
+        ScoreCounts.merge([counts, path])
+    with pytest.raises(ValueError, match=rf"{counts.sources[0].identifier}.* repeated='allow'"):
+        ScoreCounts.merge([path, again])
+    twice = ScoreCounts.merge([path, again], repeated="allow")
+    assert twice == ScoreCounts.merge([some_counts(), some_counts()])
+    assert twice.sources == counts.sources
+    with pytest.raises(ValueError, match=r"repeated must be 'raise'.*got str 'never'"):
+        ScoreCounts.merge([path], repeated="never")
+
+
+def test_threads_give_the_same_identifier():
+    for seed in range(20):
+        counts = some_counts(seed)
+        together = threading.Barrier(4)
+        found = []
+
+        def convert(counts=counts, together=together, found=found):
+            together.wait()
+            found.append(counts.to_bytes())
+
+        threads = [threading.Thread(target=convert) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(set(found)) == 1
+
+
+def test_equality_is_of_counts_alone():
+    one, other = some_counts(), some_counts()
+    one.to_bytes(source="north")
+    assert one == other
+
+
+def through_skops(counts):
+    data = skops.io.dumps(counts)
+    return skops.io.loads(data, trusted=skops.io.get_untrusted_types(data=data))
+
+
+@pytest.mark.parametrize("again", [lambda p: pickle.loads(pickle.dumps(p)), through_skops])
+@pytest.mark.parametrize("name", ["columns, some missing", "no groups, weighted", "no rows"])
+def test_pickles_and_skops_keep_the_sources(again, name):
+    counts = CASES[name].select_groups(np.arange(len(CASES[name])))
+    counts = again(counts)
+    assert_same(counts, CASES[name])
+    counts.to_bytes(source="north")
+    assert_same(again(counts), counts)
+    assert again(counts).sources == counts.sources
+    assert [source.name for source in counts.sources][-1] == "north"
+    with pytest.raises(AttributeError, match="immutable"):
+        counts.__setstate__({"content": counts.to_bytes()})
+
+
+def test_a_changed_source_of_a_pickle_is_noticed():
+    counts = some_counts()
+    counts.to_bytes(source="north")
+    restore, (cells, labels, origin, checksum) = counts.__reduce__()
+    (source,) = origin.sources
+    for change in (
+        {"sources": (source._replace(name="south"),)},
+        {"sources": (source._replace(identifier="0" * 32),)},
+        {"sources": (), "is_complete": False},
+        {"is_complete": False},
+    ):
+        with pytest.raises(ValueError, match="the pickled ScoreCounts is damaged: its checksum"):
+            restore(cells, labels, origin._replace(**change), checksum)
+    for wrong in (
+        {"sources": (source._replace(identifier="north"),)},
+        {"sources": (source, source)},
+        {"sources": [source]},
+        {"sources": (tuple(source),)},
+        {"sources": ()},
+        {"is_complete": 1},
+    ):
+        with pytest.raises(ValueError, match="ScoreCounts is damaged: its sources are"):
+            restore(cells, labels, origin._replace(**wrong))
+
+
+def test_pickles_of_before_there_were_sources():
+    """Counts, labels and what is known of the rows, as they were pickled at first."""
+    counts = some_counts()
+    restore, (cells, labels, origin, checksum) = counts.__reduce__()
+    assert restore(tuple(cells), labels, tuple(origin)[:3], checksum) == counts
+
+
+# Merging files -----------------------------------------------------------------------------
+
+
+def write_some(folder, n_files, n_rows=300, groups=("a", "b", "c")):
+    paths = [folder / f"{number}.skfa" for number in range(n_files)]
+    for number, path in enumerate(paths):
+        some_counts(number, n_rows, groups).save(path, source=f"site {number}")
+    return paths
+
+
+@pytest.mark.parametrize("shape", [list, iter, tuple, lambda paths: map(str, paths)])
+def test_files_are_merged(shape, tmp_path, monkeypatch):
+    monkeypatch.setattr(score_counts, "_ROUND", 500)
+    paths = write_some(tmp_path, 30)
+    merged = ScoreCounts.merge(shape(paths))
+    whole = ScoreCounts.merge([some_counts(number, 300, ("a", "b", "c")) for number in range(30)])
+    assert_same(merged, whole)
+    assert len(merged.sources) == 30
+    in_part = ScoreCounts.merge([ScoreCounts.load(paths[0]), *paths[1:20], some_counts(99)])
+    rest = ScoreCounts.merge(paths[20:])
+    assert_same(in_part + rest, whole + some_counts(99))
+    (tmp_path / "merged.skfa").touch()
+    merged.save(tmp_path / "merged.skfa")
+    assert ScoreCounts.load(tmp_path / "merged.skfa").sources == merged.sources
+    with pytest.raises(ValueError, match=r"merged.skfa' .*'site 7'.* and .*7.skfa' .*'site 7'"):
+        ScoreCounts.merge([tmp_path / "merged.skfa", paths[7]])
+
+
+def test_files_are_read_one_at_a_time(tmp_path, monkeypatch):
+    """Only the merged counts and the files of one round are in memory."""
+    monkeypatch.setattr(score_counts, "_ROUND", 500)
+    monkeypatch.setattr(score_counts, "_CELLS_PER_PART", 50)
+    paths = write_some(tmp_path, 20, n_rows=120)
+    n_alive = []
+    load = ScoreCounts.load
+
+    def watched(path):
+        counts = load(path)
+        n_alive.append(sum(type(thing) is ScoreCounts for thing in gc.get_objects()))
+        return counts
+
+    monkeypatch.setattr(ScoreCounts, "load", watched)
+    gc.collect()
+    before = sum(type(thing) is ScoreCounts for thing in gc.get_objects())
+    ScoreCounts.merge(iter(paths))
+    # A file has about 80 cells, and the merged counts at most 150: a round has 4 files.
+    assert len(n_alive) == 20
+    assert max(n_alive) - before <= 7
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (
+            lambda c: c.regroup({"a": 1, "b": 2}),
+            TypeError,
+            "has groups labelled by int.*before had .*str",
+        ),
+        (
+            lambda c: c.without_groups(),
+            TypeError,
+            r"has no groups, and parts before .*regroup\(\{None",
+        ),
+        (
+            lambda c: ScoreCounts.from_predictions(["x"], [0.5], groups=["a"], pos_label="x"),
+            ValueError,
+            "with the parts before, the positive label is not the same",
+        ),
+    ],
+    ids=["kinds", "no groups", "classes"],
+)
+def test_files_that_cannot_be_merged_are_named(change, error, message, tmp_path):
+    paths = write_some(tmp_path, 4, groups=("a", "b"))
+    odd = tmp_path / "odd.skfa"
+    change(some_counts(9)).save(odd)
+    for parts in ([*paths, odd], [some_counts(7), *paths[:2], odd, paths[3]]):
+        with pytest.raises(error, match=f"^'{odd}': .*{message}"):
+            ScoreCounts.merge(parts)
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        (
+            "counts.skfa",
+            r"iterable of score counts or paths, such as a list; got str 'counts.skfa'",
+        ),
+        (Path("counts.skfa"), "such as a list; got PosixPath"),
+        ({"a.skfa": 1}, "such as a list; got dict"),
+        ([b"counts.skfa"], "paths of files; got one of type bytes"),
+    ],
+)
+def test_merge_takes_an_iterable_of_paths(parts, message):
+    with pytest.raises(TypeError, match=message):
+        ScoreCounts.merge(parts)
+
+
+# Without pyarrow ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "counts.to_bytes()",
+        "counts.save('counts.skfa')",
+        "ScoreCounts.load(__file__)",
+        "ScoreCounts.from_bytes(b'PAR1')",
+        "ScoreCounts.from_batches([([0, 1], [0.1, 0.2])], checkpoint='counts.skfa')",
+    ],
+)
+def test_a_missing_pyarrow_is_named(call, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        f"""
+import sys
+sys.modules["pyarrow"] = None
+from skfedauc import GroupAUC, ScoreCounts
+counts = ScoreCounts.from_predictions([0, 1], [0.1, 0.2])
+try:
+    {call}
+except ImportError as error:
+    print(error)
+"""
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", script],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=True,
+    )
+    assert 'pip install "skfedauc[files]"' in done.stdout
+    assert os.listdir(tmp_path) == ["script.py"]
+
+
+# Files of earlier versions -----------------------------------------------------------------
+
+# What the files in tests/data have: labels of the groups of all cells, and the counts
+VERSION_1 = {
+    "no_groups": (None, [0.1, 0.25, 1e-300], [3, 0, 1], [0, 2, 2**33]),
+    "text": (["Ålesund", "va", "va"], [0.5, -0.25, 0.5], [1, 2, 0], [1, 0, 3]),
+    "integers": ([-5, 0, 2**40], [0.5, 0.5, 0.5], [1, 2, 0], [1, 0, 3]),
+    "unsigned": ([7, 2**64 - 1], [0.5, 0.5], [1, 2], [1, 0]),
+    "booleans": ([False, True], [0.5, 0.5], [1, 2], [1, 0]),
+    "dates": (
+        [datetime.datetime(1969, 12, 31), datetime.datetime(2026, 1, 2, 3, 4, 5, 678)],
+        [0.5, 0.5],
+        [1, 2],
+        [1, 0],
+    ),
+    "instants": (
+        [
+            pd.Timestamp("2020-10-25T00:30", tz="UTC").tz_convert("Europe/Oslo"),
+            pd.Timestamp("2020-10-25T01:30", tz="UTC").tz_convert("Europe/Oslo"),
+        ],
+        [0.5, 0.5],
+        [1, 2],
+        [1, 0],
+    ),
+    "periods": (
+        [pd.Period("2020Q1", "Q-MAR"), pd.Period("2020Q3", "Q-MAR")],
+        [0, 1],
+        [1, 2],
+        [1, 0],
+    ),
+    "intervals": (
+        [pd.Interval(-np.inf, 0.1 + 0.2), pd.Interval(0.1 + 0.2, np.inf)],
+        [0.5, 0.5],
+        [1, 2],
+        [1, 0],
+    ),
+    "columns": (
+        [("oslo", 1, "(missing)"), ("oslo", 2, True), ("va", 1, False)],
+        [0.5, 0.5, 0.5],
+        [1, 2, 0],
+        [1, 0, 3],
+    ),
+    "empty": ([], [], [], []),
+}
+
+
+@pytest.mark.parametrize("name", VERSION_1)
+def test_files_of_version_1_are_read(name):
+    groups, scores, negatives, positives = VERSION_1[name]
+    expected = ScoreCounts.from_counts(groups, scores, negatives, positives)
+    counts = ScoreCounts.load(DATA / f"{name}.skfa")
+    assert counts == expected
+    assert counts.groups == expected.groups
+    assert [*map(str, counts.groups or ())] == [*map(str, expected.groups or ())]
+    assert (counts.n_missing, counts.group_names) == (0, ())
+    assert [source.name for source in counts.sources] == [name]
+
+
+def test_a_weighted_file_of_version_1_is_read():
+    """Merged from two countings, one of them without a name, with rows left out."""
+    counts = ScoreCounts.load(DATA / "weighted.skfa")
+    assert counts.to_counts().to_dict("list") == {
+        "site": ["oslo", "oslo", "va"],
+        "ward": [1, 1, 2],
+        "score": [0.25, 0.5, 0.25],
+        "n_negatives": [1, 0, 2],
+        "n_positives": [0, 1, 1],
+        "weight_negatives": [0.5, 0.0, 4.0],
+        "weight_positives": [0.0, 3.0, 1.0],
+        "squared_weight_negatives": [0.25, 0.0, 8.5],
+        "squared_weight_positives": [0.0, 9.0, 1.0],
+    }
+    assert counts.n_missing == 2
+    assert counts.group_names == ("site", "ward")
+    assert counts.origin.classes == (("ill", "well"), "ill")
+    assert [source.name for source in counts.sources] == [None, "north"]
+    assert GroupAUC(counts, undefined="ignore").pooled == pytest.approx(
+        (3 * 4.5 + 1 * (4.0 + 0.5) / 2) / (4 * 4.5)
+    )
+
+
+def test_every_file_of_version_1_has_its_test():
+    assert {path.stem for path in DATA.glob("*.skfa")} == {*VERSION_1, "weighted"}
