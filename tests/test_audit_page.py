@@ -131,7 +131,7 @@ AUDITS = {
     "groups": lambda: audit_of(8),
     "two groups": lambda: audit_of(2),
     "one group": lambda: audit_of(1),
-    "all are small": lambda: audit_of(40, 200),
+    "all are small": lambda: audit_of(12, 60),
     "weights": lambda: audit_of(5, weighted=True),
     "two columns": two_columns,
     "hostile labels": lambda: audit_of(len(HOSTILE), 1500, labels=HOSTILE),

@@ -8,6 +8,7 @@ import re
 import signal
 import time
 import weakref
+from concurrent.futures import BrokenExecutor
 
 import dateutil.tz
 import joblib
@@ -20,11 +21,14 @@ import pytest
 from oracles import STATISTICS, all_pairs, random_case, same_statistic
 
 from skfedauc import GroupAUC, ScoreCounts
+from skfedauc.counts import batches as batches_module
 from skfedauc.counts import score_counts
 
 # Backends and numbers of workers under which everything must be the same.
 WORKERS = [("loky", 1), ("threading", 2), ("loky", 2)]
 every_backend = pytest.mark.parametrize(("backend", "n_jobs"), WORKERS, ids=str)
+# A failure ends the processes, and it takes seconds to start others.
+without_processes = pytest.mark.parametrize(("backend", "n_jobs"), WORKERS[:2], ids=str)
 
 
 def make_rows(n=5000, seed=0):
@@ -204,7 +208,7 @@ TABLES = {
 NAMES = {"label": "ill", "score": "risk"}
 
 
-def tables(rows, make, n_batches=20):
+def tables(rows, make, n_batches=6):
     for rows_of_batch in cuts(5000, n_batches):
         yield make({name: column[rows_of_batch] for name, column in rows.items()})
 
@@ -327,7 +331,7 @@ def failing(at, n_batches=10_000):
         yield [0, 0, 1, 1], score, ["a", "b", "a", "b"]
 
 
-@every_backend
+@without_processes
 @pytest.mark.parametrize("at", [0, 7])
 def test_batch_that_fails_is_named_with_its_reason(backend, n_jobs, at):
     message = rf"^batch {at}: y_score must be finite; got 1 NaN"
@@ -349,7 +353,7 @@ def breaking(error, after=4):
     raise error
 
 
-@every_backend
+@without_processes
 @pytest.mark.parametrize(
     ("error", "kind", "message"),
     [
@@ -374,8 +378,12 @@ def test_failures_have_their_cause():
 
 def test_reading_works_after_a_failure(rows):
     with joblib.parallel_config("loky"):
-        with pytest.raises(ValueError, match="batch 3"):
-            ScoreCounts.from_batches(failing(3), n_jobs=2)
+        with pytest.raises(ValueError, match=r"^batch 7: y_score must be finite; got 1 NaN"):
+            ScoreCounts.from_batches(failing(7), n_jobs=2)
+        assert failing.read < 2000
+        error = CannotBeRead("day.csv", "gone")
+        with pytest.raises(RuntimeError, match=r"^batch 4: CannotBeRead: day\.csv: gone"):
+            ScoreCounts.from_batches(breaking(error), n_jobs=2)
         batches = tuples(rows, ["ill", "risk", "site"], cuts(5000, 9))
         assert ScoreCounts.from_batches(batches, n_jobs=2) == whole(rows)
 
@@ -515,7 +523,7 @@ def some_batches(rows, *, names=NAMES_OF_TUPLES, deadly=-1, bad=-1, n=20):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
-def test_a_killed_worker_is_told_with_the_batches_not_counted(rows, tmp_path):
+def test_a_killed_worker_is_told_with_the_batches_not_counted(rows, tmp_path, monkeypatch):
     path = tmp_path / "counted.skfa"
     with pytest.raises(
         RuntimeError,
@@ -526,10 +534,19 @@ def test_a_killed_worker_is_told_with_the_batches_not_counted(rows, tmp_path):
     resumed = ScoreCounts.from_batches(some_batches(rows), n_jobs=1, checkpoint=str(path))
     assert resumed == ScoreCounts.from_batches(some_batches(rows))
     assert not path.exists()
-    with pytest.raises(
-        RuntimeError, match=r"batches 0 to 3 were counted: .* no batch was counted before; checkp"
+
+    def killed(*_):
+        raise BrokenExecutor
+
+    monkeypatch.setattr(batches_module, "_counted_batch", killed)
+    with (
+        joblib.parallel_config("threading"),
+        pytest.raises(
+            RuntimeError,
+            match=r"batches 0 to 3 were counted: .* no batch was counted before; checkp",
+        ),
     ):
-        ScoreCounts.from_batches(some_batches(rows, deadly=1), n_jobs=2)
+        ScoreCounts.from_batches(some_batches(rows), n_jobs=2)
 
 
 def test_a_device_is_no_checkpoint():
@@ -636,7 +653,7 @@ LABELS_KEPT = {
 @pytest.mark.parametrize("convert", LABELS_KEPT.values(), ids=LABELS_KEPT)
 def test_labels_that_are_kept(rows, tmp_path, convert):
     def batches(bad=-1):
-        for y, s, g in some_batches(rows, names=NAMES_OF_TUPLES[:3], bad=bad):
+        for y, s, g in some_batches(rows, names=NAMES_OF_TUPLES[:3], bad=bad, n=9):
             yield np.where(y, "yes", "no"), s, convert(g)
 
     path = tmp_path / "counted.skfa"

@@ -51,10 +51,9 @@ def by_definition(case):
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
-@pytest.mark.parametrize("seeds", [range(10), range(10, 20)], ids=str)
-def test_bias_by_group_equals_the_definitions(weights, seeds):
-    for seed in seeds:
-        case = random_case(seed, weights=weights)
+def test_bias_by_group_equals_the_definitions(weights):
+    for seed in range(20):
+        case = random_case(seed, weights=weights, most_groups=50 if seed < 2 else 9)
         table, expected = report_of(case).bias_by_group, by_definition(case)
         columns = ["auc", "bpsn_auc", "bnsp_auc", "positive_aeg", "negative_aeg"]
         np.testing.assert_allclose(table[columns], expected, rtol=0, atol=1e-11)
@@ -277,9 +276,9 @@ def test_resamples_of_equal_curves_reject_no_more_than_they_should():
 
 def test_adjustment_for_many_groups():
     rng = np.random.default_rng(0)
-    y, groups = rng.integers(0, 2, 4000), rng.integers(0, 60, 4000)
-    report = GroupAUC.from_predictions(y, rng.normal(size=4000) + y, groups=groups)
-    table = report.abroca(n_resamples=20, random_state=0)
+    y, groups = rng.integers(0, 2, 1200), np.arange(1200) % 60
+    report = GroupAUC.from_predictions(y, rng.normal(size=1200) + y, groups=groups)
+    table = report.abroca(n_resamples=9, random_state=0)
     assert table["adjustment"].unique().tolist() == ["Benjamini-Hochberg"]
     assert (table["pvalue_adjusted"] >= table["pvalue"]).all()
 

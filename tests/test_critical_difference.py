@@ -325,8 +325,10 @@ SCORES = {
 
 
 @pytest.mark.parametrize("scores", SCORES.values(), ids=SCORES)
-@pytest.mark.parametrize("correlation", [0.25, 0.5, 0.75, 0.95])
-@pytest.mark.parametrize(("m", "n"), [(10, 190), (40, 160)])
+@pytest.mark.parametrize(
+    ("correlation", "m", "n"),
+    [(0.25, 40, 160), (0.5, 10, 190), (0.75, 40, 160), (0.95, 10, 190), (0.95, 40, 160)],
+)
 def test_critical_difference_of_correlated_aucs_by_simulation(scores, correlation, m, n):
     """Their differences shrink as those of variables of that correlation do."""
     settings = {"distribution": scores, "correlation": correlation}

@@ -111,7 +111,7 @@ def test_a_perfect_model_favors_none():
 
 @pytest.mark.parametrize("shift", [0.0, 1.0])
 def test_limits_hold_as_often_as_they_say(shift):
-    """Limits of five groups at once: that they fail in 30 of 300 runs has a chance below 0.1 %.
+    """Limits of five groups at once: that they fail in 22 of 200 runs has a chance below 0.1 %.
 
     The true disparity is that of many rows.
     """
@@ -121,13 +121,11 @@ def test_limits_hold_as_often_as_they_say(shift):
         devices = make_group_scores("identical", n, 2 * n, shifts=shifts, random_state=seed)
         return ScoreCounts.from_predictions(devices.y_true, devices.y_score, groups=devices.groups)
 
-    true = cross_gaps(draw(40_000, 0)).disparity
-    if not shift:
-        true[:] = 0.0
+    true = cross_gaps(draw(40_000, 0)).disparity if shift else np.zeros(5)
     missed = 0
-    for seed in range(300):
+    for seed in range(200):
         low, high = cross_gaps(draw(40, seed + 1)).limits(0.95)
         missed += bool(((low > true) | (high < true)).any())
-    assert missed < 30
+    assert missed < 22
     if not shift:
         assert missed >= 3

@@ -989,7 +989,10 @@ def test_row_numbers_are_kept_if_asked_for(data):
 def test_folds_are_dispatched_as_asked(data, pre_dispatch):
     X, y, site = data
     expected = cross_validate_group_auc(MODEL, X, y, groups=site)
-    result = cross_validate_group_auc(MODEL, X, y, groups=site, n_jobs=2, pre_dispatch=pre_dispatch)
+    with joblib.parallel_config("threading"):
+        result = cross_validate_group_auc(
+            MODEL, X, y, groups=site, n_jobs=2, pre_dispatch=pre_dispatch
+        )
     assert result.counts == expected.counts
 
 

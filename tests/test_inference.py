@@ -999,7 +999,7 @@ def test_adjusted_p_values():
 @pytest.mark.parametrize("n_groups", [3, 8, 60])
 def test_adjusted_p_values_agree_with_simultaneous_intervals(reference, n_groups):
     n_clear = 0
-    for seed in range(6):
+    for seed in range(6 if n_groups < 60 else 2):
         rng = np.random.default_rng(seed)
         y, scores, groups, *_ = simulated(seed, n_groups=n_groups, n=60 * n_groups)
         scores = (scores + 2 * y * (groups % 3 == seed % 3)).round(1)
