@@ -66,19 +66,30 @@ def test_python_blocks_print_what_is_promised(monkeypatch, tmp_path):
         assert max(map(len, text.splitlines())) <= 80
 
 
-def test_the_audit_runs_as_written(monkeypatch, tmp_path, capsys):
-    (line,) = (line for line in shell_lines() if line.startswith("skfedauc "))
+def test_the_commands_run_as_written(monkeypatch, tmp_path, capsys):
+    """The audit by two columns; then the counts by one of them, merged and reported."""
+    lines = [line for line in shell_lines() if line.startswith("skfedauc ")]
     rng = np.random.default_rng(0)
     rows = pd.DataFrame({"outcome": np.tile([0, 1], 100), "risk": rng.random(200).round(2)})
     rows["site"] = rng.choice(["bern", "oslo"], 200)
     rows["sex"] = rng.choice(["f", "m"], 200)
     rows.to_csv(tmp_path / "predictions.csv", index=False)
     monkeypatch.chdir(tmp_path)
-    assert main(shlex.split(line)[1:]) == 0
-    out = capsys.readouterr().out
-    headings = [line.partition(":")[0] for line in out.splitlines() if line.startswith("By ")]
-    assert headings == ["By site", "By sex", "By site x sex"]
-    assert f"  pooled            {roc_auc_score(rows['outcome'], rows['risk']):.4f}\n" in out
+    printed = {}
+    for line in lines:
+        _, command, *arguments = shlex.split(line)
+        assert main([command, *arguments]) == 0
+        printed[command] = capsys.readouterr().out
+    assert list(printed) == ["audit", "count", "merge", "report"]
+    pooled = f"  pooled            {roc_auc_score(rows['outcome'], rows['risk']):.4f}\n"
+    for command, headings in (
+        ("audit", ["By site", "By sex", "By site x sex"]),
+        ("report", ["By site"]),
+    ):
+        out = printed[command]
+        found = [line.partition(":")[0] for line in out.splitlines() if line.startswith("By ")]
+        assert found == headings
+        assert pooled in out
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from skfedauc._input.arrays import (
 from skfedauc._input.classes import (
     Classes,
     classes_of,
+    hard_labels,
     warn_if_misspelled,
 )
 from skfedauc._input.encoding import drop_unused
@@ -89,6 +90,7 @@ __all__ = [
     "encode_columns",
     "encode_groups",
     "groups_of_rows",
+    "hard_labels",
     "is_column_names",
     "is_number",
     "is_series",

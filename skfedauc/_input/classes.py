@@ -218,15 +218,24 @@ def classes_of(y: NDArray[Any]) -> list[Any]:
         ) from error
 
 
-def warn_if_hard_labels(y: NDArray[Any], scores: NDArray[np.float64]) -> None:
-    """Warn if all scores are class labels."""
+def hard_labels(
+    y: NDArray[Any], scores: NDArray[np.float64] | NDArray[np.float32]
+) -> tuple[float, float] | None:
+    """Return the two values of scores that are class labels; None for other scores."""
     # The first rows almost always show that scores are not labels.
     if scores.size < 2 or y.dtype.kind not in "biuf" or len(set(scores[:16].tolist())) > 2:
-        return
+        return None
     low, high = float(scores.min()), float(scores.max())
     if low == high or (low, high) != (float(y.min()), float(y.max())):
-        return
-    if bool(((scores == low) | (scores == high)).all()):
+        return None
+    return (low, high) if bool(((scores == low) | (scores == high)).all()) else None
+
+
+def warn_if_hard_labels(y: NDArray[Any], scores: NDArray[np.float64]) -> None:
+    """Warn if all scores are class labels."""
+    found = hard_labels(y, scores)
+    if found is not None:
+        low, high = found
         warn(
             f"y_score holds only {low:g} and {high:g}: these look like predicted labels, "
             "and the AUC of labels ignores how sure the model is. Pass "

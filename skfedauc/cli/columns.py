@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_float_dtype, is_numeric_dtype
 
 from skfedauc import _input
+from skfedauc._input.arrays import object_array
 from skfedauc._words import counted, listed, shortened
 from skfedauc.cli.errors import CommandError
 from skfedauc.cli.numerals import has_decimal_comma, number, numbers
@@ -48,36 +49,60 @@ def refuse(column: pd.Series[Any], bad: Any, what: str, mend: str = "") -> None:
 # Groups --------------------------------------------------------------------------------
 
 
-def groups_of(table: pd.DataFrame, columns: list[str], missing: str) -> pd.DataFrame:
-    """Return the group labels as text.
+class Groups(NamedTuple):
+    """Group labels as text; a missing label is `MISSING`, the text "(missing)".
 
-    With `missing` "drop", rows without any label are absent, and the other rows keep their missing
-    labels.
+    Attributes
+    ----------
+    labels : pd.DataFrame
+        One column for each column of groups, with the rows that are kept.
+    has_label : ndarray of bool, shape (n_rows,)
+        Whether each row of the table is kept: with "drop", the rows with at least one label.
+    dropped : frozenset of str
+        Columns with missing labels; a report by such a column leaves out the rows without a label.
     """
-    groups = pd.DataFrame({name: _as_text(table[name]) for name in columns})
-    empty = groups.isna()
-    n_empty = {name: int(empty[name].sum()) for name in columns if empty[name].any()}
-    if not n_empty:
-        return groups
-    if missing == "drop":
-        return groups[~empty.all(axis=1)]
+
+    labels: pd.DataFrame
+    has_label: NDArray[np.bool_]
+    dropped: frozenset[str]
+
+
+def groups_of(table: pd.DataFrame, columns: Sequence[str], missing: str) -> Groups:
+    """Return the group labels, as ``--missing`` specifies."""
+    labels = pd.DataFrame({name: _as_text(table[name]) for name in columns})
+    empty = labels.isna()
+    has_label = np.ones(len(table), np.bool_)
     if missing == "error":
-        counts = (
-            f"{n:,} of {len(table):,} in column {shortened(name)}" for name, n in n_empty.items()
-        )
+        _refuse_missing(empty)
+    elif missing == "drop":
+        has_label = ~empty.all(axis=1).to_numpy(np.bool_)
+        labels, empty = labels[has_label], empty[has_label]
+    lacking = [name for name in columns if empty[name].any()]
+    filled = {}
+    for name in lacking:
+        if (labels[name] == _input.MISSING).any():
+            mend = "" if missing == "drop" else ", or pass --missing drop"
+            raise CommandError(
+                f"column {shortened(name)} has rows without a label, and a group called "
+                f"{_input.MISSING!r} already; rename that group{mend}"
+            )
+        texts = np.where(empty[name], _input.MISSING, labels[name])
+        filled[name] = pd.Series(texts, index=labels.index, dtype=object)
+    labels = pd.DataFrame({name: filled.get(name, labels[name]) for name in columns})
+    return Groups(labels, has_label, frozenset(lacking if missing == "drop" else ()))
+
+
+def _refuse_missing(empty: pd.DataFrame) -> None:
+    counts = [
+        f"{int(is_empty.sum()):,} of {len(empty):,} in column {shortened(name)}"
+        for name, is_empty in empty.items()
+        if is_empty.any()
+    ]
+    if counts:
         raise CommandError(
             f"the group is empty in some rows: {', '.join(counts)}; pass --missing drop to drop "
             "these rows, or --missing group to make them a group of their own"
         )
-    for name in n_empty:
-        about = f"column {shortened(name)}"
-        try:
-            codes, labels = _input.encode_groups(groups[name], about, missing="group")
-        except ValueError as error:
-            text = str(error).replace("missing='drop'", "--missing drop")
-            raise CommandError(text.removesuffix(".")) from None
-        groups[name] = labels[codes]
-    return groups
 
 
 def _as_text(column: pd.Series[Any]) -> pd.Series[Any]:
@@ -98,7 +123,11 @@ def _as_text(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def labels_of(column: pd.Series[Any], pos_label: str | None) -> tuple[NDArray[Any], Any]:
-    """Return the labels, as numbers if all are numbers, and the positive label."""
+    """Return the labels, as numbers if all are numbers and else as text, and the positive label.
+
+    If all rows have one label, this label may differ from the positive label: a part of the rows,
+    such as the rows of one site, may hold negatives only.
+    """
     refuse(column, column.isna(), "empty")
     codes, values = pd.factorize(column)
     labels = [_label(value) for value in values]
@@ -115,10 +144,13 @@ def labels_of(column: pd.Series[Any], pos_label: str | None) -> tuple[NDArray[An
         has_commas = any(map(has_decimal_comma, classes.values()))
         hint = ", and --decimal , for decimal commas" if has_commas else ""
         raise CommandError(f"{found}; pass the positive one of them as --pos-label{hint}")
-    if pos_label is not None and positive not in classes:
+    is_text = any(isinstance(label, str) for label in classes)
+    may_be_elsewhere = len(classes) == 1 and is_text == isinstance(positive, str)
+    if pos_label is not None and positive not in classes and not may_be_elsewhere:
         raise CommandError(f"{found}; --pos-label {shortened(pos_label)} is not among them")
-    if any(isinstance(label, str) for label in classes):
-        return np.array([label == positive for label in labels])[codes], True
+    if is_text:
+        # Counts keep the names of the classes, so that merging detects other names.
+        return object_array(map(_name, labels))[codes], _name(positive)
     return np.array(labels)[codes], positive
 
 
@@ -151,6 +183,11 @@ def _label(value: Any) -> float | str:
         return float(text.lower() == "true")
     found = number(text)
     return found if math.isfinite(found) else text
+
+
+def _name(label: float | str) -> str:
+    """Return the text of a label."""
+    return label if isinstance(label, str) else repr(label).removesuffix(".0")
 
 
 def _check_text(text: str, name: str) -> None:

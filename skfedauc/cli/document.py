@@ -4,32 +4,30 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skfedauc import GroupAUC
+from skfedauc._words import label_text
 from skfedauc.audit import FairnessAudit
-from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.groupings import Grouping
-from skfedauc.cli.rows import Rows
 
 
 def document_of(
-    rows: Rows,
-    groupings: Sequence[Grouping],
-    audits: Sequence[FairnessAudit],
-    arguments: Arguments,
+    facts: Mapping[str, Any], groupings: Sequence[Grouping], audits: Sequence[FairnessAudit]
 ) -> str:
-    """Return the results of all groupings as JSON; undefined numbers are null."""
-    n_positives, n_negatives = rows.n_by_class()
+    """Return the results of all groupings as JSON; undefined numbers are null.
+
+    Parameters
+    ----------
+    facts : mapping of str to object
+        Entries on the file, which come first.
+    groupings : sequence of Grouping
+    audits : sequence of FairnessAudit
+        An audit of each grouping.
+    """
     document = {
-        "file": arguments.file,
-        "label": arguments.label,
-        "score": arguments.score,
-        "weight": arguments.weight,
-        "n_positives": n_positives,
-        "n_negatives": n_negatives,
-        "favorable": arguments.favorable,
+        **facts,
         "groupings": [
             _grouping(grouping) | {"findings": list(audit.findings), "n_claims": audit.n_claims}
             for grouping, audit in zip(groupings, audits, strict=True)
@@ -45,7 +43,7 @@ def _grouping(grouping: Grouping) -> dict[str, Any]:
         "by": list(grouping.columns),
         "n_positives": int(report.counts.n_positives.sum()),
         "n_negatives": int(report.counts.n_negatives.sum()),
-        "n_dropped": grouping.n_dropped,
+        "n_dropped": report.n_missing,
         "n_groups": report.n_groups,
         "n_undefined": report.n_undefined,
         "statistics": {str(k): _or_null(v) for k, v in report.statistics().items()},
@@ -88,7 +86,7 @@ def _groups(report: GroupAUC) -> list[dict[str, Any]]:
     table = report.by_group.join(limits)[columns]
     return [
         {
-            "label": list(label) if isinstance(label, tuple) else label,
+            "label": [*map(_label, label)] if isinstance(label, tuple) else _label(label),
             "auc": _or_null(auc),
             "ci_low": _or_null(ci_low),
             "ci_high": _or_null(ci_high),
@@ -101,3 +99,8 @@ def _groups(report: GroupAUC) -> list[dict[str, Any]]:
 
 def _or_null(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
+
+
+def _label(label: Any) -> str | int:
+    """Return a label, or a part of a label; dates and other kinds are written as text."""
+    return label if isinstance(label, str | int) else label_text(label)

@@ -1,18 +1,16 @@
-"""Reports of the same rows by each column of groups, and by all columns combined."""
+"""Reports from the same counts by each column of groups, and by all columns combined."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-import warnings
+from collections.abc import Iterator
 from operator import itemgetter
+from typing import Any
 
-from skfedauc import GroupAUC, ScoreCounts
-from skfedauc._words import counted, listed, shortened
-from skfedauc.cli.arguments import Arguments
+from skfedauc import GroupAUC, ScoreCounts, _input
+from skfedauc._words import counted, listed
 from skfedauc.cli.errors import CommandError
-from skfedauc.cli.rows import Rows
-from skfedauc.cli.terminal import print_warning
 
 # A group with fewer positives or fewer negatives is small; a second report excludes small groups.
 SMALL = 10
@@ -26,15 +24,16 @@ class Grouping:
     ----------
     columns : tuple of str
     report : GroupAUC
-    n_dropped : int
-        Number of rows without a group in one of the columns.
+        Its `n_missing` is the number of rows left out because they have no group.
+    lacking : tuple of str
+        Columns; the rows left out lack a label in one of these columns.
     decisions : ScoreCounts or None
         Counts of the decisions by the same groups.
     """
 
     columns: tuple[str, ...]
     report: GroupAUC
-    n_dropped: int = 0
+    lacking: tuple[str, ...] = ()
     decisions: ScoreCounts | None = None
 
     @functools.cached_property
@@ -45,78 +44,99 @@ class Grouping:
         return others if is_another else None
 
 
-def groupings_of(rows: Rows, arguments: Arguments) -> list[Grouping]:
-    """Return a report by each column, and by all columns; print the warnings of the library once.
+@dataclasses.dataclass(frozen=True)
+class Counted:
+    """Counts of predictions by all columns of groups.
 
-    Raises
-    ------
-    CommandError
-        If a class has no rows, or if the library refuses a column.
+    Attributes
+    ----------
+    counts : ScoreCounts
+        Labels of groups are tuples if there are several columns.
+    columns : tuple of str
+        Names of the columns of groups.
+    subject : str
+        Beginning of a message that a class is absent, such as "column 'died' has".
+    dropped : frozenset of str
+        Columns; reports by such a column leave out the groups "(missing)".
+    lacks_one : bool
+        Whether the rows that `counts.n_missing` counts lack only one of the labels, not all.
+    has_weights : bool
+    decisions : ScoreCounts or None
+        Counts of the decisions by the same groups.
     """
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        counts = count(rows, arguments)
-    for message in dict.fromkeys(str(warning.message) for warning in caught):
-        print_warning(_with_column_names(message, arguments))
-    decisions: dict[tuple[str, ...], ScoreCounts] = {}
-    if rows.decisions is not None:
-        with warnings.catch_warnings():
-            # Decisions are counted as scores: suppress the warning that scores look like labels.
-            warnings.simplefilter("ignore")
-            decisions = count(rows._replace(scores=rows.decisions), arguments)
-    return [
-        Grouping(
-            columns,
-            GroupAUC(by_columns, undefined="ignore", group_names=columns),
-            rows.n_without(columns),
-            decisions.get(columns),
-        )
-        for columns, by_columns in counts.items()
-    ]
+
+    counts: ScoreCounts
+    columns: tuple[str, ...]
+    subject: str
+    dropped: frozenset[str] = frozenset()
+    lacks_one: bool = False
+    has_weights: bool = False
+    decisions: ScoreCounts | None = None
+
+    @functools.cached_property
+    def with_a_label(self) -> ScoreCounts:
+        """Counts of the rows that are in at least one report."""
+        if not self.dropped.issuperset(self.columns):
+            return self.counts
+        return _without(self.counts, [set(range(len(self.columns)))])
+
+    def groupings(self) -> list[Grouping]:
+        """Return a report by each column, and by all columns.
+
+        Raises
+        ------
+        CommandError
+            If a class has no rows.
+        """
+        return list(self._groupings())
+
+    def _groupings(self) -> Iterator[Grouping]:
+        several = len(self.columns) > 1
+        for columns in [*((name,) for name in self.columns if several), self.columns]:
+            counts = self._by(self.counts, columns)
+            lacking = self.columns if self.lacks_one else columns
+            self._check_classes(counts, lacking)
+            report = GroupAUC(counts, undefined="ignore", group_names=columns)
+            decisions = None if self.decisions is None else self._by(self.decisions, columns)
+            yield Grouping(columns, report, lacking, decisions)
+
+    def _by(self, counts: ScoreCounts, columns: tuple[str, ...]) -> ScoreCounts:
+        """Return the counts by some of the columns, without the rows that their report drops."""
+        places = [self.columns.index(name) for name in columns]
+        dropped = [{place} for place in places if self.columns[place] in self.dropped]
+        counts = _without(counts, dropped)
+        return counts if columns == self.columns else counts.regroup(itemgetter(*places))
+
+    def _check_classes(self, counts: ScoreCounts, lacking: tuple[str, ...]) -> None:
+        positives, negatives = int(counts.n_positives.sum()), int(counts.n_negatives.sum())
+        for name, n_rows in (("positive", positives), ("negative", negatives)):
+            if n_rows == 0:
+                conditions = ["a weight above 0"] if self.has_weights else []
+                if counts.n_missing:
+                    conditions.append(f"a group in {listed(lacking, ' and ')}")
+                of_rows = f" with {' and '.join(conditions)}" if conditions else ""
+                raise CommandError(
+                    f"{self.subject} no {name} label among the "
+                    f"{counted(positives + negatives, 'row')}{of_rows}; an AUC needs both classes"
+                )
 
 
-def count(rows: Rows, arguments: Arguments) -> dict[tuple[str, ...], ScoreCounts]:
-    """Return the counts of the rows by each column, and then by all columns."""
-    columns = tuple(rows.groups.columns)
-    alone: list[tuple[str, ...]] = [(name,) for name in columns] if len(columns) > 1 else []
-    if rows.n_with(columns) < len(rows.groups):
-        # Each combination of columns has its own rows.
-        return {names: _count(rows.having(names), arguments) for names in [*alone, columns]}
-    combined = _count(rows, arguments)
-    by_column = {names: combined.regroup(itemgetter(i)) for i, names in enumerate(alone)}
-    return {**by_column, columns: combined}
+def _without(counts: ScoreCounts, places: list[set[int]]) -> ScoreCounts:
+    """Leave out groups whose labels are missing at all places of one of the sets.
+
+    The rows of these groups are added to `n_missing`.
+    """
+    if not places:
+        return counts
+    missing = [_missing_places(label) for label in counts.groups or ()]
+    kept = [g for g, own in enumerate(missing) if not any(own >= some for some in places)]
+    n_rows = int(counts.n_positives.sum() + counts.n_negatives.sum())
+    counts = counts.select_groups(kept)
+    n_kept = int(counts.n_positives.sum() + counts.n_negatives.sum())
+    return counts.with_n_missing(counts.n_missing + n_rows - n_kept)
 
 
-def _count(rows: Rows, arguments: Arguments) -> ScoreCounts:
-    for name, n_rows in zip(("positive", "negative"), rows.n_by_class(), strict=True):
-        if n_rows == 0:
-            raise CommandError(
-                f"column {shortened(arguments.label)} has no {name} label among the "
-                f"{_described(rows)}; an AUC needs both classes"
-            )
-    try:
-        return ScoreCounts.from_predictions(
-            rows.labels,
-            rows.scores,
-            groups=rows.groups,
-            sample_weight=rows.weights,
-            pos_label=rows.positive,
-        )
-    except (ValueError, TypeError) as error:
-        raise CommandError(_with_column_names(str(error), arguments)) from error
-
-
-def _described(rows: Rows) -> str:
-    """Return the number of rows, and a phrase that says which rows are counted."""
-    conditions = [] if rows.weights is None else ["a weight above 0"]
-    if rows.n_without(rows.groups.columns):
-        conditions.append(f"a group in {listed(rows.groups.columns, ' and ')}")
-    number = counted(sum(rows.n_by_class()), "row")
-    return f"{number} with {' and '.join(conditions)}" if conditions else number
-
-
-def _with_column_names(message: str, arguments: Arguments) -> str:
-    """Replace argument names in a message of the library by column names."""
-    for argument, column in (("y_score", arguments.score), ("sample_weight", arguments.weight)):
-        message = message.replace(argument, f"column {shortened(column)}")
-    return message
+def _missing_places(label: Any) -> set[int]:
+    """Return the places of a label's parts that are missing."""
+    parts = label if isinstance(label, tuple) else (label,)
+    return {place for place, part in enumerate(parts) if part == _input.MISSING}

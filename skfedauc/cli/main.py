@@ -11,8 +11,16 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from skfedauc.cli.arguments import Arguments, parse
+from skfedauc.cli.arguments import (
+    Arguments,
+    AuditArguments,
+    CountArguments,
+    MergeArguments,
+    ReportArguments,
+    ShowArguments,
+)
 from skfedauc.cli.errors import CommandError
+from skfedauc.cli.parser import parse
 from skfedauc.cli.terminal import print_error, print_lines, print_warning
 
 
@@ -55,15 +63,33 @@ def _exit_code(argv: Sequence[str] | None) -> int:
     return 0
 
 
-def _output(arguments: Arguments) -> Iterable[Sequence[str]]:
+def _output(arguments: Arguments | None) -> Iterable[Sequence[str]]:
     """Return the lines that the command prints, in parts."""
-    if arguments.command is None:
-        from skfedauc.cli.demo import demo
+    match arguments:
+        case None:
+            from skfedauc.cli.demo import demo
 
-        return [demo()]
-    from skfedauc.cli.audit import audit
+            return [demo()]
+        case AuditArguments():
+            from skfedauc.cli.audit import audit
 
-    return audit(arguments)
+            return audit(arguments)
+        case CountArguments():
+            from skfedauc.cli.count import count
+
+            return count(arguments)
+        case MergeArguments():
+            from skfedauc.cli.merge import merge
+
+            return merge(arguments)
+        case ReportArguments():
+            from skfedauc.cli.report import report
+
+            return report(arguments)
+        case ShowArguments():
+            from skfedauc.cli.show import show
+
+            return show(arguments)
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import csv
 import difflib
+import functools
 import gzip
 import importlib
 import io
 import os
 import sys
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
 
 from skfedauc._words import listed, shortened
-from skfedauc.cli.arguments import ENDINGS, STDIN, Arguments
+from skfedauc.cli.arguments import STDIN, PredictionsArguments
 from skfedauc.cli.errors import CommandError
 
 SEPARATORS = (",", ";", "\t")
@@ -29,7 +31,7 @@ ALWAYS_READ = 1 << 28
 _BLOCK = 1 << 20
 
 
-def read_columns(arguments: Arguments) -> pd.DataFrame:
+def read_columns(arguments: PredictionsArguments) -> pd.DataFrame:
     """Return the columns that the arguments name, in the order of the rows of the file.
 
     Raises
@@ -37,23 +39,17 @@ def read_columns(arguments: Arguments) -> pd.DataFrame:
     CommandError
         If the file or a column is absent, repeated or damaged, or if there are no rows.
     """
-    path, encoding = arguments.file, arguments.encoding
     try:
-        ending = _ending(path)
-        if ending == ".parquet":
-            if encoding is not None:
-                raise CommandError("--encoding is for text files; a Parquet file defines its own")
-            table = _read_parquet(path, arguments.columns)
-        else:
-            default = "\t" if ending == ".tsv" else ","
-            table = _TextFile(arguments).read(arguments.columns, default)
+        table = _reader(arguments.file)(arguments)
     except ImportError:
         raise CommandError("reading Parquet needs pyarrow: pip install pyarrow") from None
     except UnicodeError:
         raise CommandError(
-            f"{arguments.file_name}: is not {(encoding or 'utf-8').upper()} text; save it as "
-            "UTF-8, or pass its encoding, such as --encoding latin-1"
+            f"{arguments.file_name}: is not {(arguments.encoding or 'utf-8').upper()} text; save "
+            "it as UTF-8, or pass its encoding, such as --encoding latin-1"
         ) from None
+    except pd.errors.EmptyDataError:
+        raise CommandError(f"{arguments.file_name}: is empty; it has no header") from None
     except (OSError, EOFError, ValueError, Warning, zlib.error, csv.Error) as error:
         if "out of memory" in str(error):  # pandas' parser has its own error type
             raise MemoryError from None
@@ -64,16 +60,18 @@ def read_columns(arguments: Arguments) -> pd.DataFrame:
     return table
 
 
-def _ending(path: str) -> str:
-    """Return the ending of the file's name, which determines its format."""
+def _reader(path: str) -> Callable[[PredictionsArguments], pd.DataFrame]:
+    """Return the function that reads files of this ending."""
     if path == STDIN:
-        return ".csv"
-    ending = next((end for end in ENDINGS if path.lower().endswith(end)), None)
+        return READERS[".csv"]
+    ending = next((end for end in READERS if path.lower().endswith(end)), None)
     if ending is None:
-        raise CommandError(f"{path}: the name must end in one of {', '.join(ENDINGS)}")
+        is_of_counts = path.lower().endswith(".skfa")
+        hint = "; skfedauc report and skfedauc show read counts" if is_of_counts else ""
+        raise CommandError(f"{path}: the name must end in one of {', '.join(READERS)}{hint}")
     if not os.path.isfile(path):
         raise CommandError(f"{path}: no such file")
-    return ending
+    return READERS[ending]
 
 
 def _check_columns(file_name: str, columns: list[str], needed: list[str]) -> None:
@@ -84,22 +82,37 @@ def _check_columns(file_name: str, columns: list[str], needed: list[str]) -> Non
                 f"{file_name}: {columns.count(name)} columns are named {shortened(name)}"
             )
         if name not in columns:
-            by_lower = {column.lower(): column for column in columns}
-            near = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=0.66)
-            hint = f"; did you mean {listed(by_lower[key] for key in near)}?" if near else ""
             raise CommandError(
                 f"{file_name}: no column {shortened(name)} among its columns "
-                f"{listed(columns)}{hint}"
+                f"{listed(columns)}{_hint(name, columns)}"
             )
+
+
+def _hint(name: str, columns: list[str]) -> str:
+    """Return a hint at the columns that an unknown name may mean, or no text."""
+    spaced = [column for column in columns if column.strip() == name.strip()]
+    if spaced:
+        return (
+            f"; did you mean {listed(spaced)}? Spaces belong to a name: pass the name with them, "
+            "or remove them from the header"
+        )
+    by_lower = {column.lower(): column for column in columns}
+    near = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=0.66)
+    return f"; did you mean {listed(by_lower[key] for key in near)}?" if near else ""
 
 
 # Text ----------------------------------------------------------------------------------
 
 
+def _read_text(arguments: PredictionsArguments, separator: str) -> pd.DataFrame:
+    """Return the needed columns of a text file, whose separator usually is the given one."""
+    return _TextFile(arguments).read(arguments.columns, separator)
+
+
 class _TextFile:
     """A CSV or TSV file, possibly compressed, or standard input."""
 
-    def __init__(self, arguments: Arguments) -> None:
+    def __init__(self, arguments: PredictionsArguments) -> None:
         self.path, self.name = arguments.file, arguments.file_name
         self.encoding = arguments.encoding or "utf-8"
         # The header is read before the rows, and a pipe can be read only once.
@@ -242,10 +255,12 @@ def _expands(path: str, instead: str) -> str:
 # Parquet -------------------------------------------------------------------------------
 
 
-def _read_parquet(path: str, needed: list[str]) -> pd.DataFrame:
+def _read_parquet(arguments: PredictionsArguments) -> pd.DataFrame:
+    if arguments.encoding is not None:
+        raise CommandError("--encoding is for text files; a Parquet file defines its own")
     pyarrow, parquet = (importlib.import_module(f"pyarrow{name}") for name in ("", ".parquet"))
     try:
-        return _parquet_columns(pyarrow, parquet, path, needed)
+        return _parquet_columns(pyarrow, parquet, arguments.file, arguments.columns)
     except MemoryError:
         raise
     except pyarrow.ArrowException as error:  # not always OSError or ValueError
@@ -273,3 +288,12 @@ def _parquet_columns(pyarrow: Any, parquet: Any, path: str, needed: list[str]) -
         keeps_type = not pyarrow.types.is_floating(column.type)
         series[name] = column.to_pandas(types_mapper=pd.ArrowDtype if keeps_type else None)
     return pd.DataFrame(series)
+
+
+# Readers by the ending of a file's name, in the order of `arguments.ENDINGS`
+READERS: dict[str, Callable[[PredictionsArguments], pd.DataFrame]] = {
+    ".csv": functools.partial(_read_text, separator=","),
+    ".csv.gz": functools.partial(_read_text, separator=","),
+    ".tsv": functools.partial(_read_text, separator="\t"),
+    ".parquet": _read_parquet,
+}

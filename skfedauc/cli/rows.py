@@ -1,8 +1,7 @@
-"""Rows of predictions, made from a table."""
+"""Rows of predictions, made from a table, and their counts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,9 +9,14 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_numeric_dtype
 
-from skfedauc.cli.arguments import Arguments
+from skfedauc import _input
+from skfedauc._words import shortened
+from skfedauc.cli.arguments import PredictionsArguments
 from skfedauc.cli.columns import decisions_of, groups_of, labels_of, refuse, scores_of, weights_of
-from skfedauc.cli.numerals import with_point
+from skfedauc.cli.errors import CommandError
+from skfedauc.cli.numerals import number, with_point
+from skfedauc.cli.terminal import print_warning
+from skfedauc.counts import ScoreCounts
 
 
 class Rows(NamedTuple):
@@ -25,8 +29,12 @@ class Rows(NamedTuple):
         Positive label.
     weights, decisions : ndarray of shape (n_rows,), or None
     groups : pd.DataFrame with n_rows rows
-    n_read : int
-        Number of rows of the file.
+        Group labels; a missing label is "(missing)".
+    dropped : frozenset of str
+        Columns of groups; reports by such a column leave out the rows without a label in it.
+    n_missing : int
+        Number of rows without any group label, which are not among these rows. Rows of weight 0
+        are not counted.
     """
 
     labels: NDArray[Any]
@@ -34,39 +42,12 @@ class Rows(NamedTuple):
     scores: NDArray[np.float64]
     weights: NDArray[np.float64] | None
     groups: pd.DataFrame
-    n_read: int
+    dropped: frozenset[str] = frozenset()
+    n_missing: int = 0
     decisions: NDArray[np.float64] | None = None
 
-    def having(self, names: Iterable[str]) -> Rows:
-        """Return the rows with a group in each of these columns, with these columns only."""
-        groups = self.groups[list(names)]
-        has = groups.notna().all(axis=1).to_numpy()
-        return self._replace(
-            labels=self.labels[has],
-            scores=self.scores[has],
-            weights=None if self.weights is None else self.weights[has],
-            groups=groups[has],
-            decisions=None if self.decisions is None else self.decisions[has],
-        )
 
-    def n_with(self, names: Iterable[str]) -> int:
-        """Return the number of rows with a group in each of these columns."""
-        return int(self.groups[list(names)].notna().all(axis=1).sum())
-
-    def n_without(self, names: Iterable[str]) -> int:
-        """Return the number of rows of the file without a group in one of these columns."""
-        return self.n_read - self.n_with(names)
-
-    def n_by_class(self) -> tuple[int, int]:
-        """Return the numbers of positives and of negatives with a weight above 0."""
-        positive = self.labels == self.positive
-        if self.weights is not None:
-            positive = positive[self.weights > 0]
-        n_positives = int(positive.sum())
-        return n_positives, positive.size - n_positives
-
-
-def rows_of(table: pd.DataFrame, arguments: Arguments) -> Rows:
+def rows_of(table: pd.DataFrame, arguments: PredictionsArguments) -> Rows:
     """Convert a table to rows, as the arguments specify.
 
     Raises
@@ -75,7 +56,8 @@ def rows_of(table: pd.DataFrame, arguments: Arguments) -> Rows:
         If a column holds invalid values; the message names the first row with an invalid value.
     """
     groups = groups_of(table, arguments.group_columns, arguments.missing)
-    n_read, table = len(table), table.loc[groups.index]
+    n_missing = _n_weighted(table[~groups.has_label], arguments.weight)
+    table = table[groups.has_label]
     pos_label = arguments.pos_label
     if arguments.decimal == ",":
         table = _with_points(table, arguments)
@@ -87,10 +69,19 @@ def rows_of(table: pd.DataFrame, arguments: Arguments) -> Rows:
     if arguments.decisions is not None:
         classes = table[arguments.label].unique(), pos_label
         decisions = decisions_of(table[arguments.decisions], *classes)
-    return Rows(labels, positive, scores, weights, groups, n_read, decisions)
+    return Rows(
+        labels, positive, scores, weights, groups.labels, groups.dropped, n_missing, decisions
+    )
 
 
-def _with_points(table: pd.DataFrame, arguments: Arguments) -> pd.DataFrame:
+def _n_weighted(table: pd.DataFrame, weight: str | None) -> int:
+    """Return the number of rows whose weight is not 0; these rows are not checked otherwise."""
+    if weight is None:
+        return len(table)
+    return sum(number(with_point(str(cell))) != 0 for cell in table[weight])
+
+
+def _with_points(table: pd.DataFrame, arguments: PredictionsArguments) -> pd.DataFrame:
     """Replace the decimal commas of labels, scores, weights and decisions by points."""
     of_labels = [name for name in (arguments.label, arguments.decisions) if name is not None]
     of_numbers = [name for name in (arguments.score, arguments.weight) if name is not None]
@@ -105,3 +96,55 @@ def _with_points(table: pd.DataFrame, arguments: Arguments) -> pd.DataFrame:
             refuse(column, has_point, "written with a point, although --decimal is a comma,")
         changed[name] = text.map(with_point, na_action="ignore")
     return table.assign(**changed)
+
+
+# Counts --------------------------------------------------------------------------------
+
+
+def counts_of(rows: Rows, arguments: PredictionsArguments) -> ScoreCounts:
+    """Count the rows by their groups, which are tuples if there are several columns.
+
+    Raises
+    ------
+    CommandError
+        If the library refuses a column.
+    """
+    return _counted(rows, rows.scores, f"column {shortened(arguments.score)}")
+
+
+def decision_counts_of(rows: Rows, arguments: PredictionsArguments) -> ScoreCounts | None:
+    """Count the decisions by group; None if there are no decisions."""
+    if rows.decisions is None:
+        return None
+    return _counted(rows, rows.decisions, f"column {shortened(arguments.decisions)}")
+
+
+def _counted(rows: Rows, scores: NDArray[np.float64], name: str) -> ScoreCounts:
+    try:
+        checked = _input.check_rows(
+            rows.labels,
+            scores,
+            rows.groups,
+            rows.weights,
+            rows.positive,
+            name=name,
+            warn_labels=False,
+        )
+        names = _input.names_of(checked.labels, rows.groups)
+    except (ValueError, TypeError) as error:
+        raise CommandError(str(error).removesuffix(".")) from error
+    return ScoreCounts.of_rows(checked, group_names=names).with_n_missing(rows.n_missing)
+
+
+def warn_of_labels(rows: Rows, column: str) -> None:
+    """Warn if the scores are class labels."""
+    is_text = rows.labels.dtype.kind == "O"
+    labels = rows.labels == rows.positive if is_text else rows.labels
+    found = _input.hard_labels(labels, rows.scores)
+    if found is not None:
+        low, high = found
+        print_warning(
+            f"column {shortened(column)} holds only {low:g} and {high:g}: these look like "
+            "predicted labels, and the AUC of labels ignores how sure the model is; if the file "
+            "has a column of probabilities or scores, pass that column as --score"
+        )

@@ -9,9 +9,7 @@ import numpy as np
 
 from skfedauc import GroupAUC
 from skfedauc._words import counted, ends, listed, shortened, shortened_label
-from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.groupings import SMALL, Grouping
-from skfedauc.cli.rows import Rows
 from skfedauc.inference.pairwise import DifferenceTest
 from skfedauc.report import STATISTICS
 from skfedauc.report.statistics import MATRIX_GROUPS
@@ -19,17 +17,6 @@ from skfedauc.report.statistics import MATRIX_GROUPS
 # If there are more groups than twice this number, only the lowest and the highest are printed.
 N_ENDS = 10
 _SIGNIFICANT = 0.05
-
-
-def headline(rows: Rows, arguments: Arguments) -> str:
-    """Return a line with the name of the file and its number of rows by class."""
-    positives, negatives = rows.n_by_class()
-    weighted = "" if arguments.weight is None else f", weighted by {shortened(arguments.weight)}"
-    return (
-        f"{arguments.file_name}: {counted(positives + negatives, 'row')}, "
-        f"{counted(positives, 'positive')} and {counted(negatives, 'negative')}"
-        f"{weighted}"
-    )
 
 
 def report_lines(grouping: Grouping) -> list[str]:
@@ -58,8 +45,9 @@ def _grouping_line(grouping: Grouping) -> str:
             "; does each row have a group of its own? "
             f"The labels in --group {shortened(columns[0])} should repeat"
         )
-    if grouping.n_dropped:
-        line += f"; {counted(grouping.n_dropped, 'row')} without {listed(columns, ' or ')} dropped"
+    if report.n_missing:
+        without = listed(grouping.lacking, " or ")
+        line += f"; {counted(report.n_missing, 'row')} without {without} dropped"
     return line
 
 

@@ -42,6 +42,19 @@ def audit(capsys):
 
 
 @pytest.fixture
+def printed_by(capsys):
+    """Run a command that succeeds without warnings; return what it prints."""
+
+    def run(*arguments):
+        assert main([str(argument) for argument in arguments]) == 0
+        printed = capsys.readouterr()
+        assert printed.err == ""
+        return printed.out
+
+    return run
+
+
+@pytest.fixture
 def error_of(capsys):
     """Run a command that fails; return its message, which is one line."""
 

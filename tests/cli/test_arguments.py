@@ -10,8 +10,8 @@ from cli_cases import COLUMNS
 import skfedauc
 from skfedauc import _kernel as kernel
 from skfedauc.cli import audit as command
-from skfedauc.cli.arguments import parse
 from skfedauc.cli.main import main
+from skfedauc.cli.parser import parse
 from skfedauc.report.statistics import MATRIX_GROUPS
 
 
@@ -44,7 +44,10 @@ def test_help_lists_the_exit_codes(capsys):
     [
         (["audit"], "the following arguments are required: FILE, --label"),
         (["audit", "p.csv", "--label", "y", "--score", "s"], "required: --group"),
-        (["p.csv"], "invalid choice: 'p.csv'"),
+        (
+            ["p.csv"],
+            "there is no command 'p.csv'; the commands are audit, ",
+        ),
         (["audit", "p.csv", *COLUMNS, "--missing", "skip"], "invalid choice: 'skip'"),
         (["audit", "p.csv", *COLUMNS, "--jso"], "unrecognized arguments: --jso"),
         (["audit", "p.csv", *COLUMNS, "--encoding", "klingon"], "unknown encoding 'klingon'"),
@@ -111,7 +114,7 @@ def test_thresholds(text):
 def test_columns_are_read_once():
     options = ["--group", "sex", "--group", "g", "--weight", "s", "--decisions", "d", "--json"]
     arguments = parse(["audit", "p.csv", *COLUMNS, *options])
-    assert arguments.group_columns == ["g", "sex"]
+    assert arguments.group_columns == ("g", "sex")
     assert arguments.columns == ["y", "s", "g", "sex", "d"]
 
 

@@ -12,15 +12,18 @@ from cli_cases import COLUMNS
 
 from skfedauc import __main__ as program
 from skfedauc.cli import audit as command
+from skfedauc.cli import results
 from skfedauc.cli.main import main
 
 
-@pytest.mark.parametrize("where", ["read_columns", "report_lines"])
-def test_not_enough_memory(written, capsys, monkeypatch, where):
+@pytest.mark.parametrize(
+    ("module", "where"), [(command, "read_columns"), (results, "report_lines")]
+)
+def test_not_enough_memory(written, capsys, monkeypatch, module, where):
     def failing(*_):
         raise MemoryError("Unable to allocate 5 GiB")
 
-    monkeypatch.setattr(command, where, failing)
+    monkeypatch.setattr(module, where, failing)
     assert main(["audit", written, *COLUMNS]) == 4
     message = capsys.readouterr().err
     assert message.startswith(
@@ -34,7 +37,7 @@ def test_warnings_are_one_line(written, capsys, monkeypatch):
         warnings.warn("overflow\nin \x1b", RuntimeWarning, stacklevel=2)
         return []
 
-    monkeypatch.setattr(command, "report_lines", warning)
+    monkeypatch.setattr(results, "report_lines", warning)
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         assert main(["audit", written, *COLUMNS]) == 0

@@ -99,7 +99,7 @@ def test_groups_in_parquet_become_text(tmp_path, values, labels):
     pd.concat([half.assign(y=0), half.assign(y=1)]).to_parquet(tmp_path / "p.parquet")
     rows = rows_read(tmp_path / "p.parquet", *COLUMNS, "--missing", "drop")
     assert rows.groups["g"].tolist() == labels * 2
-    assert rows.n_without(["g"]) == 2
+    assert rows.n_missing == 2
 
 
 # Files that are refused ----------------------------------------------------------------
@@ -137,7 +137,7 @@ def test_text_that_is_not_in_its_encoding(tmp_path, error_of):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "standard input: cannot be read: No columns"),
+        (b"", "standard input: is empty; it has no header"),
         (b"y,s,h\n", "standard input: no column 'g'"),
         (b"\xff", "standard input: is not UTF-8"),
         (None, "standard input is closed"),
@@ -157,7 +157,11 @@ def test_what_is_wrong_with_standard_input(monkeypatch, error_of, content, messa
         ("Y,s,g\n0,1,a\n", "did you mean 'Y'?"),
         ("y,s,g,g\n0,1,a,b\n", "2 columns are named 'g'"),
         ("y s g\n0 1 a\n", "no column 'y' among its columns 'y s g'"),
-        ("", "cannot be read: No columns to parse"),
+        ("", "p.csv: is empty; it has no header"),
+        (
+            "y, s, g\n0, 1, a\n",
+            "did you mean ' s'? Spaces belong to a name: ",
+        ),
         ("y,s,g\n", "there are no rows"),
         ("y,s,g\n0,1,a,b\n1,2,a,c\n", "data row 1 has more cells than the header"),
         ("y,s,g\n0,1,a\n1,2,a,c\n", "Expected 3 fields in line 3, saw 4"),

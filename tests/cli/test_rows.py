@@ -11,7 +11,7 @@ import pytest
 from cli_cases import COLUMNS, LONG, WEIGHTED, check_rows, rows_read, save, with_gaps
 from sklearn.metrics import roc_auc_score
 
-from skfedauc import GroupAUC, ScoreCounts
+from skfedauc import GroupAUC, _input
 from skfedauc.cli.columns import decisions_of, labels_of
 from skfedauc.cli.main import main
 
@@ -208,20 +208,28 @@ def test_missing_groups_are_an_error(gaps, error_of):
 
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_missing_groups_are_dropped(frame, gaps, weight):
+    """Rows with one of the groups are kept for the report by its column."""
     options = ["--group", "sex", "--missing", "drop", *(["--weight", "w"] if weight else [])]
     rows, frame = rows_read(gaps, *COLUMNS, *options), with_gaps(frame)
-    assert [rows.n_without(by) for by in (["g"], ["sex"], ["g", "sex"])] == [40, 16, 48]
-    for by in (["g"], ["sex"], ["g", "sex"]):
-        check_rows(rows.having(by), frame.dropna(subset=by))
-    kept = frame.dropna(subset=["g", "sex"], how="all")
-    assert len(kept) == 392
-    counted = kept[kept["w"] > 0] if weight else kept
-    assert rows.n_by_class() == ((counted["y"] == 1).sum(), (counted["y"] == 0).sum())
+    lacks_both = frame[["g", "sex"]].isna().all(axis=1)
+    check_rows(rows, frame[~lacks_both].fillna({"g": "(missing)", "sex": "(missing)"}))
+    assert rows.dropped == {"g", "sex"}
+    assert rows.n_missing == (frame[lacks_both]["w"] > 0).sum() if weight else 8
+
+
+@pytest.mark.parametrize("cell", ["0", "0,0", "-0.0"])
+def test_rows_of_weight_0_are_not_counted_as_dropped(tmp_path, cell):
+    text = f'y;s;g;w\n0;1;a;1\n1;2;a;1\n1;bad;;"{cell}"\n1;bad;;1,5\n1;bad;;bad\n'
+    rows = rows_read(
+        save(tmp_path / "p.csv", text), *WEIGHTED, "--missing", "drop", "--decimal", ","
+    )
+    assert (rows.scores.size, rows.n_missing) == (2, 2)
 
 
 def test_missing_groups_are_a_group(frame, gaps):
     rows = rows_read(gaps, *COLUMNS, "--missing", "group")
     check_rows(rows, with_gaps(frame).fillna({"g": "(missing)"}))
+    assert (rows.dropped, rows.n_missing) == (frozenset(), 0)
 
 
 @pytest.mark.parametrize(
@@ -311,13 +319,13 @@ def test_what_is_wrong_with_rows(tmp_path, error_of, text, arguments, message):
     assert len(error) < 3000
 
 
-def test_errors_of_the_library_name_the_columns(written, error_of, monkeypatch):
-    def refuse(*_, **__):
-        raise ValueError("y_score and sample_weight do not fit")
+def test_errors_of_the_library_name_the_column(written, error_of, monkeypatch):
+    def refuse(*_, name, **__):
+        raise ValueError(f"{name} does not fit.")
 
-    monkeypatch.setattr(ScoreCounts, "from_predictions", refuse)
+    monkeypatch.setattr(_input, "check_rows", refuse)
     message = error_of(["audit", written, *WEIGHTED])
-    assert message == "skfedauc: error: column 's' and column 'w' do not fit\n"
+    assert message == "skfedauc: error: column 's' does not fit\n"
 
 
 @pytest.mark.parametrize("low", [0, -1])
@@ -326,6 +334,7 @@ def test_scores_that_are_labels_are_a_warning(tmp_path, capsys, low):
     assert main(["audit", path, *COLUMNS]) == 0
     printed = capsys.readouterr()
     assert printed.err.startswith(f"skfedauc: warning: column 's' holds only {low} and 1")
+    assert printed.err.endswith("pass that column as --score\n")
     assert printed.err.count("\n") == 1
     assert "pooled 0.7500 " in " ".join(printed.out.split())
 

@@ -10,19 +10,6 @@ from skfedauc.cli.main import main
 from skfedauc.report import STATISTICS
 
 
-@pytest.fixture
-def printed_by(capsys):
-    """Run a command that succeeds without warnings; return what it prints."""
-
-    def run(*arguments):
-        assert main([str(argument) for argument in arguments]) == 0
-        printed = capsys.readouterr()
-        assert printed.err == ""
-        return printed.out
-
-    return run
-
-
 def test_headline_statistics_and_groups_by_auc(frame, written, printed_by):
     lines = printed_by("audit", written, *WEIGHTED).splitlines()
     used = frame[frame["w"] > 0]

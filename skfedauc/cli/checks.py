@@ -1,0 +1,88 @@
+"""Checks of arguments, made before any file is read."""
+
+from __future__ import annotations
+
+import os
+
+from skfedauc._output_file import check_target
+from skfedauc.cli.arguments import (
+    Arguments,
+    AuditArguments,
+    CountArguments,
+    MergeArguments,
+    ReportOptions,
+)
+from skfedauc.cli.errors import CommandError
+
+# Options of the fairness audit, with the values that they have if they are not given
+_NEEDS_AUDIT = {"threshold": "auto", "favorable": None, "decisions": None, "reference": None}
+
+
+def check(arguments: Arguments) -> None:
+    """Refuse arguments that contradict each other, and files that cannot be written.
+
+    Raises
+    ------
+    CommandError
+        If there are any.
+    """
+    if isinstance(arguments, ReportOptions):
+        _check_report_options(arguments)
+    if isinstance(arguments, AuditArguments):
+        if arguments.decisions is not None and arguments.threshold != "auto":
+            raise CommandError(
+                "--decisions and --threshold both define the decisions; pass one of them"
+            )
+        if arguments.reference is not None and len(arguments.group_columns) > 1:
+            raise CommandError("--reference is a group of one column; pass a single --group")
+    if isinstance(arguments, CountArguments):
+        _check_missing(arguments)
+    _check_targets(arguments)
+
+
+def _check_report_options(options: ReportOptions) -> None:
+    """Refuse options of the fairness audit if there is none."""
+    if options.has_audit:
+        return
+    for option, default in _NEEDS_AUDIT.items():
+        if getattr(options, option, default) != default:
+            raise CommandError(f"--{option} needs --html or --json; pass one of them as well")
+
+
+def _check_missing(arguments: CountArguments) -> None:
+    """Refuse to drop rows that only some of the reports leave out."""
+    if arguments.missing == "drop" and len(arguments.group_columns) > 1:
+        raise CommandError(
+            "with several --group columns, each report drops other rows; pass --missing group "
+            "here, and --missing drop to skfedauc report"
+        )
+
+
+def _check_targets(arguments: Arguments) -> None:
+    """Refuse files that cannot be written or would overwrite an input."""
+    outputs = arguments.outputs
+    for option, path in outputs.items():
+        if any(_are_same(path, read) for read in arguments.inputs):
+            raise CommandError(f"{option} {path} would overwrite {_inputs_of(arguments)}")
+        try:
+            check_target(path)
+        except OSError as error:
+            raise CommandError(f"{path}: cannot be written: {error.strerror}") from None
+    if len(outputs) == 2 and _are_same(*outputs.values()):
+        first, second = outputs
+        raise CommandError(f"{first} and {second} are both {outputs[first]}; pass two files")
+
+
+def _inputs_of(arguments: Arguments) -> str:
+    """Return a phrase for the files that the command reads."""
+    if isinstance(arguments, MergeArguments):
+        return "one of the files to be merged; write to another file, or leave this one out"
+    is_of_rows = isinstance(arguments, AuditArguments | CountArguments)
+    return "the predictions" if is_of_rows else "the counts"
+
+
+def _are_same(path: str, other: str) -> bool:
+    """Return whether both paths name the same regular file, which may not exist yet."""
+    if os.path.exists(path) and os.path.exists(other):
+        return os.path.isfile(path) and os.path.samefile(path, other)
+    return os.path.realpath(path) == os.path.realpath(other)

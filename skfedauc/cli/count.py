@@ -1,0 +1,59 @@
+"""The command `count`: read a file of predictions, and write its counts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from skfedauc._words import counted, shortened
+from skfedauc.cli.arguments import CountArguments
+from skfedauc.cli.counts_file import (
+    check_files_can_be_used,
+    groups_in_words,
+    headline,
+    write_counts,
+)
+from skfedauc.cli.errors import CommandError
+from skfedauc.cli.predictions_file import read_columns
+from skfedauc.cli.rows import counts_of, rows_of, warn_of_labels
+from skfedauc.cli.terminal import print_warning
+from skfedauc.counts import ScoreCounts
+
+
+def count(arguments: CountArguments) -> Iterator[list[str]]:
+    """Yield the lines to print; the counts are written after the first lines.
+
+    Raises
+    ------
+    CommandError
+        If the arguments or the predictions are wrong, or if the file cannot be written.
+    """
+    check_files_can_be_used()
+    rows = rows_of(read_columns(arguments), arguments)
+    counts = counts_of(rows, arguments)
+    _check_classes(counts, arguments)
+    warn_of_labels(rows, arguments.score)
+    weighted = "" if arguments.weight is None else f", weighted by {shortened(arguments.weight)}"
+    left_out = ""
+    if counts.n_missing:
+        left_out = f"; {counted(counts.n_missing, 'row')} without a group dropped"
+    yield [headline(counts, arguments.file_name, weighted), f"{groups_in_words(counts)}{left_out}"]
+    write_counts(counts, arguments.output, arguments.source)
+    size = counted(os.path.getsize(arguments.output), "byte")
+    yield [
+        f"The counts are in {arguments.output} ({size}). "
+        f"skfedauc show {arguments.output} says what they disclose."
+    ]
+
+
+def _check_classes(counts: ScoreCounts, arguments: CountArguments) -> None:
+    """Refuse counts without rows, and warn if the rows have one class only."""
+    n_rows = {"positive": counts.n_positives.sum(), "negative": counts.n_negatives.sum()}
+    absent = [name for name, n in n_rows.items() if n == 0]
+    if len(absent) == 2:
+        raise CommandError(f"{arguments.file_name}: there are no rows to count")
+    if absent:
+        print_warning(
+            f"column {shortened(arguments.label)} has no {absent[0]} label among the "
+            f"{counted(int(sum(n_rows.values())), 'row')}; other sites must hold the other class"
+        )

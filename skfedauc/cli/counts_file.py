@@ -1,0 +1,124 @@
+"""Files of counts: reading, writing, and their content in a line."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from skfedauc._words import counted, enumerated, shortened, shortened_label
+from skfedauc.cli.arguments import ENDINGS
+from skfedauc.cli.errors import CommandError, OutputError
+from skfedauc.counts import ScoreCounts
+from skfedauc.counts.parquet import pyarrow_parquet
+
+
+def read_counts(path: str) -> ScoreCounts:
+    """Return the counts in a file.
+
+    Raises
+    ------
+    CommandError
+        If there is no such file, or if it does not hold counts.
+    """
+    if not os.path.isfile(path):
+        raise CommandError(f"{path}: no such file")
+    try:
+        return ScoreCounts.load(path)
+    except OSError as error:
+        raise CommandError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except ImportError as error:
+        raise CommandError(str(error).removesuffix(".")) from None
+    except ValueError as error:
+        is_of_rows = path.lower().endswith(ENDINGS)
+        hint = "; skfedauc audit and skfedauc count read predictions" if is_of_rows else ""
+        raise CommandError(f"{str(error).removesuffix('.')}{hint}") from None
+
+
+def write_counts(counts: ScoreCounts, path: str, source: str | None = None) -> None:
+    """Write counts to a file, completely or not at all.
+
+    Raises
+    ------
+    OutputError
+        If the file cannot be written.
+    CommandError
+        If the counts or the name of the source cannot be stored.
+    """
+    try:
+        counts.save(path, source=source)
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from None
+    except (ImportError, TypeError, ValueError) as error:
+        raise CommandError(str(error).removesuffix(".")) from None
+
+
+def check_files_can_be_used() -> None:
+    """Raise an error if the package that reads and writes files of counts is not installed.
+
+    Raises
+    ------
+    CommandError
+        If it is not installed.
+    """
+    try:
+        pyarrow_parquet()
+    except ImportError as error:
+        raise CommandError(str(error).removesuffix(".")) from None
+
+
+def versions_of(path: str) -> tuple[str, int]:
+    """Return the versions of skfedauc and of the file format by which a file was written."""
+    metadata = pyarrow_parquet().read_metadata(path).metadata
+    facts = json.loads(metadata[b"skfedauc"])
+    return facts["package"], facts["version"]
+
+
+def columns_of(counts: ScoreCounts) -> tuple[str, ...]:
+    """Return the names of the group columns; "group", or "group_1" and so on, without names."""
+    first: Any = counts.groups[0] if counts.groups else None
+    n_columns = len(first) if isinstance(first, tuple) else 1
+    if len(counts.group_names) == n_columns:
+        return counts.group_names
+    return ("group",) if n_columns == 1 else tuple(f"group_{i + 1}" for i in range(n_columns))
+
+
+def headline(counts: ScoreCounts, name: str, weighted: str = "") -> str:
+    """Return a line with the name of a file and the number of its rows by class."""
+    return f"{name}: {rows_by_class(counts)}{weighted}"
+
+
+def n_by_class(counts: ScoreCounts) -> dict[str, int]:
+    """Return the numbers of positives and of negatives, as entries of a document."""
+    return {
+        "n_positives": int(counts.n_positives.sum()),
+        "n_negatives": int(counts.n_negatives.sum()),
+    }
+
+
+def rows_by_class(counts: ScoreCounts) -> str:
+    """Return the numbers of rows, of positives and of negatives."""
+    positives, negatives = n_by_class(counts).values()
+    return (
+        f"{counted(positives + negatives, 'row')}, "
+        f"{counted(positives, 'positive')} and {counted(negatives, 'negative')}"
+    )
+
+
+def groups_in_words(counts: ScoreCounts) -> str:
+    """Return the number of groups and the columns that they come from."""
+    if counts.groups is None:
+        return "no groups"
+    columns = " x ".join(map(shortened_label, columns_of(counts)))
+    return f"{counted(len(counts), 'group')} by {columns}"
+
+
+def names_of_sources(counts: ScoreCounts, most: int = 5) -> str:
+    """Return the names of the sources; a source without a name is shown by its identifier."""
+    names = [
+        source.identifier[:8] if source.name is None else shortened(source.name)
+        for source in counts.sources
+    ]
+    if len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most:,} more"
+    return enumerated(names) if names else "no source"

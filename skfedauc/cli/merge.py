@@ -1,0 +1,107 @@
+"""The command `merge`: add up the counts of several files."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from skfedauc._words import listed, shortened
+from skfedauc.cli.arguments import MergeArguments
+from skfedauc.cli.counts_file import (
+    columns_of,
+    groups_in_words,
+    names_of_sources,
+    read_counts,
+    rows_by_class,
+    write_counts,
+)
+from skfedauc.cli.errors import CommandError
+from skfedauc.cli.terminal import print_warning
+from skfedauc.counts import ScoreCounts
+
+
+def merge(arguments: MergeArguments) -> Iterator[list[str]]:
+    """Yield the lines to print; the sum is written after the lines on it.
+
+    Files are read twice, one at a time: first to check and describe them, then to merge them.
+
+    Raises
+    ------
+    CommandError
+        If a file does not hold counts, if files do not go together or hold the same counting, or
+        if the sum cannot be written.
+    """
+    checked, lines = _Files(), []
+    for path in arguments.files:
+        counts = read_counts(path)
+        checked.add(path, counts)
+        lines.append(_line(path, counts))
+    checked.check_groups()
+    if not arguments.allow_repeated:
+        checked.check_repetitions()
+    repeated = "allow" if arguments.allow_repeated else "raise"
+    try:
+        whole = ScoreCounts.merge(arguments.files, repeated=repeated)
+    except (ValueError, TypeError) as error:
+        raise CommandError(str(error).removesuffix(".")) from None
+    yield [*lines, _line("sum", whole)]
+    write_counts(whole, arguments.output)
+    yield [f"The sum is in {arguments.output}."]
+
+
+def _line(name: str, counts: ScoreCounts) -> str:
+    weighted = "" if counts.cells.weights is None else ", weighted"
+    return (
+        f"{name}: {names_of_sources(counts)}: {rows_by_class(counts)}{weighted}, "
+        f"{groups_in_words(counts)}"
+    )
+
+
+class _Files:
+    """Facts on the files, by which wrong sums are detected."""
+
+    def __init__(self) -> None:
+        # Files by the columns of their groups; the columns of a file without groups are None.
+        self._by_columns: dict[tuple[str, ...] | None, list[str]] = {}
+        self._by_identifier: dict[str, list[tuple[str, str | None]]] = {}
+
+    def add(self, path: str, counts: ScoreCounts) -> None:
+        columns = None if counts.groups is None else columns_of(counts)
+        self._by_columns.setdefault(columns, []).append(path)
+        for source in counts.sources:
+            countings = self._by_identifier.setdefault(source.identifier, [])
+            countings.append((path, source.name))
+
+    def check_groups(self) -> None:
+        """Refuse files whose groups come from other columns; warn if only names differ."""
+        if None in self._by_columns and len(self._by_columns) > 1:
+            without = self._by_columns[None]
+            raise CommandError(
+                f"{without[0]} has no groups, and other files have groups; name the missing group "
+                "in Python, for instance by counts.regroup({None: 'device 7'})"
+            )
+        named = [columns for columns in self._by_columns if columns is not None]
+        for columns, others in itertools.pairwise(named):
+            first, second = self._by_columns[columns][0], self._by_columns[others][0]
+            shown = (
+                f"{first} has groups by {listed(columns, ' and ')}, and {second} has groups by "
+                f"{listed(others, ' and ')}"
+            )
+            if len(columns) != len(others) or set(columns) & set(others):
+                raise CommandError(
+                    f"{shown}; count all files with the same --group columns in the same order"
+                )
+            print_warning(f"{shown}; the sum has no names of group columns")
+
+    def check_repetitions(self) -> None:
+        """Refuse a counting that is in the files twice."""
+        for identifier, countings in self._by_identifier.items():
+            if len(countings) < 2:
+                continue
+            (first, name), (second, _), *_ = countings
+            counting = identifier if name is None else f"{shortened(name)} ({identifier})"
+            holders = f"{first} twice" if first == second else f"{first} and {second}"
+            raise CommandError(
+                f"the same counting, {counting}, is in {holders}; its rows would count twice: "
+                "leave one file out, or pass --allow-repeated"
+            )

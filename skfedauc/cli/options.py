@@ -1,0 +1,201 @@
+"""Options that commands share, with their help texts."""
+
+from __future__ import annotations
+
+import argparse
+import math
+
+from skfedauc._words import shortened
+from skfedauc.cli.arguments import ENDINGS, STDIN
+
+
+def add_audit(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `audit`."""
+    _add_predictions(parser)
+    _add_outputs_of_report(parser)
+    parser.add_argument(
+        "--decisions",
+        metavar="COL",
+        help="with --html or --json: audit the decisions in this column instead of those of a "
+        "threshold; decisions are labels of the classes, or 0 and 1",
+    )
+
+
+def add_count(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `count`."""
+    _add_predictions(parser)
+    parser.add_argument(
+        "--source",
+        metavar="NAME",
+        help="name of this counting, such as the name of the site, to be stored in the file",
+    )
+    _add_output(parser)
+
+
+def add_merge(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `merge`."""
+    parser.add_argument("files", metavar="FILE", nargs="+", help="counts that `count` has written")
+    _add_output(parser)
+    parser.add_argument(
+        "--allow-repeated",
+        action="store_true",
+        help="merge files although they contain the same counting, whose rows then count several "
+        "times (default: an error that names both files)",
+    )
+
+
+def add_report(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `report`."""
+    _add_counts(parser)
+    parser.add_argument(
+        "--missing",
+        choices=["drop", "group"],
+        default="group",
+        help="what to do with the groups '(missing)', which hold the rows that have no group "
+        "label: drop them from the reports by that column (drop), or report them like other "
+        "groups (group) (default: %(default)s)",
+    )
+    _add_outputs_of_report(parser)
+
+
+def add_show(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `show`."""
+    _add_counts(parser)
+
+
+# Shared options ------------------------------------------------------------------------
+
+
+def _add_predictions(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "file",
+        metavar="FILE",
+        help=f"predictions, one per row: {', '.join(ENDINGS)}, or {STDIN} for CSV from standard "
+        "input; the separator of text files may be a comma, a semicolon or a tab",
+    )
+    add("--label", metavar="COL", required=True, help="column of the true labels")
+    add(
+        "--score",
+        metavar="COL",
+        required=True,
+        help="column of the scores; a larger score makes the positive class more likely",
+    )
+    add(
+        "--group",
+        metavar="COL",
+        required=True,
+        action="append",
+        help="column of the groups; may be repeated to report by each column, and then by "
+        "their combinations",
+    )
+    add("--weight", metavar="COL", help="column of the rows' weights (default: equal weights)")
+    add(
+        "--pos-label",
+        metavar="V",
+        help="label of the positive class (default: 1 or true, if the labels are 0 and 1, -1 and "
+        "1, or false and true)",
+    )
+    add(
+        "--missing",
+        choices=["error", "drop", "group"],
+        default="error",
+        help="what to do with rows whose group is empty: stop (error), drop them from the reports "
+        "by that column (drop), or make them a group of their own (group) (default: %(default)s)",
+    )
+    add(
+        "--encoding",
+        metavar="NAME",
+        type=_encoding,
+        help="encoding of a text file, such as latin-1 or utf-16 (default: utf-8)",
+    )
+    add(
+        "--decimal",
+        metavar="MARK",
+        choices=[".", ","],
+        default=".",
+        help="decimal mark of labels, scores and weights in text: a point or a comma "
+        "(default: %(default)s)",
+    )
+
+
+def _add_counts(parser: argparse.ArgumentParser) -> None:
+    help_text = "counts that `count` or `merge` has written"
+    parser.add_argument("file", metavar="FILE", help=help_text)
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="COUNTS",
+        required=True,
+        help="file for the counts, customarily NAME.skfa, which is overwritten if it exists",
+    )
+
+
+def _add_outputs_of_report(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "--html",
+        metavar="PAGE",
+        help="also write a fairness audit, with tables and plots, to this HTML file, which is "
+        "overwritten if it exists",
+    )
+    add(
+        "--threshold",
+        metavar="T",
+        type=_threshold,
+        default="auto",
+        help="with --html or --json: also audit the decisions that predict the positive class "
+        "for scores of at least T; none audits the ranking only (default: 0.5 if all scores are "
+        "between 0 and 1, otherwise none)",
+    )
+    add(
+        "--reference",
+        metavar="GROUP",
+        help="with --html or --json, and one group column: compare the AUC of each group with "
+        "that of this group (default: with that of all other groups)",
+    )
+    add(
+        "--favorable",
+        choices=["positive", "negative"],
+        help="with --html or --json: class that is the favorable outcome for a person, such as "
+        "positive for an approved loan, or negative for a default; findings then state which "
+        "groups the model favors",
+    )
+    add(
+        "--json",
+        metavar="DOCUMENT",
+        nargs="?",
+        const=STDIN,
+        help="also write all results to this file as JSON; without a file, or with "
+        f"{STDIN}, print the JSON instead of the report. Undefined numbers are null; "
+        "cross_difference is omitted above 500 groups",
+    )
+
+
+# Values --------------------------------------------------------------------------------
+
+
+def _threshold(text: str) -> float | str | None:
+    if text in ("none", "auto"):
+        return None if text == "none" else text
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise argparse.ArgumentTypeError(f"must be a finite number or none; got {shortened(text)}")
+    return number
+
+
+def _encoding(text: str) -> str:
+    """Return the standard name of an encoding of text."""
+    import codecs
+
+    try:
+        "".encode(text)
+    except LookupError:  # `encode` also refuses codecs of bytes
+        raise argparse.ArgumentTypeError(f"unknown encoding {shortened(text)}") from None
+    return codecs.lookup(text).name

@@ -1,0 +1,54 @@
+"""The command `report`: the report of `audit`, from a file of counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from skfedauc._words import listed
+from skfedauc.cli.arguments import ReportArguments
+from skfedauc.cli.counts_file import columns_of, headline, n_by_class, read_counts
+from skfedauc.cli.errors import CommandError
+from skfedauc.cli.groupings import Counted
+from skfedauc.cli.results import check_page_can_be_made, results
+
+
+def report(arguments: ReportArguments) -> Iterator[list[str]]:
+    """Yield the lines to print as soon as they are computed, then write the files.
+
+    Raises
+    ------
+    CommandError
+        If the file does not hold counts by groups, or if a file cannot be written.
+    """
+    if arguments.html is not None:
+        check_page_can_be_made()
+    counts = read_counts(arguments.file)
+    if counts.groups is None:
+        raise CommandError(
+            f"{arguments.file}: the counts have no groups; name the group in Python, for instance "
+            "by counts.regroup({None: 'device 7'})"
+        )
+    columns = columns_of(counts)
+    if arguments.reference is not None and len(columns) > 1:
+        raise CommandError(
+            f"--reference is a group of one column, and the groups come from the columns "
+            f"{listed(columns)}; count with a single --group"
+        )
+    has_weights = counts.cells.weights is not None
+    counted = Counted(
+        counts,
+        columns,
+        subject=f"{arguments.file} has",
+        dropped=frozenset(columns if arguments.missing == "drop" else ()),
+        lacks_one=counts.n_missing > 0,
+        has_weights=has_weights,
+    )
+    facts = {
+        "file": arguments.file,
+        "sources": [source._asdict() for source in counts.sources],
+        "weighted": has_weights,
+        **n_by_class(counted.with_a_label),
+    }
+    weighted = ", weighted" if has_weights else ""
+    first_line = headline(counted.with_a_label, arguments.file, weighted)
+    yield from results(counted.groupings(), first_line, facts, arguments.file, arguments)

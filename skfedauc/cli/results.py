@@ -1,0 +1,148 @@
+"""Results of counts, as `audit` and `report` print and write them: report, page and document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from skfedauc._output_file import write_whole
+from skfedauc._words import counted, label_text, shortened, shortened_label
+from skfedauc.audit import FairnessAudit
+from skfedauc.audit.page import Section, check_installed, page_of
+from skfedauc.cli.arguments import ReportOptions
+from skfedauc.cli.document import document_of
+from skfedauc.cli.errors import CommandError, OutputError
+from skfedauc.cli.groupings import SMALL, Grouping
+from skfedauc.cli.text import report_lines
+from skfedauc.counts import ScoreCounts
+
+
+def check_page_can_be_made() -> None:
+    """Raise an error if a package that the page needs is not installed.
+
+    Raises
+    ------
+    CommandError
+        If a package is not installed.
+    """
+    try:
+        check_installed()
+    except ImportError as error:
+        raise CommandError(str(error)) from None
+
+
+def results(
+    groupings: Sequence[Grouping],
+    headline: str,
+    facts: Mapping[str, Any],
+    file_name: str,
+    options: ReportOptions,
+) -> Iterator[list[str]]:
+    """Yield the lines to print as soon as they are computed, then write the files.
+
+    Files are written last, so that the report is printed even if a file cannot be written.
+
+    Parameters
+    ----------
+    groupings : sequence of Grouping
+    headline : str
+        First line of the printed report.
+    facts : mapping of str to object
+        First entries of the document.
+    file_name : str
+        Name of the file that was read.
+    options : ReportOptions
+
+    Raises
+    ------
+    CommandError
+        If the reference is not a group, or if a file cannot be written.
+    """
+    audits = _audits(groupings, options) if options.has_audit else []
+
+    def document() -> str:
+        return document_of({**facts, "favorable": options.favorable}, groupings, audits)
+
+    if options.json_is_printed:
+        yield document().splitlines()
+    else:
+        yield [headline]
+        for grouping in groupings:
+            yield ["", *report_lines(grouping)]
+    contents = {}
+    if options.html is not None:
+        contents[options.html] = _page(groupings, audits, file_name)
+    if options.json_file is not None:
+        contents[options.json_file] = document() + "\n"
+    _write(contents)
+    if contents and not options.json_is_printed:
+        yield ["", *_written(options)]
+
+
+# Audits --------------------------------------------------------------------------------
+
+
+def _audits(groupings: Sequence[Grouping], options: ReportOptions) -> list[FairnessAudit]:
+    """Return an audit of each grouping, with p values adjusted for the claims of all audits."""
+    chosen: dict[str, Any] = {"threshold": options.threshold, "favorable": options.favorable}
+    if options.reference is not None:
+        # The command has checked that there is a single grouping.
+        chosen["reference"] = [_reference(groupings[0].report.counts, options.reference)]
+    audits = [
+        FairnessAudit(grouping.report, decisions=grouping.decisions, min_per_class=SMALL, **chosen)
+        for grouping in groupings
+    ]
+    return FairnessAudit.adjusted_together(audits)
+
+
+def _reference(counts: ScoreCounts, text: str) -> Any:
+    """Return the label of the reference group, which is large enough to be compared with."""
+    labels = counts.groups or ()
+    texts = [label if isinstance(label, str) else label_text(label) for label in labels]
+    if text not in texts:
+        raise CommandError(
+            f"--reference must be a group's label; got {shortened(text)}, and the groups are "
+            f"{', '.join(map(shortened_label, texts[:5]))}{', ...' * (len(texts) > 5)}"
+        )
+    place = texts.index(text)
+    positives, negatives = int(counts.n_positives[place]), int(counts.n_negatives[place])
+    if min(positives, negatives) < SMALL:
+        raise CommandError(
+            f"--reference {shortened_label(text)} is too small to be compared with: the group has "
+            f"{counted(positives, 'positive')} and {counted(negatives, 'negative')}, and a "
+            f"comparison needs {SMALL} of both classes; pass another group"
+        )
+    return labels[place]
+
+
+# Files ---------------------------------------------------------------------------------
+
+
+def _page(groupings: Sequence[Grouping], audits: Sequence[FairnessAudit], file_name: str) -> str:
+    sections = [
+        Section(audit.tables, grouping.report.n_missing)
+        for audit, grouping in zip(audits, groupings, strict=True)
+    ]
+    return page_of(sections, subject=Path(file_name).name)
+
+
+def _write(contents: Mapping[str, str]) -> None:
+    """Write each file, even if another file cannot be written."""
+    failed = []
+    for path, text in contents.items():
+        try:
+            write_whole(path, text)
+        except OSError as error:
+            failed.append(f"{path}: cannot be written: {error.strerror}")
+    if failed:
+        raise OutputError("; ".join(failed))
+
+
+def _written(options: ReportOptions) -> Iterator[str]:
+    for what, path in (
+        ("fairness audit", options.html),
+        ("JSON document", options.json_file),
+    ):
+        if path is not None:
+            yield f"The {what} is in {path}."

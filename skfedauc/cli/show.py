@@ -1,0 +1,150 @@
+"""The command `show`: say what a file of counts holds and what it discloses."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from skfedauc._words import counted, enumerated, shortened, shortened_label, shortened_text
+from skfedauc.cli.arguments import ShowArguments
+from skfedauc.cli.counts_file import columns_of, headline, read_counts, versions_of
+from skfedauc.counts import ScoreCounts, Source
+
+# Largest number of groups and of sources that are listed
+_MOST_LISTED = 6
+
+
+def show(arguments: ShowArguments) -> Iterator[list[str]]:
+    """Yield the lines to print.
+
+    Raises
+    ------
+    CommandError
+        If the file does not hold counts.
+    """
+    counts = read_counts(arguments.file)
+    yield [
+        headline(counts, arguments.file),
+        "",
+        *_contents(counts, arguments.file),
+        "",
+        "What the file discloses:",
+        *(f"- {sentence}" for sentence in _disclosures(counts)),
+        "The file does not hold features, identifiers of rows, or the order of the rows.",
+    ]
+
+
+# Contents ------------------------------------------------------------------------------
+
+
+def _contents(counts: ScoreCounts, path: str) -> Iterator[str]:
+    """Yield a line for each part of the content."""
+    yield from _source_lines(counts.sources)
+    package, version = versions_of(path)
+    yield f"Written by: skfedauc {shortened_text(package)}, version {version} of the file format"
+    yield f"Classes: {_classes(counts)}"
+    if counts.n_missing:
+        yield f"Left out: {counted(counts.n_missing, 'row')} without a group label"
+    if counts.cells.weights is None:
+        yield "Weights: none; each row counts once"
+    else:
+        yield "Weights: sums of the rows' weights and of their squares, by group, score and class"
+    yield _group_line(counts)
+    n_distinct = np.unique(counts.cells.scores).size
+    n_cells = counts.cells.scores.size
+    yield f"Scores: {counted(n_distinct, 'distinct score')}{_range(counts)}"
+    yield (
+        f"Size: {counted(n_cells, 'cell')} of a group and a score, with numbers of negatives and "
+        f"positives; {counted(os.path.getsize(path), 'byte')}"
+    )
+
+
+def _source_lines(sources: Sequence[Source]) -> Iterator[str]:
+    if not sources:
+        yield "Sources: none"
+    for source in sources[:_MOST_LISTED]:
+        name = "without a name" if source.name is None else shortened(source.name)
+        yield f"Source: {name}, counting {source.identifier}"
+    if len(sources) > _MOST_LISTED:
+        yield f"Sources: {counted(len(sources) - _MOST_LISTED, 'more source')}"
+
+
+def _classes(counts: ScoreCounts) -> str:
+    seen, positive = counts.origin.classes
+    if positive is None:
+        return "names unknown"
+    negatives = [label for label in seen if label != positive]
+    known = f"{shortened(positive)} is positive"
+    return f"{known}, {shortened(negatives[0])} is negative" if negatives else known
+
+
+def _group_line(counts: ScoreCounts) -> str:
+    if counts.groups is None:
+        return "Groups: none"
+    columns = " x ".join(map(shortened_label, columns_of(counts)))
+    groups = list(map(shortened_label, counts.groups))
+    if len(groups) > _MOST_LISTED:
+        half = _MOST_LISTED // 2
+        groups = [*groups[:half], "...", *groups[-half:]]
+    return f"Groups: {counted(len(counts), 'group')} by {columns}: {'; '.join(groups)}"
+
+
+def _range(counts: ScoreCounts) -> str:
+    scores = counts.cells.scores
+    return f" from {scores.min():g} to {scores.max():g}" if scores.size else ""
+
+
+# Disclosure ----------------------------------------------------------------------------
+
+
+def _disclosures(counts: ScoreCounts) -> Iterator[str]:
+    """Yield sentences with numbers on what the counts reveal about single rows."""
+    _, _, negatives, positives, weights = counts.cells
+    n_rows = negatives.astype(np.int64) + positives.astype(np.int64)
+    if not n_rows.size:
+        yield "Nothing: there are no rows."
+        return
+    n_cells, n_single = n_rows.size, int((n_rows == 1).sum())
+    values = ["group", "score", "class"] if counts.groups is not None else ["score", "class"]
+    values += ["weight"] if weights is not None else []
+    if n_single == 0:
+        yield f"None of {counted(n_cells, 'cell')} holds a single row."
+    else:
+        of_rows = "this row" if n_single == 1 else f"these {n_single:,} rows"
+        yield (
+            f"{n_single:,} of {counted(n_cells, 'cell')} {'holds' if n_single == 1 else 'hold'} a "
+            f"single row: the file gives back {enumerated(values)} of {of_rows}."
+        )
+    has_one_class = (negatives == 0) | (positives == 0)
+    n_known = int(n_rows[has_one_class].sum())
+    known = "group and score" if counts.groups is not None else "score"
+    yield (
+        f"{int(has_one_class.sum()):,} of {counted(n_cells, 'cell')} hold rows of one class: "
+        f"anyone who knows a person's {known} learns the class of "
+        f"{n_known:,} of {counted(int(n_rows.sum()), 'row')}."
+    )
+    yield f"The smallest cell has {counted(int(n_rows.min()), 'row')}."
+    if counts.groups:
+        yield _smallest_group(counts, counts.groups)
+    names = ["the labels of the classes"] if counts.origin.classes.seen else []
+    names += ["the labels of the groups"] if counts.groups is not None else []
+    names += ["the names of the group columns"] if counts.group_names else []
+    names += ["the names of the sources"] if any(s.name for s in counts.sources) else []
+    if names:
+        yield f"The file holds {enumerated(names)}."
+
+
+def _smallest_group(counts: ScoreCounts, groups: tuple[Any, ...]) -> str:
+    n_rows = counts.n_negatives + counts.n_positives
+    smallest = int(n_rows.argmin())
+    others = int((n_rows == n_rows[smallest]).sum()) - 1
+    alike = f", like {counted(others, 'other group')}" if others else ""
+    return (
+        f"The smallest group, {shortened_label(groups[smallest])!r}, has "
+        f"{counted(int(n_rows[smallest]), 'row')}: "
+        f"{counted(int(counts.n_positives[smallest]), 'positive')} and "
+        f"{counted(int(counts.n_negatives[smallest]), 'negative')}{alike}."
+    )

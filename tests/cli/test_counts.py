@@ -1,0 +1,500 @@
+"""Counts between sites: `count`, `merge` and `report`, compared with `audit` on all rows."""
+
+import itertools
+import json
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_cases import COLUMNS, WEIGHTED, aucs_of, expected_aucs, predictions, save, with_gaps
+
+from skfedauc import ScoreCounts
+from skfedauc.cli import count as command
+from skfedauc.cli import merge as merge_command
+from skfedauc.cli.main import main
+
+BOTH = [*COLUMNS, "--group", "sex"]
+NAMED = [*COLUMNS, "--pos-label", "yes"]
+
+
+@pytest.fixture
+def counted(tmp_path, printed_by):
+    """Count a table; return the path of the file."""
+
+    def run(frame, name, *options):
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+        path = tmp_path / f"{name}.skfa"
+        options = [*(options or COLUMNS), "--source", name, "-o", path]
+        printed_by("count", tmp_path / f"{name}.csv", *options)
+        return path
+
+    return run
+
+
+@pytest.fixture
+def sites(frame, counted):
+    """Files of the rows of two sites."""
+    parts = {"oslo": frame.iloc[:150], "bern": frame.iloc[150:]}
+    return [counted(part, name, *BOTH) for name, part in parts.items()]
+
+
+# The numbers of an audit -----------------------------------------------------------------
+
+CASES = {
+    "one column": (COLUMNS, [], []),
+    "two columns": (BOTH, [], []),
+    "weights": ([*WEIGHTED, "--group", "sex"], [], []),
+    "missing groups dropped": (COLUMNS, ["--missing", "drop"], []),
+    "missing groups of two columns": (BOTH, ["--missing", "group"], ["--missing", "group"]),
+}
+
+
+def results_of(command_line, tmp_path, name, capsys):
+    """Printed lines, document and page of a command."""
+    page, document = tmp_path / f"{name}.html", tmp_path / f"{name}.json"
+    options = ["--favorable", "negative", "--threshold", "0.5", "--html", page, "--json", document]
+    assert main([*map(str, command_line), *map(str, options)]) == 0
+    text = capsys.readouterr().out.splitlines()[:-2]
+    return text, json.loads(document.read_text()), page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_report_is_the_audit_of_the_rows(case, tmp_path, capsys, without_plots):
+    columns, on_rows, on_counts = CASES[case]
+    path, counts = tmp_path / "p.csv", tmp_path / "p.skfa"
+    frame = with_gaps(predictions()) if on_rows else predictions()
+    frame.to_csv(path, index=False)
+    assert main(["count", str(path), *columns, *on_rows, "-o", str(counts)]) == 0
+    assert capsys.readouterr().err == ""
+    of_rows = results_of(["audit", path, *columns, *on_rows], tmp_path, "audit", capsys)
+    of_counts = results_of(["report", counts, *on_counts], tmp_path, "report", capsys)
+    check_equal(of_counts, of_rows)
+
+
+def test_missing_groups_may_be_dropped_by_the_report(gaps, tmp_path, capsys, without_plots):
+    """Each report leaves out other rows, which the counts keep as groups."""
+    counts, columns = tmp_path / "gaps.skfa", [*WEIGHTED, "--group", "sex"]
+    assert main(["count", str(gaps), *columns, "--missing", "group", "-o", str(counts)]) == 0
+    capsys.readouterr()
+    drop = ["--missing", "drop"]
+    of_rows = results_of(["audit", gaps, *columns, *drop], tmp_path, "audit", capsys)
+    check_equal(results_of(["report", counts, *drop], tmp_path, "report", capsys), of_rows)
+    frame = with_gaps(predictions())
+    used = frame[frame["w"] > 0]
+    n_dropped = [int(used[by].isna().any(axis=1).sum()) for by in (["g"], ["sex"], ["g", "sex"])]
+    assert [grouping["n_dropped"] for grouping in of_rows[1]["groupings"]] == n_dropped
+
+
+def check_equal(of_counts, of_rows):
+    (text, document, page), (expected_text, expected, expected_page) = of_counts, of_rows
+    # Only the name of the file differs.
+    assert text[1:] == expected_text[1:]
+    assert text[0].split(": ")[1].split(", weighted")[0] in expected_text[0]
+    for key in ("groupings", "n_positives", "n_negatives", "favorable"):
+        assert document[key] == expected[key]
+    assert page.replace("p.skfa", "p.csv").replace("gaps.skfa", "gaps.csv") == expected_page
+
+
+def test_merged_sites_are_all_rows(frame, sites, written, tmp_path, capsys, audit):
+    path = tmp_path / "all.skfa"
+    assert main(["merge", *map(str, sites), "--output", str(path)]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    positives = int((frame["y"] == 1).sum())
+    n_groups = frame[["g", "sex"]].drop_duplicates().shape[0]
+    of_all = f"400 rows, {positives} positives and {400 - positives} negatives"
+    assert printed[0].startswith(f"{sites[0]}: 'oslo': 150 rows, ")
+    assert printed[2:] == [
+        f"sum: 'bern' and 'oslo': {of_all}, {n_groups} groups by g x sex",
+        f"The sum is in {path}.",
+    ]
+    merged = ScoreCounts.load(path)
+    assert merged == ScoreCounts.from_predictions(
+        frame["y"], frame["s"], groups=frame[["g", "sex"]]
+    )
+    assert [source.name for source in merged.sources] == ["bern", "oslo"]
+    assert main(["report", str(path), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["groupings"] == audit(written, *BOTH)["groupings"]
+    for grouping, by in zip(document["groupings"], ["g", "sex", ["g", "sex"]], strict=True):
+        assert aucs_of(grouping) == pytest.approx(expected_aucs(frame, by), abs=1e-12)
+    assert document["sources"] == [source._asdict() for source in merged.sources]
+    assert document["weighted"] is False
+
+
+@pytest.mark.parametrize("sort", [sorted, reversed])
+def test_a_site_may_hold_one_class(frame, tmp_path, capsys, sort):
+    """The other sites hold the other class; names of classes are compared."""
+    frame["y"] = np.where(frame["y"] == 1, "yes", "no")
+    paths = []
+    for name, rows in sort(list(frame.groupby("y"))):
+        rows.to_csv(tmp_path / "p.csv", index=False)
+        paths.append(str(tmp_path / f"{name}.skfa"))
+        assert main(["count", str(tmp_path / "p.csv"), *NAMED, "-o", paths[-1]]) == 0
+        lacking = "negative" if name == "yes" else "positive"
+        warning = f"skfedauc: warning: column 'y' has no {lacking} label among the {len(rows)} rows"
+        assert capsys.readouterr().err.startswith(warning)
+    assert main(["merge", *paths, "-o", str(tmp_path / "all.skfa")]) == 0
+    expected = ScoreCounts.from_predictions(
+        frame["y"], frame["s"], groups=frame["g"].astype(str), pos_label="yes"
+    )
+    merged = ScoreCounts.load(tmp_path / "all.skfa")
+    assert merged == expected
+    assert merged.origin.classes == expected.origin.classes
+
+
+def test_sites_that_name_classes_differently_are_not_merged(frame, counted, tmp_path, error_of):
+    words = np.array(["no", "yes"])[frame["y"]]
+    one = counted(frame.assign(y=words), "one", *NAMED)
+    two = counted(frame.assign(y=words), "two", *COLUMNS, "--pos-label", "no")
+    message = error_of(["merge", one, two, "-o", tmp_path / "all.skfa"])
+    assert "the positive label is not the same for all rows: pos_label is 'no' and 'yes'" in message
+    assert not (tmp_path / "all.skfa").exists()
+
+
+# Merging ---------------------------------------------------------------------------------
+
+
+def test_a_counting_is_merged_once(frame, sites, tmp_path, error_of, capsys):
+    path, again = tmp_path / "all.skfa", tmp_path / "again.skfa"
+    identifier = ScoreCounts.load(sites[0]).sources[0].identifier
+    assert main(["merge", *map(str, sites), "-o", str(path)]) == 0
+    capsys.readouterr()
+    message = error_of(["merge", path, sites[0], "-o", again])
+    counting = f"the same counting, 'oslo' ({identifier}), is in"
+    assert f"{counting} {path} and {sites[0]}; its rows would count twice: leave one" in message
+    assert message.endswith("leave one file out, or pass --allow-repeated\n")
+    message = error_of(["merge", sites[0], sites[0], "-o", again])
+    assert f"{counting} {sites[0]} twice; its rows would count twice: leave one" in message
+    assert not again.exists()
+    assert main(["merge", str(path), str(sites[0]), "-o", str(again), "--allow-repeated"]) == 0
+    twice = pd.concat([frame, frame.iloc[:150]])
+    assert ScoreCounts.load(again) == ScoreCounts.from_predictions(
+        twice["y"], twice["s"], groups=twice[["g", "sex"]]
+    )
+
+
+def test_groups_must_come_from_the_same_columns(frame, counted, tmp_path, error_of):
+    one = counted(frame, "one", *BOTH)
+    for options in (["--group", "sex", "--group", "g"], ["--group", "sex"]):
+        two = counted(frame, "two", *COLUMNS[:4], *options)
+        message = error_of(["merge", one, two, "-o", tmp_path / "all.skfa"])
+        found = " and ".join(repr(name) for name in options[1::2])
+        assert f"{one} has groups by 'g' and 'sex', and {two} has groups by {found}; " in message
+
+
+def test_names_of_columns_may_differ(frame, counted, tmp_path, capsys):
+    one = counted(frame, "one")
+    two = counted(frame.rename(columns={"g": "place"}), "two", *COLUMNS[:4], "--group", "place")
+    assert main(["merge", str(one), str(two), "-o", str(tmp_path / "all.skfa")]) == 0
+    warning = f"skfedauc: warning: {one} has groups by 'g', and {two} has groups by 'place'; "
+    assert capsys.readouterr().err.startswith(warning)
+    assert main(["report", str(tmp_path / "all.skfa")]) == 0
+    assert "By group: 800 rows, 6 groups\n" in capsys.readouterr().out
+
+
+def test_counts_without_groups(sites, tmp_path, error_of):
+    path = tmp_path / "device.skfa"
+    ScoreCounts.from_predictions([0, 1], [0.1, 0.2]).save(path)
+    message = error_of(["merge", sites[0], path, "-o", tmp_path / "all.skfa"])
+    assert f"{path} has no groups, and other files have groups; name the missing group" in message
+    assert f"{path}: the counts have no groups; name the group" in error_of(["report", path])
+
+
+# Reports ---------------------------------------------------------------------------------
+
+
+def test_labels_of_other_kinds(tmp_path, capsys):
+    """Counts made in Python may have integers and dates as labels."""
+    rng = np.random.default_rng(0)
+    y, s = rng.integers(0, 2, 80), rng.random(80)
+    groups = pd.DataFrame({"day": pd.to_datetime(["2024-01-30", "2024-01-31"] * 40), "id": 7})
+    path = tmp_path / "p.skfa"
+    for by, label in ((["day"], "2024-01-31"), (["id"], 7), (["day", "id"], ["2024-01-31", 7])):
+        ScoreCounts.from_predictions(y, s, groups=groups[by]).save(path)
+        reference = [] if len(by) > 1 else ["--reference", str(label)]
+        assert main(["report", str(path), "--json", *reference]) == 0
+        *_, grouping = json.loads(capsys.readouterr().out)["groupings"]
+        assert (grouping["by"], grouping["groups"][-1]["label"]) == (by, label)
+
+
+def test_a_report_of_one_class(frame, counted, error_of, capsys, tmp_path):
+    counts = ScoreCounts.from_predictions([1, 1], [0.1, 0.2], groups=["a", "b"])
+    counts.save(tmp_path / "p.skfa")
+    message = error_of(["report", tmp_path / "p.skfa"])
+    assert "p.skfa has no negative label among the 2 rows; an AUC needs both classes" in message
+
+
+def test_rows_that_python_has_left_out(tmp_path, printed_by):
+    groups = pd.DataFrame({"g": ["a", "a", "b", "b", None], "h": ["u", "v", "u", None, "v"]})
+    ScoreCounts.from_predictions(
+        [0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.5], groups=groups, missing="drop"
+    ).save(tmp_path / "p.skfa")
+    printed = printed_by("report", tmp_path / "p.skfa")
+    assert "By h: 3 rows, 2 groups, 2 of them undefined" in printed
+    assert printed.count("; 2 rows without 'g' or 'h' dropped\n") == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--reference", "7"], "--reference needs --html or --json"),
+        (["--reference", "7", "--json"], "the groups come from the columns 'g', 'sex'; count with"),
+        (["--threshold", "0.5"], "--threshold needs --html or --json"),
+        (["--html", "{file}"], "--html {file} would overwrite the counts"),
+        (["--json", "{folder}"], "{folder}: cannot be written: Is a directory"),
+        (["--decisions", "d"], "unrecognized arguments: --decisions"),
+        (["--missing", "error"], "invalid choice: 'error'"),
+    ],
+)
+def test_options_of_a_report(sites, tmp_path, error_of, options, message):
+    names = {"file": sites[0], "folder": tmp_path}
+    options = [option.format(**names) for option in options]
+    assert message.format(**names) in error_of(["report", sites[0], *options])
+
+
+# Files -----------------------------------------------------------------------------------
+
+
+def test_what_is_counted_is_printed(gaps, tmp_path, printed_by):
+    frame = with_gaps(predictions())
+    kept = frame[frame["g"].notna() & (frame["w"] > 0)]
+    n_missing = int((frame["g"].isna() & (frame["w"] > 0)).sum())
+    path = tmp_path / "p.skfa"
+    printed = printed_by("count", gaps, *WEIGHTED, "--missing", "drop", "-o", path).splitlines()
+    n_positives = int((kept["y"] == 1).sum())
+    assert printed == [
+        f"{gaps}: {len(kept)} rows, {n_positives} positives and {len(kept) - n_positives} "
+        "negatives, weighted by 'w'",
+        f"6 groups by g; {n_missing} rows without a group dropped",
+        f"The counts are in {path} ({os.path.getsize(path):,} bytes). skfedauc show {path} says "
+        "what they disclose.",
+    ]
+    counts = ScoreCounts.load(path)
+    assert counts == ScoreCounts.from_predictions(
+        kept["y"], kept["s"], groups=kept["g"], sample_weight=kept["w"]
+    )
+    assert (counts.n_missing, counts.group_names) == (n_missing, ("g",))
+    assert [source.name for source in counts.sources] == [None]
+
+
+def test_standard_input_is_counted(frame, monkeypatch, tmp_path, printed_by):
+    import io
+    import sys
+
+    text = frame.to_csv(index=False).encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    assert printed_by("count", "-", *COLUMNS, "-o", tmp_path / "p.skfa").startswith(
+        "standard input: 400 rows, "
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["count", "{file}", *COLUMNS], "required: -o/--output"),
+        (["count", "{file}", *COLUMNS, "-o", "{file}"], "{file} would overwrite the predictions"),
+        (["count", "{file}", *COLUMNS, "-o", "{folder}"], "cannot be written: Is a directory"),
+        (["count", "{file}", *COLUMNS, "-o", "{folder}/no/p.skfa"], "cannot be written: No such"),
+        (
+            ["count", "{file}", *BOTH, "--missing", "drop", "-o", "{folder}/p.skfa"],
+            "pass --missing group here, and --missing drop to skfedauc report",
+        ),
+        (["merge", "{file}", "-o", "{file}"], "would overwrite one of the files to be merged"),
+        (["merge", "-o", "{folder}/all.skfa"], "required: FILE"),
+    ],
+)
+def test_arguments_are_checked_before_files_are_read(
+    written, tmp_path, error_of, monkeypatch, arguments, message
+):
+    monkeypatch.setattr(command, "read_columns", lambda *_: pytest.fail("rows were read"))
+    monkeypatch.setattr(merge_command, "read_counts", lambda *_: pytest.fail("counts were read"))
+    names = {"folder": tmp_path, "file": written}
+    found = error_of([argument.format(**names) for argument in arguments])
+    assert message.format(**names) in found
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("absent.skfa", None, "absent.skfa: no such file"),
+        ("p.skfa", b"", "p.skfa"),
+        ("p.skfa", b"PAR1", "p.skfa"),
+        ("p.csv", b"y,s,g\n0,1,a\n", "; skfedauc audit and skfedauc count read predictions"),
+    ],
+)
+@pytest.mark.parametrize("command_name", ["report", "show", "merge"])
+def test_files_that_hold_no_counts(tmp_path, error_of, command_name, name, content, message):
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    options = ["-o", tmp_path / "all.skfa"] if command_name == "merge" else []
+    found = error_of([command_name, tmp_path / name, *options])
+    assert message in found
+    assert str(tmp_path / name) in found
+    assert not (tmp_path / "all.skfa").exists()
+
+
+@pytest.mark.parametrize("command_name", ["audit", "count"])
+def test_counts_are_no_predictions(sites, tmp_path, error_of, command_name):
+    options = ["-o", tmp_path / "p.skfa"] if command_name == "count" else []
+    message = error_of([command_name, sites[0], *COLUMNS, *options])
+    assert "skfedauc report and skfedauc show read counts" in message
+
+
+def test_a_file_of_counts_is_replaced_or_kept(frame, sites, tmp_path, capsys, monkeypatch):
+    before = sites[0].read_bytes()
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    arguments = ["count", str(tmp_path / "p.csv"), *COLUMNS, "-o", str(sites[0])]
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ScoreCounts, "save", full)
+        assert main(arguments) == 3
+    printed = capsys.readouterr()
+    message = f"{sites[0]}: cannot be written: No space left on device"
+    assert printed.err == f"skfedauc: error: {message}\n"
+    assert printed.out.count("\n") == 2
+    assert sites[0].read_bytes() == before
+    assert main(arguments) == 0
+    assert len(ScoreCounts.load(sites[0])) == 6
+
+
+def test_files_need_pyarrow(written, tmp_path, error_of, monkeypatch):
+    import sys
+
+    for name in [name for name in sys.modules if name.partition(".")[0] == "pyarrow"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    message = error_of(["count", written, *COLUMNS, "-o", tmp_path / "p.skfa"])
+    assert 'pip install "skfedauc[files]"' in message
+
+
+def test_there_is_nothing_to_count(tmp_path, error_of):
+    path = save(tmp_path / "p.csv", "y,s,g,w\n0,1,a,0\n1,2,a,0\n")
+    message = error_of(["count", path, *WEIGHTED, "-o", tmp_path / "p.skfa"])
+    assert f"{path}: there are no rows to count" in message
+    assert not (tmp_path / "p.skfa").exists()
+
+
+# What a file discloses -------------------------------------------------------------------
+
+
+def facts_of(frame, by):
+    """Numbers of `show`, from the rows."""
+    cells = frame.groupby([*by, "s"])["y"].agg(["size", "nunique"])
+    sizes = frame.groupby(by).size()
+    return {
+        "n_cells": len(cells),
+        "n_single": int((cells["size"] == 1).sum()),
+        "n_one_class": int((cells["nunique"] == 1).sum()),
+        "n_known": int(cells.loc[cells["nunique"] == 1, "size"].sum()),
+        "smallest_cell": cells["size"].min(),
+        "smallest": sizes.min(),
+        "n_distinct": frame["s"].nunique(),
+    }
+
+
+def test_show_says_what_is_in_the_file(frame, counted, printed_by):
+    path = counted(frame, "oslo", *BOTH)
+    printed, found = printed_by("show", path), facts_of(frame, ["g", "sex"])
+    (source,) = ScoreCounts.load(path).sources
+    positives = int((frame["y"] == 1).sum())
+    lines = printed.splitlines()
+    assert lines[0] == f"{path}: 400 rows, {positives} positives and {400 - positives} negatives"
+    for line in (
+        f"Source: 'oslo', counting {source.identifier}",
+        "Classes: 1 is positive, 0 is negative",
+        "Weights: none; each row counts once",
+        f"- {found['n_single']} of {found['n_cells']} cells hold a single row: the file gives back "
+        f"group, score and class of these {found['n_single']} rows.",
+        f"- {found['n_one_class']} of {found['n_cells']} cells hold rows of one class: anyone who "
+        f"knows a person's group and score learns the class of {found['n_known']} of 400 rows.",
+        f"- The smallest cell has {found['smallest_cell']} row.",
+    ):
+        assert line in lines
+    assert f"Scores: {found['n_distinct']} distinct scores from " in printed
+    assert f"{os.path.getsize(path):,} bytes" in printed
+    assert f", has {found['smallest']} rows: " in printed
+    assert "Groups: 12 groups by g x sex: 007 \N{MIDDLE DOT} f; " in printed
+    assert "; ...; " in printed
+    assert "does not hold features, identifiers of rows, or the order of the rows" in printed
+
+
+def test_show_says_what_weighted_and_merged_files_hold(frame, counted, tmp_path, printed_by):
+    paths = []
+    for i, rows in enumerate(np.array_split(np.arange(400), 8)):
+        paths.append(counted(frame.iloc[rows], f"site {i}", *WEIGHTED))
+    printed_by("merge", *paths, "-o", tmp_path / "all.skfa")
+    printed = printed_by("show", tmp_path / "all.skfa")
+    assert printed.count("Source: 'site ") == 6
+    assert "Sources: 2 more sources\n" in printed
+    assert "the file gives back group, score, class and weight of these " in printed
+    assert "Weights: sums of the rows' weights" in printed
+
+
+def test_show_of_scores_that_repeat(tmp_path, printed_by):
+    path = tmp_path / "p.skfa"
+    counts = ScoreCounts.from_predictions([0, 0, 1, 1] * 3, [0.1, 0.1, 0.1, 0.2] * 3)
+    counts.save(path)
+    printed = printed_by("show", path)
+    assert "- None of 2 cells holds a single row.\n" in printed
+    assert "knows a person's score learns the class of 3 of 12 rows.\n" in printed
+    assert "- The smallest cell has 3 rows.\n" in printed
+    assert "Groups: none\n" in printed
+
+
+def test_names_in_a_file_cannot_control_the_terminal(tmp_path, capsys):
+    counts = ScoreCounts.from_predictions(
+        ["n\x1b", "y"], [0.1, 0.2], groups=pd.Series(["\x1b[31m"] * 2, name="g\x1b"), pos_label="y"
+    )
+    counts.save(tmp_path / "p.skfa", source="oslo\x1b[2J")
+    for arguments in (["show"], ["report"], ["merge", "-o", str(tmp_path / "all.skfa")]):
+        name, *options = arguments
+        assert main([name, str(tmp_path / "p.skfa"), *options]) == 0
+        printed = capsys.readouterr().out
+        assert all(char.isprintable() or char == "\n" for char in printed)
+
+
+# Hints -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["adit", "p.csv"], "there is no command 'adit'; the commands are audit, count, merge, "),
+        (["adit", "p.csv"], "; did you mean audit? (see skfedauc --help)"),
+        (["reprot", "p.skfa"], "; did you mean report?"),
+        (["audit", "p.csv", "--level", "y"], "unrecognized arguments: --level; did you mean --la"),
+        (
+            ["audit", "p.csv", "--groups=g"],
+            "arguments: --groups; did you mean --group?",
+        ),
+        (["count", "p.csv", "--out", "x"], "unrecognized arguments: --out; did you mean --output?"),
+        (["show", "p.skfa", "--json"], "unrecognized arguments: --json (see skfedauc show --help)"),
+        (["show", "p.skfa", "q.skfa"], "unrecognized arguments: q.skfa"),
+    ],
+)
+def test_misspelled_commands_and_options(error_of, arguments, message):
+    assert message in error_of(arguments)
+
+
+@pytest.mark.parametrize("name", ["--my score", "-score"])
+def test_columns_may_have_names_like_options(tmp_path, printed_by, name):
+    rows = pd.DataFrame({"y": [0, 1], name: [0.1, 0.2], "g": "a"})
+    rows.to_csv(tmp_path / "p.csv", index=False)
+    columns = ["--label", "y", f"--score={name}", "--group", "g"]
+    assert "By g: 2 rows" in printed_by("audit", tmp_path / "p.csv", *columns)
+    if " " in name:
+        columns = ["--label", "y", "--score", name, "--group", "g"]
+        assert "By g: 2 rows" in printed_by("audit", tmp_path / "p.csv", *columns)
+
+
+def test_every_command_has_help(capsys):
+    for name in ("audit", "count", "merge", "report", "show"):
+        with pytest.raises(SystemExit):
+            main([name, "--help"])
+        printed = capsys.readouterr().out
+        assert f"  skfedauc {name} " in printed
+        assert max(itertools.chain([0], map(len, printed.splitlines()))) <= 110
