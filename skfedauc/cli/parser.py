@@ -149,10 +149,6 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     commands = program.add_subparsers(dest="command", metavar="COMMAND")
     parsers = {}
     for name, command in _COMMANDS.items():
-        layout: dict[str, Any] = {
-            "description": command.about,
-            "epilog": _epilog([command.example]),
-        }
         parsers[name] = commands.add_parser(
             name, help=command.about, description=command.about, epilog=_epilog([command.example])
         )

@@ -108,8 +108,12 @@ def _disclosures(counts: ScoreCounts) -> Iterator[str]:
         yield "Nothing: there are no rows."
         return
     n_cells, n_single = n_rows.size, int((n_rows == 1).sum())
-    values = ["group", "score", "class"] if counts.groups is not None else ["score", "class"]
-    values += ["weight"] if weights is not None else []
+    known = ["group", "score"] if counts.groups is not None else ["score"]
+    values = [*known, "class", *(["weight"] if weights is not None else [])]
+    yield (
+        f"The number of rows of each {enumerated(values[: len(known) + 1])}. Only rows that agree "
+        "in all of these cannot be distinguished."
+    )
     if n_single == 0:
         yield f"None of {counted(n_cells, 'cell')} holds a single row."
     else:
@@ -120,10 +124,9 @@ def _disclosures(counts: ScoreCounts) -> Iterator[str]:
         )
     has_one_class = (negatives == 0) | (positives == 0)
     n_known = int(n_rows[has_one_class].sum())
-    known = "group and score" if counts.groups is not None else "score"
     yield (
         f"{int(has_one_class.sum()):,} of {counted(n_cells, 'cell')} hold rows of one class: "
-        f"anyone who knows a person's {known} learns the class of "
+        f"anyone who knows a person's {enumerated(known)} learns the class of "
         f"{n_known:,} of {counted(int(n_rows.sum()), 'row')}."
     )
     yield f"The smallest cell has {counted(int(n_rows.min()), 'row')}."

@@ -407,6 +407,8 @@ def test_show_says_what_is_in_the_file(frame, counted, printed_by):
         f"Source: 'oslo', counting {source.identifier}",
         "Classes: 1 is positive, 0 is negative",
         "Weights: none; each row counts once",
+        "- The number of rows of each group, score and class. Only rows that agree in all of these "
+        "cannot be distinguished.",
         f"- {found['n_single']} of {found['n_cells']} cells hold a single row: the file gives back "
         f"group, score and class of these {found['n_single']} rows.",
         f"- {found['n_one_class']} of {found['n_cells']} cells hold rows of one class: anyone who "
