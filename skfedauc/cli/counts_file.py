@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
 
 from skfedauc._words import counted, enumerated, shortened, shortened_label
 from skfedauc.cli.arguments import ENDINGS
@@ -76,7 +75,9 @@ def versions_of(path: str) -> tuple[str, int]:
 
 def columns_of(counts: ScoreCounts) -> tuple[str, ...]:
     """Return the names of the group columns; "group", or "group_1" and so on, without names."""
-    first: Any = counts.groups[0] if counts.groups else None
+    if not counts.groups:
+        return counts.group_names or ("group",)
+    first = counts.groups[0]
     n_columns = len(first) if isinstance(first, tuple) else 1
     if len(counts.group_names) == n_columns:
         return counts.group_names

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
-from skfedauc._words import listed, shortened
+from skfedauc._words import enumerated, listed, shortened
 from skfedauc.cli.arguments import MergeArguments
 from skfedauc.cli.counts_file import (
     columns_of,
@@ -36,12 +37,14 @@ def merge(arguments: MergeArguments) -> Iterator[list[str]]:
         counts = read_counts(path)
         checked.add(path, counts)
         lines.append(_line(path, counts))
+    checked.check_classes()
     checked.check_groups()
     if not arguments.allow_repeated:
         checked.check_repetitions()
-    repeated = "allow" if arguments.allow_repeated else "raise"
     try:
-        whole = ScoreCounts.merge(arguments.files, repeated=repeated)
+        whole = ScoreCounts.merge(
+            arguments.files, repeated="allow" if arguments.allow_repeated else "raise"
+        )
     except (ValueError, TypeError) as error:
         raise CommandError(str(error).removesuffix(".")) from None
     yield [*lines, _line("sum", whole)]
@@ -64,13 +67,33 @@ class _Files:
         # Files by the columns of their groups; the columns of a file without groups are None.
         self._by_columns: dict[tuple[str, ...] | None, list[str]] = {}
         self._by_identifier: dict[str, list[tuple[str, str | None]]] = {}
+        # Files by their positive label, and by labels of classes
+        self._by_positive: dict[Any, str] = {}
+        self._by_label: dict[Any, str] = {}
 
     def add(self, path: str, counts: ScoreCounts) -> None:
-        columns = None if counts.groups is None else columns_of(counts)
-        self._by_columns.setdefault(columns, []).append(path)
+        seen, positive = counts.origin.classes
+        if positive is not None:
+            self._by_positive.setdefault(positive, path)
+            seen = (*seen, positive)
+        for label in seen:
+            self._by_label.setdefault(label, path)
+        if counts.groups != ():  # counts without rows go with any groups
+            columns = None if counts.groups is None else columns_of(counts)
+            self._by_columns.setdefault(columns, []).append(path)
         for source in counts.sources:
             countings = self._by_identifier.setdefault(source.identifier, [])
             countings.append((path, source.name))
+
+    def check_classes(self) -> None:
+        """Refuse files with other positive labels, or with more than two class labels."""
+        for by, most, noun, mend in (
+            (self._by_positive, 1, "positive labels", "count them with the same --pos-label"),
+            (self._by_label, 2, "class labels", "give the classes the same names, and count again"),
+        ):
+            if len(by) > most:
+                found = enumerated([f"{shortened(label)} in {by[label]}" for label in [*by][:4]])
+                raise CommandError(f"the files have {len(by)} {noun}, {found}; {mend}")
 
     def check_groups(self) -> None:
         """Refuse files whose groups come from other columns; warn if only names differ."""

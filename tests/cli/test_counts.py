@@ -143,12 +143,21 @@ def test_a_site_may_hold_one_class(frame, tmp_path, capsys, sort):
     assert merged.origin.classes == expected.origin.classes
 
 
-def test_sites_that_name_classes_differently_are_not_merged(frame, counted, tmp_path, error_of):
-    words = np.array(["no", "yes"])[frame["y"]]
-    one = counted(frame.assign(y=words), "one", *NAMED)
-    two = counted(frame.assign(y=words), "two", *COLUMNS, "--pos-label", "no")
-    message = error_of(["merge", one, two, "-o", tmp_path / "all.skfa"])
-    assert "the positive label is not the same for all rows: pos_label is 'no' and 'yes'" in message
+@pytest.mark.parametrize(
+    ("words", "options", "message"),
+    [
+        (["no", "yes"], ["no"], "2 positive labels, 'yes' in {one} and 'no' in {two}; count them"),
+        (["No", "yes"], ["yes"], "3 class labels, 'no' in {one}, 'yes' in {one} and 'No' in {two}"),
+    ],
+)
+def test_sites_that_name_classes_differently_are_not_merged(
+    frame, counted, tmp_path, error_of, words, options, message
+):
+    one = counted(frame.assign(y=np.array(["no", "yes"])[frame["y"]]), "one", *NAMED)
+    two = frame.assign(y=np.array(words)[frame["y"]])
+    two = counted(two, "two", *COLUMNS, "--pos-label", *options)
+    found = error_of(["merge", one, two, "-o", tmp_path / "all.skfa"])
+    assert f"error: the files have {message.format(one=one, two=two)}" in found
     assert not (tmp_path / "all.skfa").exists()
 
 
@@ -191,6 +200,16 @@ def test_names_of_columns_may_differ(frame, counted, tmp_path, capsys):
     assert capsys.readouterr().err.startswith(warning)
     assert main(["report", str(tmp_path / "all.skfa")]) == 0
     assert "By group: 800 rows, 6 groups\n" in capsys.readouterr().out
+
+
+def test_a_file_without_rows(sites, tmp_path, printed_by, error_of):
+    path = tmp_path / "empty.skfa"
+    groups = pd.DataFrame({"g": ["a"], "sex": ["f"]}).iloc[:0]
+    ScoreCounts.from_predictions([], [], groups=groups).save(path)
+    printed_by("merge", path, *sites, "-o", tmp_path / "all.skfa")
+    assert ScoreCounts.load(tmp_path / "all.skfa").n_positives.sum() > 0
+    assert "- Nothing: there are no rows.\n" in printed_by("show", path)
+    assert "no positive label among the 0 rows" in error_of(["report", path])
 
 
 def test_counts_without_groups(sites, tmp_path, error_of):

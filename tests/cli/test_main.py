@@ -110,6 +110,22 @@ print("loaded:", *sys.modules)
     assert {"numpy", "pandas", "sklearn", "scipy"}.isdisjoint(loaded)
 
 
+def test_counts_are_made_merged_and_shown_without_scikit_learn(written, tmp_path):
+    counts, merged = str(tmp_path / "p.skfa"), str(tmp_path / "all.skfa")
+    code = f"""
+import sys
+from skfedauc.cli.main import main
+assert main({["count", written, *COLUMNS, "-o", counts]}) == 0
+assert main({["merge", counts, "-o", merged]}) == 0
+assert main({["show", merged]}) == 0
+print("loaded:", *sys.modules)
+"""
+    _, printed, _ = run("-c", code)
+    loaded = printed.partition("loaded: ")[2].split()
+    assert "skfedauc.cli.show" in loaded
+    assert {"sklearn", "scipy", "fairlearn", "matplotlib", "joblib"}.isdisjoint(loaded)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 def test_an_interrupt_while_modules_are_imported(written, tmp_path):
     """Sent by the first module that the command line imports, argparse."""

@@ -13,6 +13,7 @@ import pytest
 from cli_cases import COLUMNS, LONG, check_rows, rows_read, save
 
 from skfedauc.cli import predictions_file
+from skfedauc.cli.arguments import ENDINGS
 from skfedauc.cli.main import main
 
 
@@ -21,6 +22,10 @@ def write(frame, path, separator=","):
         frame.to_parquet(path)
     else:
         frame.to_csv(path, index=False, sep=separator)
+
+
+def test_help_lists_the_endings_that_are_read():
+    assert tuple(predictions_file.READERS) == ENDINGS
 
 
 # Files that are read -------------------------------------------------------------------

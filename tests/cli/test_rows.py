@@ -287,7 +287,12 @@ def test_integers_written_as_floats_are_integers(tmp_path, cells, labels):
         (
             "y,s,g\n0,1,\n1,2,(missing)\n",
             [*COLUMNS, "--missing", "group"],
-            "a group called '(missing)' already",
+            "a group called '(missing)' already; rename that group, or pass --missing drop",
+        ),
+        (
+            "y,s,g,h\n0,1,,a\n1,2,(missing),a\n",
+            [*COLUMNS, "--group", "h", "--missing", "drop"],
+            "column 'g' has rows without a label, and a group called '(missing)' already; rename",
         ),
         ("y,s,g,w\n0,1,a,-1\n1,2,a,1\n", WEIGHTED, "data row 1 ('-1')"),
         (
