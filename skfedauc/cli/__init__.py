@@ -1,1 +1,1 @@
-"""The command line: an audit of a file of predictions, and an example without a file."""
+"""The command line: audits of predictions, counts that sites share, and an example."""

@@ -8,10 +8,12 @@ import math
 from skfedauc._words import shortened
 from skfedauc.cli.arguments import ENDINGS, STDIN
 
+_COUNTS = "counts that `count` or `merge` has written"
+
 
 def add_audit(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `audit`."""
-    _add_predictions(parser)
+    _add_predictions(parser, "drop them from the reports by that column (drop)")
     _add_outputs_of_report(parser)
     parser.add_argument(
         "--decisions",
@@ -23,7 +25,7 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
 
 def add_count(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `count`."""
-    _add_predictions(parser)
+    _add_predictions(parser, "drop them (drop, with a single --group)")
     parser.add_argument(
         "--source",
         metavar="NAME",
@@ -34,7 +36,7 @@ def add_count(parser: argparse.ArgumentParser) -> None:
 
 def add_merge(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `merge`."""
-    parser.add_argument("files", metavar="FILE", nargs="+", help="counts that `count` has written")
+    parser.add_argument("files", metavar="FILE", nargs="+", help=_COUNTS)
     _add_output(parser)
     parser.add_argument(
         "--allow-repeated",
@@ -66,7 +68,7 @@ def add_show(parser: argparse.ArgumentParser) -> None:
 # Shared options ------------------------------------------------------------------------
 
 
-def _add_predictions(parser: argparse.ArgumentParser) -> None:
+def _add_predictions(parser: argparse.ArgumentParser, dropping: str) -> None:
     add = parser.add_argument
     add(
         "file",
@@ -100,8 +102,8 @@ def _add_predictions(parser: argparse.ArgumentParser) -> None:
         "--missing",
         choices=["error", "drop", "group"],
         default="error",
-        help="what to do with rows whose group is empty: stop (error), drop them from the reports "
-        "by that column (drop), or make them a group of their own (group) (default: %(default)s)",
+        help=f"what to do with rows whose group is empty: stop (error), {dropping}, or make them a "
+        "group of their own (group) (default: %(default)s)",
     )
     add(
         "--encoding",
@@ -120,8 +122,7 @@ def _add_predictions(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_counts(parser: argparse.ArgumentParser) -> None:
-    help_text = "counts that `count` or `merge` has written"
-    parser.add_argument("file", metavar="FILE", help=help_text)
+    parser.add_argument("file", metavar="FILE", help=_COUNTS)
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
