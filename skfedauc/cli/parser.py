@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import itertools
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, NoReturn
@@ -99,7 +100,7 @@ def parse(argv: Sequence[str] | None) -> Arguments | None:
     """
     words = sys.argv[1:] if argv is None else list(argv)
     program, parsers = _parsers()
-    _check_spelling(words, parsers)
+    _check_spelling(words, program, parsers)
     values = vars(program.parse_args(words))
     command = values.pop("command")
     if command is None:
@@ -175,24 +176,25 @@ class _Version(argparse.Action):
 # Spelling ------------------------------------------------------------------------------
 
 
-def _check_spelling(words: Sequence[str], parsers: dict[str, _Parser]) -> None:
-    """Refuse an unknown command, and unknown long options of a command, with a hint.
+def _check_spelling(words: Sequence[str], program: _Parser, parsers: dict[str, _Parser]) -> None:
+    """Refuse an unknown command, and unknown long options, with a hint.
 
     argparse reports a missing argument first, although the argument may only be misspelled.
     """
-    place = next((i for i, word in enumerate(words) if not word.startswith("-")), None)
-    if place is None:
-        return
-    command = words[place]
-    if command not in parsers:
-        raise CommandError(
-            f"there is no command {shortened(command)}; the commands are {', '.join(parsers)}"
-            f"{_nearest(command, parsers)} (see {PROG} --help)"
-        )
-    parser = parsers[command]
-    for word in words[place + 1 :]:
-        if word == "--":
-            return
+    place = next((i for i, word in enumerate(words) if not word.startswith("-")), len(words))
+    _check_options(words[:place], program)
+    if place < len(words):
+        command = words[place]
+        if command not in parsers:
+            raise CommandError(
+                f"there is no command {shortened(command)}; the commands are {', '.join(parsers)}"
+                f"{_nearest(command, parsers)} (see {PROG} --help)"
+            )
+        _check_options(words[place + 1 :], parsers[command])
+
+
+def _check_options(words: Iterable[str], parser: _Parser) -> None:
+    for word in itertools.takewhile(lambda word: word != "--", words):
         option = word.partition("=")[0]
         # argparse takes a word with a space as a value, even if it begins with a dash.
         is_option = option.startswith("--") and " " not in option

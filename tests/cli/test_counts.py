@@ -487,6 +487,7 @@ def test_names_in_a_file_cannot_control_the_terminal(tmp_path, capsys):
         (["adit", "p.csv"], "there is no command 'adit'; the commands are audit, count, merge, "),
         (["adit", "p.csv"], "; did you mean audit? (see skfedauc --help)"),
         (["reprot", "p.skfa"], "; did you mean report?"),
+        (["--verison"], "unrecognized arguments: --verison; did you mean --version?"),
         (["audit", "p.csv", "--level", "y"], "unrecognized arguments: --level; did you mean --la"),
         (
             ["audit", "p.csv", "--groups=g"],
