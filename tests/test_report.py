@@ -866,3 +866,14 @@ def test_rows_that_are_tested_several_times_give_areas_without_p_values():
     pd.testing.assert_frame_equal(twice.abroca("a"), once.abroca("a"))
     with pytest.raises(ValueError, match="n_resamples must be 0: rows are in several test sets"):
         twice.abroca("a", n_resamples=10, random_state=0)
+
+
+@pytest.mark.parametrize(
+    "name", ["pooled", "worst", "difference", "ratio", "cross_difference", "tau"]
+)
+def test_an_undefined_statistic_warns_at_its_first_access(name):
+    report = GroupAUC.from_predictions([1, 1], [0.2, 0.6], groups=["a", "b"])
+    with pytest.warns(UndefinedMetricWarning) as caught:
+        assert np.isnan(getattr(report, name))
+    assert str(caught[-1].message).endswith("so the result is NaN.")
+    assert np.isnan(getattr(report, name))  # warnings are errors

@@ -337,22 +337,22 @@ class GroupAUC:
         of_group = average_weights(weights, self.pairs)
         return self._estimates.value_of(lambda found: average(found, lambda _: of_group))
 
-    @property
+    @functools.cached_property
     def worst(self) -> float:
         """Smallest group AUC."""
         return self.statistic("worst")
 
-    @property
+    @functools.cached_property
     def difference(self) -> float:
         """Largest minus smallest group AUC; NaN with fewer than two defined groups."""
         return self.statistic("difference")
 
-    @property
+    @functools.cached_property
     def ratio(self) -> float:
         """Smallest over largest group AUC; NaN with fewer than two defined groups."""
         return self.statistic("ratio")
 
-    @property
+    @functools.cached_property
     def cross_difference(self) -> float:
         """Largest difference, over pairs of groups, between their two cross AUCs.
 
@@ -1005,7 +1005,7 @@ class GroupAUC:
 
     # Spread of the true AUCs -------------------------------------------------------------
 
-    @property
+    @functools.cached_property
     def tau(self) -> float:
         """Standard deviation of the groups' true AUCs, by restricted maximum likelihood (REML).
 
