@@ -36,7 +36,7 @@ nitpicky = True
 toc_object_entries_show_parents = "hide"
 default_role = "autolink"  # a link if the word is an object, otherwise emphasis
 # Ordinary words in docstrings that are also names of modules.
-ORDINARY = "audit|counts|datasets|metrics|mitigation|plotting|report|scoring"
+ORDINARY = "audit|boosting|counts|datasets|metrics|mitigation|plotting|report|scoring"
 nitpick_ignore_regex = [("py:obj", f"({ORDINARY})")]
 
 # Pages in Markdown --------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def refer_to_public_name(app, env, node, contnode):
     """Resolve a public name that a docstring mentions without its package."""
     if node.get("refdomain") != "py" or node["reftarget"].startswith("skfedauc."):
         return None
-    for module in ("skfedauc", "skfedauc.plotting", "skfedauc.datasets"):
+    for module in ("skfedauc", "skfedauc.boosting", "skfedauc.plotting", "skfedauc.datasets"):
         found = env.get_domain("py").resolve_xref(
             env,
             node["refdoc"],

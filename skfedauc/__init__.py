@@ -1,6 +1,7 @@
 """AUC over groups for scikit-learn: devices, hospitals, shops, folds, people.
 
-`skfedauc.plotting` holds the displays, and `skfedauc.datasets` simulates data with known AUCs.
+`skfedauc.plotting` holds the displays, `skfedauc.boosting` the metrics for XGBoost and LightGBM,
+and `skfedauc.datasets` simulates data with known AUCs.
 
 Modules are imported when a name is first used. Counting rows on a device therefore needs only
 numpy (and pandas, if labels are neither integers nor booleans), not scikit-learn.
@@ -75,7 +76,7 @@ _MODULES = {
     "show_versions": "_versions",
 }
 
-_PUBLIC_MODULES = ("datasets", "plotting")
+_PUBLIC_MODULES = ("boosting", "datasets", "plotting")
 
 
 def __getattr__(name: str) -> Any:

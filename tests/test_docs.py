@@ -38,7 +38,7 @@ def public_members(cls):
 
 # Names that users import, with the module if it is not skfedauc itself.
 PUBLIC = {name: getattr(skfedauc, name) for name in skfedauc.__all__}
-for module in (skfedauc.datasets, skfedauc.plotting):
+for module in (skfedauc.boosting, skfedauc.datasets, skfedauc.plotting):
     prefix = module.__name__.removeprefix("skfedauc.")
     PUBLIC |= {f"{prefix}.{name}": getattr(module, name) for name in module.__all__}
 
@@ -94,6 +94,8 @@ def test_code_blocks_give_what_stands_below_them(page, monkeypatch, tmp_path):
             run_python(block, line, namespace, page)
         elif language == "console":
             run_commands(block)
+        elif language == "pycon":
+            pass  # needs a package that the `test` extra does not install: tests/engines runs it
         else:
             # What sets a machine up cannot be run here: CI runs it.
             assert language == "sh"

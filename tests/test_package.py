@@ -25,7 +25,7 @@ LAYERS = [
     {"inference", "datasets", "mitigation"},
     {"report"},
     {"metrics"},
-    {"scoring"},
+    {"scoring", "boosting"},
     {"model_selection"},
     {"plotting"},
     {"audit"},
@@ -110,7 +110,7 @@ def test_every_public_name_resolves():
         _ = skfedauc.GroupAUCDisplay
     with pytest.raises(AttributeError, match=r"import it from skfedauc\.datasets"):
         _ = skfedauc.make_group_scores
-    assert {"datasets", "plotting"} <= set(dir(skfedauc))
+    assert {"boosting", "datasets", "plotting"} <= set(dir(skfedauc))
 
 
 def test_star_import_gives_the_public_names():

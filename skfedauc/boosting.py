@@ -1,0 +1,518 @@
+"""Evaluation metrics for XGBoost and LightGBM: exact pooled and group AUCs in every round.
+
+Neither library is imported before a metric needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc import _input, _words
+from skfedauc.counts import ScoreCounts
+from skfedauc.pairs import GroupPairs
+from skfedauc.report import (
+    STATISTICS,
+    GroupEstimates,
+    ScorerStatistic,
+    Undefined,
+    UndefinedPolicy,
+    check_statistic,
+    check_undefined,
+)
+
+__all__ = ["LightGBMMetric", "XGBoostMetric"]
+
+Groups: TypeAlias = Sequence[tuple[Any, Any]] | Callable[[Any], Any] | None
+
+# First byte of a message between workers
+_COUNTS, _ERROR = b"c", b"e"
+
+# Parameters of LightGBM, with aliases, that name the machines of a distributed training
+_MACHINES = ("machines", "workers", "nodes")
+_N_MACHINES = ("num_machines", "num_machine")
+
+
+class _EvaluationSet(NamedTuple):
+    """Labels and groups of the rows of one evaluation set.
+
+    Attributes
+    ----------
+    positive : ndarray of bool, shape (n_rows,)
+    codes : ndarray of intp, shape (n_rows,)
+        Group number of each row; -1 for rows without a group label that are left out.
+    labels : ndarray of shape (n_groups,)
+        Sorted group labels.
+    """
+
+    positive: NDArray[np.bool_]
+    codes: NDArray[np.intp]
+    labels: NDArray[Any]
+
+
+class _GroupMetric:
+    """Metric of one group statistic; subclasses have the interface of one library.
+
+    Parameters
+    ----------
+    statistic : str
+    groups : list of tuples, callable or None
+    undefined : {"skip", "ignore", "raise"} or float
+    missing : {"raise", "drop", "group"}
+    """
+
+    _dataset = "dataset"  # name of the library's class in messages
+
+    def __init__(
+        self, statistic: ScorerStatistic, groups: Groups, undefined: Undefined, missing: Any
+    ) -> None:
+        self._statistic = check_statistic(statistic, scorer=True)
+        self._undefined = check_undefined(undefined)
+        self._missing = _input.check_missing(missing)
+        self._function = groups if callable(groups) else None
+        self._sets = () if groups is None or callable(groups) else self._checked_sets(groups)
+        self.__name__ = f"auc_{self._statistic}"
+
+    def _checked_sets(self, groups: Any) -> tuple[_EvaluationSet, ...]:
+        is_list = isinstance(groups, list | tuple) and len(groups) > 0
+        if not is_list or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in groups):
+            raise TypeError(
+                "groups must be a list with a tuple (y, groups) for each evaluation set, such as "
+                f"groups=[(y_valid, site_valid)], or a function of a {self._dataset}; got "
+                f"{_input.kind_in_words(groups)}."
+            )
+        sets: list[_EvaluationSet] = []
+        for position, (y, labels) in enumerate(groups):
+            _input.check_row_order({"y": y, "groups": labels})
+            codes, known = _input.encode_groups(labels, missing=self._missing)
+            # The arrays may be those of the user, who may change them.
+            one = _EvaluationSet(
+                _positives(y, f"y of groups[{position}]").copy(), codes.copy(), known.copy()
+            )
+            _input.check_length("groups", one.codes.size, "y", one.positive.size)
+            for before, other in enumerate(sets):
+                if np.array_equal(one.positive, other.positive) and not _same_groups(one, other):
+                    raise ValueError(
+                        f"groups[{before}] and groups[{position}] have the same labels y in every "
+                        f"row, {_words.counted(one.positive.size, 'row')}, and different groups, "
+                        "so the metric cannot distinguish these evaluation sets. Put the rows of "
+                        "one of them in another order, or train on a "
+                        f"{self._dataset} and pass a function of it."
+                    )
+            sets.append(one)
+        return tuple(sets)
+
+    def _counts(self, y: Any, scores: Any, weights: Any, dataset: Any) -> ScoreCounts:
+        """Count the rows of an evaluation set; `dataset` is None if the library passes arrays."""
+        scores = np.asarray(scores)
+        if scores.ndim > 1:
+            raise ValueError(
+                "the metric needs one score per row, as binary objectives give; got predictions "
+                f"of shape {scores.shape}."
+            )
+        positive = _positives(y, "the labels of the evaluation set")
+        if self._function is not None:
+            rows = _input.check_rows(
+                positive,
+                scores,
+                self._groups_of(dataset, positive.size),
+                weights,
+                missing=self._missing,
+                warn_labels=False,
+            )
+        elif self._sets:
+            found = self._found(positive)
+            kept = slice(None) if found.codes.min(initial=0) >= 0 else found.codes >= 0
+            rows = _input.check_rows(
+                positive[kept],
+                scores[kept],
+                found.codes[kept],
+                None if weights is None else weights[kept],
+                warn_labels=False,
+            )
+            # Group labels were encoded once, by the constructor.
+            if rows.labels is not None:
+                rows = rows._replace(labels=_input.some_labels(found.labels, rows.labels))
+        else:
+            rows = _input.check_rows(positive, scores, None, weights, warn_labels=False)
+        return ScoreCounts.of_rows(rows)
+
+    def _groups_of(self, dataset: Any, n_rows: int) -> Any:
+        if dataset is None or self._function is None:
+            raise TypeError(
+                f"groups is a function of a {self._dataset}, and the library passes only arrays to "
+                "the metric. Pass groups=[(y_valid, groups_valid)], or train on a "
+                f"{self._dataset}."
+            )
+        groups = self._function(dataset)
+        size = groups.shape[0] if hasattr(groups, "shape") else len(groups)
+        _input.check_length("the result of groups", size, "the evaluation set", n_rows)
+        return groups
+
+    def _found(self, positive: NDArray[np.bool_]) -> _EvaluationSet:
+        """Return the evaluation set with these labels."""
+        for one in self._sets:
+            if np.array_equal(one.positive, positive):
+                return one
+        of_size = [one for one in self._sets if one.positive.size == positive.size]
+        if of_size:
+            row = int(np.flatnonzero(of_size[0].positive != positive)[0])
+            reason = (
+                f"the y of {_words.counted(positive.size, 'row')} in groups differs from its "
+                f"labels, first in row {row}"
+            )
+        else:
+            sizes = _words.enumerated([f"{one.positive.size:,}" for one in self._sets])
+            reason = f"groups has evaluation sets of {sizes} rows"
+        raise ValueError(
+            f"groups has no tuple (y, groups) for an evaluation set of "
+            f"{_words.counted(positive.size, 'row')}: {reason}. Add a tuple for every set that is "
+            "evaluated, with the rows in their order, or do not evaluate this set. A worker of a "
+            "cluster that evaluates a part of the rows needs the labels and groups of this part."
+        )
+
+    def _value(self, counts: ScoreCounts) -> float:
+        """Compute the statistic; greater is better."""
+        policy = UndefinedPolicy(self._undefined)
+        estimates = GroupEstimates(GroupPairs(counts), policy)
+        value = estimates.value_of(STATISTICS[self._statistic.removeprefix("neg_")].compute)
+        return -value if self._statistic.startswith("neg_") else value
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _GroupMetric:
+        """Return the metric itself, which is immutable: clones share labels and groups."""
+        return self
+
+    def __repr__(self) -> str:
+        parts = [repr(self._statistic)]
+        if self._sets:
+            parts.append(f"groups=<{_words.counted(len(self._sets), 'evaluation set')}>")
+        elif self._function is not None:
+            parts.append(f"groups={self._function!r}")
+        if self._undefined != "skip":
+            parts.append(f"undefined={self._undefined!r}")
+        if self._missing != "raise":
+            parts.append(f"missing={self._missing!r}")
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+
+class XGBoostMetric(_GroupMetric):
+    """Metric for XGBoost that computes a statistic of the AUC over groups in every round.
+
+    Pass it as ``custom_metric=`` to ``xgboost.train``, or as ``eval_metric=`` to
+    ``xgboost.XGBClassifier``. Greater is better. The name of the metric is ``auc_`` followed by the
+    statistic; XGBoost maximizes metrics whose names start with ``auc``, so early stopping needs no
+    further argument.
+
+    In distributed training the workers exchange their score counts, and each worker returns the
+    statistic of all rows. XGBoost's own ``auc`` is then an average over the workers [1]_.
+
+    Parameters
+    ----------
+    statistic : str
+        "pooled", "macro", "samples", "positives", "negatives", "within", "worst", "ratio",
+        "cross", "bias_score", or a negated gap: "neg_difference", "neg_cross_difference",
+        "neg_tau". `group_roc_auc_score` defines them.
+    groups : list of tuples, callable or None, default=None
+        How the metric finds the group of each row of an evaluation set.
+
+        - A list with a tuple ``(y, groups)`` for each evaluation set: the labels that XGBoost gets
+          (0 and 1), and the group labels of the same rows. The metric recognizes an evaluation set
+          by its labels, and raises an error for a set whose labels are not in the list.
+        - A callable ``groups(dmatrix)`` that returns the group label of each row of a
+          ``xgboost.DMatrix``, for ``xgboost.train``, ``xgboost.cv`` and ``xgboost.dask.train``.
+        - None, for the statistic "pooled" only.
+    undefined : {"skip", "ignore", "raise"} or float, default="skip"
+        How to treat groups that lack a class: leave them out with a warning ("skip"), leave them
+        out silently ("ignore"), raise a ValueError ("raise"), or use a number as their AUC. A
+        statistic without a value is NaN, which is not an improvement in early stopping.
+    missing : {"raise", "drop", "group"}, default="raise"
+        How to treat rows without a group label; see `ScoreCounts.from_predictions`.
+
+    Raises
+    ------
+    ValueError
+        If there is no such statistic, or two evaluation sets have the same labels and different
+        groups. In training, if `groups` has no tuple for an evaluation set, in which case all
+        workers raise the error.
+    TypeError
+        If `groups` is of another type.
+
+    See Also
+    --------
+    LightGBMMetric : The metric for LightGBM.
+    make_group_auc_scorer : A scorer for scikit-learn's searches.
+
+    Notes
+    -----
+    The metric counts the predictions that XGBoost passes, with the weights of the evaluation set.
+    These are probabilities in float32, unless the objective is a callable. Rows whose margins
+    differ may have equal probabilities near 0 and 1. XGBoost keeps six decimals of a custom metric,
+    so early stopping takes the first of the rounds whose statistics are equal to six decimals.
+
+    Two evaluation sets that are equal in all labels cannot be distinguished if only one of them is
+    in the list, for instance two sets of the same size that are sorted by label. A metric holds the
+    labels and groups, and so does the pickle of an estimator with the metric.
+
+    In every round, the workers exchange score counts, about 16 bytes for each distinct score and
+    group, by ``xgboost.collective``. The exchange needs ``pip install "skfedauc[files]"``. Training
+    that is split by columns is not supported.
+
+    References
+    ----------
+    .. [1] XGBoost Parameters, ``eval_metric``.
+       https://xgboost.readthedocs.io/en/stable/parameter.html
+
+    Examples
+    --------
+    XGBoost calls the metric in this way; the first argument has the labels of the evaluation set:
+
+    >>> from skfedauc.boosting import XGBoostMetric
+    >>> y, site = [0, 1, 0, 1, 1], ["a", "a", "b", "b", "b"]
+    >>> metric = XGBoostMetric("worst", groups=[(y, site)])
+    >>> metric.__name__
+    'auc_worst'
+    >>> metric(y, [0.2, 0.6, 0.5, 0.4, 0.9])
+    0.5
+    """
+
+    _dataset = "DMatrix"
+
+    def __init__(
+        self,
+        statistic: ScorerStatistic,
+        *,
+        groups: Groups = None,
+        undefined: Undefined = "skip",
+        missing: _input.Missing = "raise",
+    ) -> None:
+        super().__init__(statistic, groups, undefined, missing)
+        if groups is None and statistic != "pooled":
+            raise ValueError(
+                f"groups is required for the statistic {_words.shortened(statistic)}; only "
+                "'pooled' needs no groups."
+            )
+
+    def __call__(self, first: Any, second: Any, sample_weight: Any = None) -> Any:
+        """Compute the metric from ``(predictions, DMatrix)``, or from ``(y, scores)``."""
+        if not hasattr(second, "get_label"):  # called by XGBClassifier
+            return self._merged_value(first, second, sample_weight, None)
+        return self.__name__, self._merged_value(
+            second.get_label(), first, second.get_weight(), second
+        )
+
+    def _merged_value(self, y: Any, scores: Any, weights: Any, dmatrix: Any) -> float:
+        if weights is not None and len(weights) == 0:  # XGBoost's form of "no weights"
+            weights = None
+        collective = _collective()
+        if collective is None:
+            return self._value(self._counts(y, scores, weights, dmatrix))
+        failure = None
+        message = b""
+        try:
+            if dmatrix is not None and int(dmatrix.data_split_mode()) != 0:
+                raise ValueError(
+                    "the metric merges the rows of workers, and the columns of this DMatrix are "
+                    "split over workers instead (data_split_mode)."
+                )
+            if len(y):
+                message = _COUNTS + self._counts(y, scores, weights, dmatrix).to_bytes()
+        except Exception as error:
+            # The other workers wait for a message, so send the error, too.
+            failure, message = error, _ERROR + f"{type(error).__name__}: {error}".encode()
+        messages = _gathered(message, collective)
+        if failure is not None:
+            raise failure
+        for rank, other in enumerate(messages):
+            if other.startswith(_ERROR):
+                raise ValueError(f"the metric failed on worker {rank}. {other[1:].decode()}")
+        parts = [ScoreCounts.from_bytes(part[1:]) for part in messages if part]
+        return self._value(ScoreCounts.merge(parts) if parts else _no_rows())
+
+
+class LightGBMMetric(_GroupMetric):
+    """Metric for LightGBM that computes a statistic of the AUC over groups in every round.
+
+    Pass it as ``feval=`` to ``lightgbm.train``, or as ``eval_metric=`` to
+    ``lightgbm.LGBMClassifier.fit``. Greater is better, which the metric tells LightGBM. The name of
+    the metric is ``auc_`` followed by the statistic. Early stopping also observes LightGBM's own
+    metrics, unless the parameter ``metric`` is "None".
+
+    LightGBM has no exchange between the metrics of several machines [1]_ [2]_. The metric therefore
+    raises an error if a worker evaluates a part of a set, as workers of ``lightgbm.dask`` do.
+
+    Parameters
+    ----------
+    statistic : str
+        "pooled", "macro", "samples", "positives", "negatives", "within", "worst", "ratio",
+        "cross", "bias_score", or a negated gap: "neg_difference", "neg_cross_difference",
+        "neg_tau". `group_roc_auc_score` defines them.
+    groups : list of tuples or callable
+        How the metric finds the group of each row of an evaluation set.
+
+        - A list with a tuple ``(y, groups)`` for each evaluation set: the labels (0 and 1, or -1
+          and 1), and the group labels of the same rows. The metric recognizes an evaluation set by
+          its labels, and raises an error for a set whose labels are not in the list.
+        - A callable ``groups(dataset)`` that returns the group label of each row of a
+          ``lightgbm.Dataset``, for ``lightgbm.train`` and ``lightgbm.cv``.
+    undefined : {"skip", "ignore", "raise"} or float, default="skip"
+        How to treat groups that lack a class: leave them out with a warning ("skip"), leave them
+        out silently ("ignore"), raise a ValueError ("raise"), or use a number as their AUC. A
+        statistic without a value is NaN, which is not an improvement in early stopping.
+    missing : {"raise", "drop", "group"}, default="raise"
+        How to treat rows without a group label; see `ScoreCounts.from_predictions`.
+
+    Raises
+    ------
+    ValueError
+        If there is no such statistic, or two evaluation sets have the same labels and different
+        groups. In training, if `groups` has no tuple for an evaluation set.
+    TypeError
+        If `groups` is of another type.
+
+    See Also
+    --------
+    XGBoostMetric : The metric for XGBoost, which merges the rows of all workers.
+    make_group_auc_scorer : A scorer for scikit-learn's searches.
+
+    Notes
+    -----
+    The metric counts the predictions that LightGBM passes, with the weights of the evaluation set.
+
+    In training on several machines, give every machine the same evaluation set, and `groups` its
+    labels and groups. All machines then return the same number and stop in the same round.
+
+    Two evaluation sets that are equal in all labels cannot be distinguished if only one of them is
+    in the list, for instance two sets of the same size that are sorted by label.
+
+    References
+    ----------
+    .. [1] LightGBM, issue 6956: Does LightGBM currently support distributed validation?
+       https://github.com/lightgbm-org/LightGBM/issues/6956
+    .. [2] LightGBM, issue 6963: evals_result_ of one worker.
+       https://github.com/lightgbm-org/LightGBM/issues/6963
+
+    Examples
+    --------
+    >>> import lightgbm
+    >>> import numpy as np
+    >>> from skfedauc.boosting import LightGBMMetric
+    >>> rng = np.random.default_rng(0)
+    >>> X, site = rng.normal(size=(400, 3)), np.array(["va", "oslo"] * 200)
+    >>> y = (X[:, 0] + rng.normal(size=400) > 0).astype(int)
+    >>> train = lightgbm.Dataset(X[:300], y[:300])
+    >>> history = {}
+    >>> booster = lightgbm.train(
+    ...     {"objective": "binary", "num_leaves": 4, "metric": "None", "verbose": -1},
+    ...     train,
+    ...     num_boost_round=20,
+    ...     valid_sets=[lightgbm.Dataset(X[300:], y[300:], reference=train)],
+    ...     feval=LightGBMMetric("worst", groups=[(y[300:], site[300:])]),
+    ...     callbacks=[
+    ...         lightgbm.early_stopping(5, verbose=False),
+    ...         lightgbm.record_evaluation(history),
+    ...     ],
+    ... )
+    >>> list(history["valid_0"])
+    ['auc_worst']
+    """
+
+    _dataset = "Dataset"
+
+    def __init__(
+        self,
+        statistic: ScorerStatistic,
+        *,
+        groups: Sequence[tuple[Any, Any]] | Callable[[Any], Any],
+        undefined: Undefined = "skip",
+        missing: _input.Missing = "raise",
+    ) -> None:
+        super().__init__(statistic, groups, undefined, missing)
+        if groups is None:
+            raise TypeError(
+                "groups must be a list with a tuple (y, groups) for each evaluation set, or a "
+                "function of a Dataset; got None. For the pooled AUC, use LightGBM's metric 'auc'."
+            )
+
+    def __call__(
+        self, first: Any, second: Any, weight: Any = None
+    ) -> tuple[str, float, bool]:  # LightGBM passes weights to functions of three parameters
+        """Compute the metric from ``(predictions, Dataset)``, or from ``(y, scores, weight)``."""
+        dataset = second if hasattr(second, "get_label") else None
+        if dataset is None:  # called by LGBMClassifier
+            return self.__name__, self._value(self._counts(first, second, weight, None)), True
+        if self._function is not None and _n_machines(dataset.params or {}) > 1:
+            raise ValueError(
+                "LightGBM has no exchange between the metrics of several machines, so a function "
+                "of the Dataset would give the AUC of the rows of one machine. Give every machine "
+                "the same evaluation set, and pass groups=[(y_valid, groups_valid)]."
+            )
+        counts = self._counts(dataset.get_label(), first, dataset.get_weight(), dataset)
+        return self.__name__, self._value(counts), True
+
+
+def _positives(y: Any, name: str) -> NDArray[np.bool_]:
+    """Return whether each label is positive; labels are in {0, 1}, {-1, 1} or booleans."""
+    labels = _input.column_of(y, name)
+    if labels.dtype.kind == "b":
+        return labels
+    if labels.dtype.kind in "iuf":
+        known = np.unique(labels)
+        if np.isin(known, (0, 1)).all() or np.isin(known, (-1, 1)).all():
+            return np.asarray(labels == 1)
+    raise ValueError(
+        f"{name} must be 0 and 1, -1 and 1, or booleans, as the library gets them; got "
+        f"{_words.listed(dict.fromkeys(labels[:100].tolist()), most=3)}. Pass y == label for "
+        "labels of another kind."
+    )
+
+
+def _same_groups(one: _EvaluationSet, other: _EvaluationSet) -> bool:
+    return (
+        _input.kind_of(one.labels) == _input.kind_of(other.labels)
+        and np.array_equal(one.labels, other.labels)
+        and np.array_equal(one.codes, other.codes)
+    )
+
+
+def _n_machines(params: dict[str, Any]) -> int:
+    """Return the number of machines in LightGBM's parameters."""
+    numbers = [int(params[name]) for name in _N_MACHINES if params.get(name)]
+    for name in _MACHINES:
+        machines = params.get(name) or ()
+        numbers.append(len(machines.split(",") if isinstance(machines, str) else machines))
+    return max(numbers)
+
+
+def _collective() -> Any:
+    """Return ``xgboost.collective`` if XGBoost trains on several workers, else None."""
+    try:
+        from xgboost import collective
+    except ImportError:  # the metric is called without XGBoost
+        return None
+    return collective if collective.get_world_size() > 1 else None
+
+
+def _gathered(message: bytes, collective: Any) -> list[bytes]:
+    """Send a message to all workers; return the messages of all workers by rank.
+
+    XGBoost's Python package has no operation that gathers bytes, so each worker adds its message to
+    zeros: first its length, then its bytes at the place that follows from all lengths.
+    """
+    rank, n_workers = collective.get_rank(), collective.get_world_size()
+    sizes = np.zeros(n_workers, np.int64)
+    sizes[rank] = len(message)
+    sizes = collective.allreduce(sizes, collective.Op.SUM)
+    ends = np.cumsum(sizes)
+    buffer = np.zeros(int(ends[-1]), np.uint8)
+    if buffer.size == 0:
+        return [b""] * n_workers
+    buffer[ends[rank] - sizes[rank] : ends[rank]] = np.frombuffer(message, np.uint8)
+    buffer = collective.allreduce(buffer, collective.Op.SUM)
+    return [buffer[end - size : end].tobytes() for end, size in zip(ends, sizes, strict=True)]
+
+
+def _no_rows() -> ScoreCounts:
+    return ScoreCounts.from_predictions([], [])

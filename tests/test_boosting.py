@@ -1,0 +1,460 @@
+"""Metrics for XGBoost and LightGBM; training with XGBoost is tested in tests/engines."""
+
+import copy
+import pickle
+import threading
+from types import SimpleNamespace
+
+import lightgbm
+import numpy as np
+import pytest
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import roc_auc_score
+
+from skfedauc import boosting, group_roc_auc_score
+from skfedauc.boosting import LightGBMMetric, XGBoostMetric
+
+# LightGBM 4.7 deprecates `eval_set`, but encodes text labels only there.
+pytestmark = pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
+
+STATISTICS = ["pooled", "macro", "positives", "within", "worst", "cross", "neg_difference"]
+SMALL = {"num_leaves": 4, "verbose": -1, "n_jobs": 1, "deterministic": True, "metric": "None"}
+
+
+def rows(n_rows, seed):
+    rng = np.random.default_rng(seed)
+    site = rng.choice(["bern", "lima", "oslo"], size=n_rows, p=[0.6, 0.3, 0.1])
+    X = rng.normal(size=(n_rows, 4)).round(1)
+    noise = np.where(site == "oslo", 3.0, 1.0)
+    y = (X[:, 0] - X[:, 1] + noise * rng.normal(size=n_rows) > 0.5).astype(int)
+    return X, y, site
+
+
+TRAIN = rows(400, 0)
+VALID = rows(300, 1)
+WEIGHTS = np.random.default_rng(2).integers(1, 5, size=300) / 2
+
+
+def oracle(statistic, y, scores, site, sample_weight=None):
+    """The statistic of all rows; greater is better."""
+    value = group_roc_auc_score(
+        y,
+        scores,
+        groups=site,
+        statistic=statistic.removeprefix("neg_"),
+        sample_weight=sample_weight,
+    )
+    return -value if statistic.startswith("neg_") else value
+
+
+def dataset(X, y, weight=None):
+    return lightgbm.Dataset(X, y, weight=weight, free_raw_data=False, params={"verbose": -1})
+
+
+def booster_and_history(metric, weight=None, rounds=12, **params):
+    """Train on TRAIN, and evaluate on VALID."""
+    history = {}
+    train = dataset(*TRAIN[:2])
+    booster = lightgbm.train(
+        {"objective": "binary", **SMALL, **params},
+        train,
+        rounds,
+        valid_sets=[lightgbm.Dataset(*VALID[:2], weight=weight, reference=train)],
+        valid_names=["valid"],
+        feval=metric,
+        callbacks=[lightgbm.record_evaluation(history)],
+    )
+    return booster, history["valid"]
+
+
+# LightGBM ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+@pytest.mark.parametrize("weight", [None, WEIGHTS], ids=["unweighted", "weighted"])
+def test_every_round_of_lightgbm_has_the_statistic_of_its_predictions(statistic, weight):
+    metric = LightGBMMetric(statistic, groups=[VALID[1:]])
+    booster, history = booster_and_history(metric, weight)
+    expected = [
+        oracle(
+            statistic, VALID[1], booster.predict(VALID[0], num_iteration=i + 1), VALID[2], weight
+        )
+        for i in range(12)
+    ]
+    assert history[f"auc_{statistic}"] == pytest.approx(expected, rel=1e-12)
+    assert len(set(expected)) > 3
+
+
+def test_margins_and_probabilities_have_the_same_statistic():
+    metric = LightGBMMetric("worst", groups=[VALID[1:]])
+    booster, history = booster_and_history(metric)
+    margins = booster.predict(VALID[0], raw_score=True)
+    assert metric(VALID[1], margins) == ("auc_worst", history["auc_worst"][-1], True)
+
+
+def test_early_stopping_of_lightgbm_takes_the_best_round():
+    metric = LightGBMMetric("worst", groups=[VALID[1:]])
+    model = lightgbm.LGBMClassifier(n_estimators=60, **SMALL).fit(
+        *TRAIN[:2],
+        eval_set=[VALID[:2]],
+        eval_metric=metric,
+        callbacks=[lightgbm.early_stopping(8, verbose=False)],
+    )
+    everything = lightgbm.LGBMClassifier(n_estimators=60, **SMALL).fit(*TRAIN[:2])
+    values = [
+        oracle(
+            "worst",
+            VALID[1],
+            everything.predict_proba(VALID[0], num_iteration=i + 1)[:, 1],
+            VALID[2],
+        )
+        for i in range(len(model.evals_result_["valid_0"]["auc_worst"]))
+    ]
+    assert model.evals_result_["valid_0"]["auc_worst"] == pytest.approx(values, rel=1e-12)
+    assert model.best_iteration_ == 1 + int(np.argmax(values)) < len(values) < 60
+
+
+def test_several_evaluation_sets_have_their_own_groups():
+    # Two sets have the same number of rows and different labels.
+    other = rows(300, 3)
+    history = {}
+    train = dataset(*TRAIN[:2])
+    booster = lightgbm.train(
+        {"objective": "binary", **SMALL},
+        train,
+        3,
+        valid_sets=[train, *(lightgbm.Dataset(*s[:2], reference=train) for s in (other, VALID))],
+        feval=LightGBMMetric("macro", groups=[TRAIN[1:], VALID[1:], other[1:]]),
+        callbacks=[lightgbm.record_evaluation(history)],
+    )
+    for (X, y, site), values in zip((TRAIN, other, VALID), history.values(), strict=True):
+        assert values["auc_macro"][-1] == pytest.approx(
+            oracle("macro", y, booster.predict(X), site)
+        )
+
+
+def test_a_function_of_the_dataset_finds_the_groups_of_folds():
+    def site_of(fold):
+        return TRAIN[2] if fold.used_indices is None else TRAIN[2][fold.used_indices]
+
+    folds = [(np.arange(100, 400), np.arange(100)), (np.arange(250), np.arange(250, 400))]
+    found = lightgbm.cv(
+        {"objective": "binary", **SMALL},
+        dataset(*TRAIN[:2]),
+        2,
+        folds=folds,
+        feval=LightGBMMetric("macro", groups=site_of),
+        return_cvbooster=True,
+    )
+    values = [
+        oracle("macro", TRAIN[1][test], booster.predict(TRAIN[0][test]), TRAIN[2][test])
+        for (_, test), booster in zip(folds, found["cvbooster"].boosters, strict=True)
+    ]
+    assert found["valid auc_macro-mean"][-1] == pytest.approx(np.mean(values))
+
+
+def test_text_labels_of_classes_are_compared_as_lightgbm_encodes_them():
+    metric = LightGBMMetric("macro", groups=[(VALID[1] == 1, VALID[2])])
+    names = np.array(["healthy", "ill"])
+    model = lightgbm.LGBMClassifier(n_estimators=3, **SMALL).fit(
+        TRAIN[0],
+        names[TRAIN[1]],
+        eval_set=[(VALID[0], names[VALID[1]])],
+        eval_metric=metric,
+    )
+    expected = oracle("macro", VALID[1], model.predict_proba(VALID[0])[:, 1], VALID[2])
+    assert model.evals_result_["valid_0"]["auc_macro"][-1] == pytest.approx(expected)
+
+
+def test_a_function_is_refused_on_several_machines():
+    metric = LightGBMMetric("macro", groups=lambda data: VALID[2])
+    for params in (
+        {"num_machines": 2},
+        {"machines": "10.0.0.1:12400,10.0.0.2:12400"},
+        {"nodes": ["10.0.0.1:12400", "10.0.0.2:12400"]},
+    ):
+        local = SimpleNamespace(params=params, get_label=lambda: VALID[1], get_weight=lambda: None)
+        with pytest.raises(ValueError, match="no exchange between the metrics of several machines"):
+            metric(VALID[0][:, 0], local)
+
+
+# The sets of groups ---------------------------------------------------------------------------
+
+
+@pytest.fixture(params=[XGBoostMetric, LightGBMMetric])
+def make(request):
+    return request.param
+
+
+def value(metric, y, scores, *weights):
+    """Value as the estimators of scikit-learn's interface ask for it."""
+    found = metric(y, scores, *weights)
+    return found[1] if isinstance(found, tuple) else found
+
+
+def test_a_set_that_is_not_listed_is_refused(make):
+    metric = make("macro", groups=[VALID[1:]])
+    X, y, _ = TRAIN
+    with pytest.raises(
+        ValueError, match=r"for an evaluation set of 400 rows: groups has evaluation sets of 300 r"
+    ):
+        metric(y, X[:, 0])
+    # Of the same length, even if a single label differs
+    y = VALID[1].copy()
+    y[7] = 1 - y[7]
+    with pytest.raises(ValueError, match=r"of 300 rows: the y of 300 rows .* first in row 7\."):
+        metric(y, VALID[0][:, 0])
+
+
+def test_rows_in_another_order_are_refused(make):
+    metric = make("macro", groups=[VALID[1:]])
+    with pytest.raises(ValueError, match="with the rows in their order"):
+        metric(VALID[1][::-1], VALID[0][::-1, 0])
+
+
+def test_sets_that_cannot_be_distinguished_are_refused(make):
+    y = np.repeat([0, 1], 5)
+    a, b = list("aabbaabbab"), list("abababbaba")
+    with pytest.raises(ValueError, match=r"groups\[0\] and groups\[1\] have the same labels y"):
+        make("macro", groups=[(y, a), (y, b)])
+    assert repr(make("macro", groups=[(y, a), (y == 1, a)])).endswith("groups=<2 evaluation sets>)")
+
+
+def test_the_metric_keeps_its_own_labels_and_groups(make):
+    y, codes = VALID[1].astype(bool), (VALID[2] == "oslo").astype(np.intp)
+    metric = make("macro", groups=[(y, codes)])
+    before = value(metric, VALID[1], VALID[0][:, 0])
+    y[:], codes[:] = True, 0
+    assert value(metric, VALID[1], VALID[0][:, 0]) == before
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ((VALID[1], VALID[2]), "must be a list with a tuple"),
+        ([VALID[1], VALID[2]], "must be a list with a tuple"),
+        (VALID[2], "must be a list with a tuple"),
+        ([], "must be a list with a tuple"),
+        ("site", "must be a list with a tuple"),
+        ({"valid": (VALID[1], VALID[2])}, "must be a list with a tuple"),
+    ],
+)
+def test_other_kinds_of_groups_are_refused(make, groups, message):
+    with pytest.raises(TypeError, match=message):
+        make("macro", groups=groups)
+
+
+@pytest.mark.parametrize(
+    ("pair", "message"),
+    [
+        ((VALID[1], VALID[2][:-1]), "groups has 299 rows and y has 300"),
+        ((VALID[1] + 1, VALID[2]), r"y of groups\[0\] must be 0 and 1.* got 1, 2"),
+        ((VALID[2], VALID[2]), r"y of groups\[0\] must be 0 and 1"),
+        ((VALID[0][:, 0], VALID[2]), r"y of groups\[0\] must be 0 and 1"),
+        ((VALID[1], np.where(VALID[1] == 1, None, VALID[2])), "missing labels"),
+    ],
+)
+def test_invalid_sets_are_refused(make, pair, message):
+    with pytest.raises(ValueError, match=message):
+        make("macro", groups=[pair])
+
+
+def test_indexes_that_disagree_are_refused(make):
+    import pandas as pd
+
+    y, site = pd.Series(VALID[1]), pd.Series(VALID[2]).sample(frac=1.0, random_state=0)
+    with pytest.raises(ValueError, match="same index labels in different orders"):
+        make("macro", groups=[(y, site)])
+
+
+def test_groups_may_be_absent_for_the_pooled_auc_of_xgboost_only():
+    assert XGBoostMetric("pooled")(VALID[1], VALID[0][:, 0]) == pytest.approx(
+        roc_auc_score(VALID[1], VALID[0][:, 0])
+    )
+    with pytest.raises(ValueError, match="groups is required for the statistic 'macro'"):
+        XGBoostMetric("macro")
+    with pytest.raises(TypeError, match="use LightGBM's metric 'auc'"):
+        LightGBMMetric("pooled", groups=None)
+
+
+def test_statistics_have_the_names_of_scorers(make):
+    with pytest.raises(ValueError, match="use 'neg_difference'"):
+        make("difference", groups=[VALID[1:]])
+    assert make("neg_difference", groups=[VALID[1:]]).__name__ == "auc_neg_difference"
+
+
+def test_a_function_needs_the_dataset(make):
+    metric = make("macro", groups=len)
+    with pytest.raises(TypeError, match="passes only arrays"):
+        metric(VALID[1], VALID[0][:, 0])
+
+
+def test_the_result_of_a_function_has_a_row_for_each_row(make):
+    data = SimpleNamespace(
+        params={}, get_label=lambda: VALID[1], get_weight=lambda: None, data_split_mode=lambda: 0
+    )
+    with pytest.raises(ValueError, match="the result of groups has 400 rows"):
+        make("macro", groups=lambda data: TRAIN[2])(VALID[0][:, 0], data)
+
+
+def test_predictions_of_several_classes_are_refused(make):
+    with pytest.raises(ValueError, match=r"one score per row.*\(300, 4\)"):
+        make("macro", groups=[VALID[1:]])(VALID[1], VALID[0])
+
+
+def test_rows_without_a_group_are_dropped_or_a_group(make):
+    y, scores = VALID[1], VALID[0][:, 0]
+    site = np.where(np.arange(300) % 7, VALID[2], None)
+    for missing in ("drop", "group"):
+        expected = group_roc_auc_score(
+            y, scores, groups=site, statistic="macro", missing=missing, sample_weight=WEIGHTS
+        )
+        metric = make("macro", groups=[(y, site)], missing=missing)
+        assert value(metric, y, scores, WEIGHTS) == expected
+
+
+# Undefined AUCs -------------------------------------------------------------------------------
+
+
+def test_groups_that_lack_a_class_are_treated_as_by_scorers(make):
+    y, scores, site = [0, 1, 0, 1, 1], [0.2, 0.6, 0.5, 0.4, 0.9], list("aabbc")
+    with pytest.warns(UndefinedMetricWarning, match="1 of 3 groups"):
+        assert value(make("macro", groups=[(y, site)]), y, scores) == 0.5
+    assert value(make("macro", groups=[(y, site)], undefined="ignore"), y, scores) == 0.5
+    assert value(make("macro", groups=[(y, site)], undefined=0.2), y, scores) == pytest.approx(0.4)
+    with pytest.raises(ValueError, match="1 of 3 groups"):
+        make("macro", groups=[(y, site)], undefined="raise")(y, scores)
+
+
+def test_an_evaluation_set_of_one_class_has_no_value(make):
+    metric = make("pooled", groups=[([1, 1], ["a", "b"])])
+    with pytest.warns(UndefinedMetricWarning, match="needs rows of both classes"):
+        assert np.isnan(value(metric, [1, 1], [0.1, 0.2]))
+    assert np.isnan(
+        value(make("pooled", groups=[([1, 1], ["a", "b"])], undefined="ignore"), [1, 1], [0.1, 0.2])
+    )
+
+
+# Pickles and copies ---------------------------------------------------------------------------
+
+
+def test_pickles_and_copies_give_the_same_value(make):
+    metric = make("worst", groups=[VALID[1:]], undefined=0.5)
+    scores = VALID[0][:, 0]
+    again = pickle.loads(pickle.dumps(metric))
+    assert again(VALID[1], scores) == metric(VALID[1], scores)
+    assert repr(again) == repr(metric)
+    assert repr(metric).endswith("('worst', groups=<1 evaluation set>, undefined=0.5)")
+    assert copy.deepcopy(metric) is metric
+
+
+# Workers of XGBoost ---------------------------------------------------------------------------
+
+
+class Cluster:
+    """Workers in threads with the operations of ``xgboost.collective`` that the metric uses."""
+
+    class Op:
+        SUM = "sum"
+
+    def __init__(self, n_workers):
+        self.n_workers = n_workers
+        self.barrier = threading.Barrier(n_workers, timeout=20)
+        self.arrays = [None] * n_workers
+        self.local = threading.local()
+        self.n_sent = 0
+
+    def get_rank(self):
+        return self.local.rank
+
+    def get_world_size(self):
+        return self.n_workers
+
+    def allreduce(self, array, op):
+        assert op == "sum"
+        self.arrays[self.get_rank()] = array
+        self.barrier.wait()
+        total = np.sum(self.arrays, axis=0, dtype=array.dtype)
+        self.barrier.wait()
+        self.n_sent += array.nbytes
+        return total
+
+    def run(self, function, arguments):
+        """Results or errors of all workers."""
+        results = [None] * self.n_workers
+
+        def work(rank):
+            self.local.rank = rank
+            try:
+                results[rank] = function(*arguments[rank])
+            except Exception as error:
+                results[rank] = error
+
+        threads = [threading.Thread(target=work, args=(rank,)) for rank in range(self.n_workers)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+        return results
+
+
+@pytest.fixture
+def on_workers(monkeypatch):
+    """Evaluate shards, each on its own worker, by metrics of their own."""
+
+    def evaluate(shards, metrics):
+        cluster = Cluster(len(shards))
+        monkeypatch.setattr(boosting, "_collective", lambda: cluster)
+        return cluster.run(
+            lambda metric, *shard: metric(*shard),
+            [(metric, *shard) for metric, shard in zip(metrics, shards, strict=True)],
+        )
+
+    return evaluate
+
+
+def shards_of(numbers, weights=None):
+    """Rows of VALID by the numbers of workers, with the scores X[:, 0]."""
+    X, y, site = VALID
+    for worker in range(numbers.max() + 1):
+        mine = numbers == worker
+        weight = () if weights is None else (weights[mine],)
+        yield site[mine], (y[mine], X[mine, 0].astype(np.float32), *weight)
+
+
+SPLITS = {
+    "unequal": np.arange(300) // 250,
+    "no rows": np.where(np.arange(300) < 40, 0, 2),  # worker 1 has no rows
+    "one group each": np.unique(VALID[2], return_inverse=True)[1],
+    "one class each": VALID[1],
+}
+
+
+@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("statistic", STATISTICS)
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["unweighted", "weighted"])
+def test_each_worker_has_the_statistic_of_all_rows(on_workers, split, statistic, weights):
+    shards = list(shards_of(SPLITS[split], weights))
+    metrics = [XGBoostMetric(statistic, groups=[(shard[0], site)]) for site, shard in shards]
+    found = on_workers([shard for _, shard in shards], metrics)
+    X, y, site = VALID
+    expected = oracle(statistic, y, X[:, 0].astype(np.float32), site, weights)
+    # Sums of weights are exact: the weights are multiples of one half.
+    assert found == [expected] * len(shards)
+
+
+def test_the_error_of_one_worker_is_raised_by_all(on_workers):
+    shards = list(shards_of(SPLITS["unequal"]))
+    metrics = [XGBoostMetric("macro", groups=[(shard[0], site)]) for site, shard in shards]
+    metrics[1] = metrics[0]
+    found = on_workers([shard for _, shard in shards], metrics)
+    assert [type(error) for error in found] == [ValueError, ValueError]
+    assert str(found[0]).startswith(
+        "the metric failed on worker 1. ValueError: groups has no tuple"
+    )
+    assert str(found[1]).startswith("groups has no tuple (y, groups) for an evaluation set of 50")
+
+
+def test_workers_without_any_rows_have_no_value(on_workers):
+    found = on_workers([([], [])] * 2, [XGBoostMetric("pooled", undefined="ignore")] * 2)
+    assert np.isnan(found).all()
