@@ -12,6 +12,7 @@ import importlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -107,7 +108,7 @@ def content_of(content: Content) -> bytes:
     facts: dict[str, Any] = {
         "format": _FORMAT,
         "version": _VERSION,
-        "package": skfedauc.__version__,
+        "package": _version_of_package(),
         "n_cells": cells.scores.size,
         "n_groups": cells.starts.size - 1,
         "n_negatives": int(cells.negatives.sum(dtype=np.uint64)),
@@ -129,6 +130,13 @@ def content_of(content: Content) -> bytes:
         # take the file for one that is made to exhaust the memory.
         data = _written(parquet, facts, cells, columns or [], "none")
     return data
+
+
+def _version_of_package() -> str:
+    try:
+        return skfedauc.__version__
+    except PackageNotFoundError:  # a cluster may send the package to its workers as a plain folder
+        return "unknown"
 
 
 def _facts_of(column: GroupColumn) -> dict[str, Any]:
@@ -333,7 +341,7 @@ def _check_version(facts: Any, name: str) -> None:
     if version > _VERSION:
         raise _NewerVersion(
             f"{name} has version {version} of the file format, written by skfedauc "
-            f"{shortened(facts.get('package'))}; skfedauc {skfedauc.__version__} reads version "
+            f"{shortened(facts.get('package'))}; skfedauc {_version_of_package()} reads version "
             f"{_VERSION}. Upgrade by: pip install --upgrade skfedauc"
         )
 

@@ -56,7 +56,7 @@ def test_duckdb_reads_the_types_of_groups(tmp_path):
             "site": ["va", "oslo"],
             "ward": [1, 2],
             "is_new": [True, False],
-            "day": pd.to_datetime(["2020-01-01", "2021-02-03T04:05:06"]),
+            "day": pd.to_datetime(["2020-01-01T00:00:00", "2021-02-03T04:05:06"]),
             "seen": pd.to_datetime(["2020-01-01", "2021-01-01"]).tz_localize("Europe/Oslo"),
         }
     )
