@@ -37,7 +37,7 @@ def test_duckdb_computes_the_same_auc(weighted, suffix, tmp_path):
     side = "weight" if weighted else "n"
 
     def auc(where):
-        return duckdb.sql(AUC.format(path=path, side=side, where=where)).fetchone()[0]
+        return duckdb.sql(AUC.format(path=path, side=side, where=where)).fetchall()[0][0]
 
     assert auc("true") == pytest.approx(roc_auc_score(y, score, sample_weight=weight), abs=1e-12)
     for name in ("va", "oslo"):
