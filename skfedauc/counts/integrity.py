@@ -99,14 +99,14 @@ def _wrong_cells(cells: Cells) -> str | None:
         return "its scores are not finite numbers"
     if not np.isfinite(scores).all():
         return f"its scores are not finite numbers{_at(~np.isfinite(scores), scores)}"
-    rises = np.diff(scores) > 0
+    rises = scores[1:] > scores[:-1]
     # The first cell of a group may have a lower score than the last cell of the previous group.
     rises[starts[1:-1] - 1] = True
     if not rises.all():
         return f"its scores are not in order{_at(np.append(False, ~rises), scores)}"
-    negative_zero = np.signbit(scores) & (scores == 0)
-    if negative_zero.any():
-        return f"its scores are not in order{_at(negative_zero, scores)}"
+    is_zero = scores == 0
+    if np.signbit(scores[is_zero]).any():
+        return f"its scores are not in order{_at(is_zero & np.signbit(scores), scores)}"
     for counts in (negatives, positives):
         if counts.dtype not in (np.uint32, np.uint64) or counts.size != scores.size:
             return "its counts do not match its scores"

@@ -509,7 +509,8 @@ def _encoded(column: Any) -> tuple[NDArray[Any], NDArray[Any] | None, NDArray[np
     if pa.types.is_dictionary(column.type):
         chunks = column.unify_dictionaries().chunks
         texts = chunks[0].dictionary.to_pylist() if chunks else []
-        codes = [chunk.indices.fill_null(-1).to_numpy() for chunk in chunks]
+        numbers = [chunk.indices for chunk in chunks]
+        codes = [n.fill_null(-1).to_numpy() if n.null_count else n.to_numpy() for n in numbers]
         # The code -1 indexes the last text.
         return (
             np.concatenate([np.zeros(0, np.int32), *codes]),
