@@ -1,6 +1,5 @@
 """The kernel: cells of rows, and pairs counted over cells, by both of its versions."""
 
-import itertools
 import os
 import signal
 import subprocess
@@ -13,7 +12,7 @@ import joblib
 import kernel_cases
 import numpy as np
 import pytest
-from kernel_cases import LARGEST, SCORES, make_rows, same_bits
+from kernel_cases import LARGEST, SCORES, cells_of, make_rows, same_bits
 from oracles import all_pairs, random_case
 
 import skfedauc
@@ -30,16 +29,9 @@ from skfedauc._kernel import (
     number_cells,
     ranks_in_groups,
 )
-from skfedauc.ranks import u2_over_all, u2_over_others
 
 COMPILED = kernel._implementation
 needs_compiled = pytest.mark.skipif(COMPILED is _numpy, reason="the kernel is not compiled")
-
-
-@pytest.fixture(params=[pytest.param("compiled", marks=needs_compiled), "numpy"])
-def version(request, monkeypatch):
-    monkeypatch.setattr(kernel, "_implementation", _numpy if request.param == "numpy" else COMPILED)
-    return request.param
 
 
 def rows(seed, n_groups, name, n=None):
@@ -233,43 +225,6 @@ def test_pairs_by_group_and_across_equal_brute_force(version, weights):
             assert u2.tolist() == np.diag(expected).round().tolist()
 
 
-@pytest.mark.parametrize("weights", ["unit", "integer", "float", "far apart"])
-def test_u2_over_others_equals_brute_force(version, weights):
-    for seed in range(40):
-        case = random_case(seed, weights=weights, labels="int")
-        amounts = np.ones(case.y.size) if case.weights is None else case.weights
-        codes = np.array(case.groups)
-        labels = sorted(set(codes[amounts > 0].tolist()))
-        if not labels:
-            continue
-        wins = np.sign(np.subtract.outer(case.scores, case.scores)) + 1.0
-        products = wins * np.outer(amounts, amounts)
-        over_all, over_others = np.zeros((2, 2, 2, len(labels)))
-        for i, j in itertools.product(range(2), repeat=2):
-            for g, label in enumerate(labels):
-                mine = products[(codes == label) & (case.y == i)][:, case.y == j]
-                over_all[i, j, g] = mine.sum()
-                over_others[i, j, g] = mine[:, codes[case.y == j] != label].sum()
-        cells = cells_of(case, labels)
-        scale = max(over_all.max(), 1.0)
-        for function, expected in ((u2_over_all, over_all), (u2_over_others, over_others)):
-            found = function(cells).astype(float)
-            assert np.allclose(found, expected, rtol=1e-12, atol=1e-12 * scale)
-            if weights == "unit":
-                assert found.tolist() == expected.tolist()
-
-
-def test_u2_over_others_beside_a_dominating_group():
-    # 1e15 times the weight of the others, whose part is no less exact for that
-    scores = np.array([0.1, 0.6, 0.3, 0.2, 0.4, 0.5])
-    positive = np.array([False, True, False, True, False, True])
-    weights = np.array([1e15, 1e15, 0.3, 0.7, 0.9, 1.1])
-    cells = count_rows(scores, positive, np.array([0, 0, 1, 1, 2, 2]), 3, weights)
-    found = u2_over_others(cells)[:, :, 0]
-    expected = 2e15 * np.array([[0.0, 0.0], [0.3 + 0.9, 0.7 + 1.1]])
-    assert found == pytest.approx(expected, rel=1e-14)
-
-
 @pytest.mark.parametrize("n_groups", [1, 3, 40])
 def test_ranks_in_groups_equal_brute_force(version, n_groups):
     scores, positive, groups, weights = rows(11, n_groups, "rounded", n=600)
@@ -282,33 +237,7 @@ def test_ranks_in_groups_equal_brute_force(version, n_groups):
         assert rank == pytest.approx(truth, rel=1e-12, abs=1e-12)
 
 
-def cells_of(case, labels):
-    """Cells of the rows of a case, of those that weigh something."""
-    codes = np.searchsorted(labels, case.groups)
-    if case.weights is None:
-        return count_rows(case.scores, case.y == 1, codes, len(labels))
-    kept = case.weights > 0
-    arrays = case.scores[kept], case.y[kept] == 1, codes[kept]
-    return count_rows(*arrays, len(labels), case.weights[kept])
-
-
 # Large counts --------------------------------------------------------------------------
-
-
-def test_u2_beyond_64_bits(version):
-    n = 2**34
-    cells = add_cells(
-        Cells(
-            np.zeros(0, np.int64), np.array([0.5, 0.5]), np.array([n, n]), np.array([n, 2]), None
-        ),
-        np.array([0, 1]),
-        2,
-    )
-    all_tied = [[[n * 2 * n, n * 2 * n], [n * (n + 2), n * (n + 2)]]]
-    all_tied.append([[n * 2 * n, 2 * 2 * n], [n * (n + 2), 2 * (n + 2)]])
-    assert u2_over_all(cells).tolist() == all_tied
-    others = [[[n * n, n * n], [2 * n, n * n]], [[n * n, 2 * n], [2 * n, 2 * n]]]
-    assert u2_over_others(cells).tolist() == others
 
 
 def test_counts_whose_sum_needs_64_bits(version):

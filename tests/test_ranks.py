@@ -1,0 +1,91 @@
+"""Ranks among the rows of all groups, and U statistics of a group against other groups."""
+
+import itertools
+
+import numpy as np
+import pytest
+from kernel_cases import cells_of
+from oracles import random_case
+
+from skfedauc._kernel import Cells, add_cells, count_rows
+from skfedauc.ranks import ranks_among_all, sum_of_others, u2_over_all, u2_over_others
+
+
+@pytest.mark.parametrize("weights", ["unit", "integer", "float", "far apart"])
+def test_ranks_among_all_rows_are_weights_of_lower_scores(version, weights):
+    for seed in range(20):
+        case = random_case(seed, weights=weights, labels="int")
+        amounts = np.ones(case.y.size) if case.weights is None else case.weights
+        codes = np.array(case.groups)
+        labels = sorted(set(codes[amounts > 0].tolist()))
+        if not labels:
+            continue
+        cells = cells_of(case, labels)
+        found = ranks_among_all(cells)
+        for side in range(2):
+            of_side = np.where(case.y == side, amounts, 0.0)
+            under = [of_side[case.scores < score].sum() for score in cells.scores]
+            up_to = [of_side[case.scores <= score].sum() for score in cells.scores]
+            assert found.under[side].tolist() == pytest.approx(under, rel=1e-12)
+            assert found.up_to[side].tolist() == pytest.approx(up_to, rel=1e-12)
+            assert found.total[side] == pytest.approx(of_side.sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("weights", ["unit", "integer", "float", "far apart"])
+def test_u2_over_others_equals_brute_force(version, weights):
+    for seed in range(40):
+        case = random_case(seed, weights=weights, labels="int")
+        amounts = np.ones(case.y.size) if case.weights is None else case.weights
+        codes = np.array(case.groups)
+        labels = sorted(set(codes[amounts > 0].tolist()))
+        if not labels:
+            continue
+        wins = np.sign(np.subtract.outer(case.scores, case.scores)) + 1.0
+        products = wins * np.outer(amounts, amounts)
+        over_all, over_others = np.zeros((2, 2, 2, len(labels)))
+        for i, j in itertools.product(range(2), repeat=2):
+            for g, label in enumerate(labels):
+                mine = products[(codes == label) & (case.y == i)][:, case.y == j]
+                over_all[i, j, g] = mine.sum()
+                over_others[i, j, g] = mine[:, codes[case.y == j] != label].sum()
+        cells = cells_of(case, labels)
+        scale = max(over_all.max(), 1.0)
+        for function, expected in ((u2_over_all, over_all), (u2_over_others, over_others)):
+            found = function(cells).astype(float)
+            assert np.allclose(found, expected, rtol=1e-12, atol=1e-12 * scale)
+            if weights == "unit":
+                assert found.tolist() == expected.tolist()
+
+
+def test_u2_over_others_beside_a_dominating_group():
+    # 1e15 times the weight of the others, whose part is no less exact for that
+    scores = np.array([0.1, 0.6, 0.3, 0.2, 0.4, 0.5])
+    positive = np.array([False, True, False, True, False, True])
+    weights = np.array([1e15, 1e15, 0.3, 0.7, 0.9, 1.1])
+    cells = count_rows(scores, positive, np.array([0, 0, 1, 1, 2, 2]), 3, weights)
+    found = u2_over_others(cells)[:, :, 0]
+    expected = 2e15 * np.array([[0.0, 0.0], [0.3 + 0.9, 0.7 + 1.1]])
+    assert found == pytest.approx(expected, rel=1e-14)
+
+
+def test_u2_beyond_64_bits(version):
+    n = 2**34
+    cells = add_cells(
+        Cells(
+            np.zeros(0, np.int64), np.array([0.5, 0.5]), np.array([n, n]), np.array([n, 2]), None
+        ),
+        np.array([0, 1]),
+        2,
+    )
+    all_tied = [[[n * 2 * n, n * 2 * n], [n * (n + 2), n * (n + 2)]]]
+    all_tied.append([[n * 2 * n, 2 * 2 * n], [n * (n + 2), 2 * (n + 2)]])
+    assert u2_over_all(cells).tolist() == all_tied
+    others = [[[n * n, n * n], [2 * n, n * n]], [[n * n, 2 * n], [2 * n, 2 * n]]]
+    assert u2_over_others(cells).tolist() == others
+
+
+def test_sums_of_others_leave_out_one_value():
+    values = np.random.default_rng(0).normal(size=(2, 7)) * 10.0 ** np.arange(0, 14, 2)
+    expected = [[np.delete(row, i).sum() for i in range(7)] for row in values]
+    assert sum_of_others(values) == pytest.approx(np.array(expected), rel=1e-12)
+    assert sum_of_others(values[:, :1]).tolist() == [[0.0], [0.0]]
