@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from fairlearn.metrics import (
     MetricFrame,
@@ -75,9 +76,17 @@ def audit_of(y, score, group, weight, **options):
 # The decision side ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("n_groups", [2, 7])
-@pytest.mark.parametrize("threshold", ["auto", 0.31, 0.8])
+@pytest.mark.parametrize(
+    ("n_groups", "weighted", "threshold"),
+    [
+        (2, False, "auto"),
+        (7, True, "auto"),
+        (7, False, 0.31),
+        (2, True, 0.31),
+        (7, True, 0.8),
+        (2, False, 0.8),
+    ],
+)
 def test_decisions_are_fairlearns(n_groups, weighted, threshold):
     y, score, group, weight = rows = people(n_groups=n_groups, weighted=weighted)
     audit = audit_of(*rows, threshold=threshold)
@@ -222,12 +231,12 @@ def test_equalized_odds_name_the_rate_that_makes_them_with_its_groups_and_p():
 
 
 def test_the_p_value_of_equalized_odds_is_that_of_the_rate_reported():
-    """A gap of .25 among 12 positives, and one of .05 among 100,000 negatives."""
+    """A gap of .25 among 12 positives, and one of .05 among 20,000 negatives."""
     rng = np.random.default_rng(0)
-    group = np.repeat(["a", "b"], [50_012, 50_012])
-    y = np.tile(np.r_[np.ones(12), np.zeros(50_000)], 2).astype(int)
+    group = np.repeat(["a", "b"], [10_012, 10_012])
+    y = np.tile(np.r_[np.ones(12), np.zeros(10_000)], 2).astype(int)
     decided = np.concatenate(
-        [np.arange(12) < 6, np.arange(50_000) < 10_000, np.arange(12) < 9, np.arange(50_000) < 7500]
+        [np.arange(12) < 6, np.arange(10_000) < 2000, np.arange(12) < 9, np.arange(10_000) < 1500]
     )
     audit = FairnessAudit.from_predictions(y, rng.random(y.size), groups=group, y_pred=decided)
     row = audit.gaps.loc["equalized_odds_difference"]
@@ -331,11 +340,11 @@ def test_intervals_are_named_where_there_are_some():
 
 
 def test_groups_are_small_by_the_rows_that_a_rate_needs():
-    """Half of a group of 10,000 rows is selected, of which 9 are positives."""
+    """Half of a group of 3,000 rows is selected, of which 9 are positives."""
     rng = np.random.default_rng(0)
-    group = np.repeat(["a", "b", "few", "none"], [10_000, 10_000, 10_000, 5])
+    group = np.repeat(["a", "b", "few", "none"], [3000, 3000, 3000, 5])
     y = (rng.random(group.size) < 0.3).astype(int)
-    y[group == "few"] = np.arange(10_000) < 9
+    y[group == "few"] = np.arange(3000) < 9
     share = pd.Series(group).map({"a": 0.19, "b": 0.2, "few": 0.507, "none": 1.0})
     decided = (rng.random(group.size) < share).astype(int)
     audit = FairnessAudit.from_predictions(y, rng.random(group.size), groups=group, y_pred=decided)
@@ -780,12 +789,12 @@ def deciding(fitted):
     tuned = TunedThresholdClassifierCV(FrozenEstimator(model), scoring=recall, cv=2).fit(X, y)
     assert abs(tuned.best_threshold_ - 0.5) > 0.1
     fixed = FixedThresholdClassifier(FrozenEstimator(model), threshold=0.8).fit(X, y)
-    reduction = ExponentiatedGradient(LogisticRegression(), DemographicParity())
+    reduction = ExponentiatedGradient(LogisticRegression(), DemographicParity(), max_iter=3)
     drawn = MitigatedClassifier(reduction, sensitive_features="sex", random_state=0).fit(X, y)
     return tuned, fixed, drawn
 
 
-@pytest.mark.parametrize("pos_label", [None, "yes", "no"])
+@pytest.mark.parametrize("pos_label", [None, "no"])
 def test_rates_are_those_of_predict_and_aucs_those_of_scores(fitted, deciding, pos_label):
     _, X, y = fitted
     for estimator in deciding:
@@ -957,16 +966,12 @@ def test_a_threshold_of_the_other_class_is_on_its_scale(fitted):
     assert audit.threshold == audit.of("sex").threshold == 0.7
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, lambda d: d, "polars"])
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
 def test_one_audit_by_several_columns(make):
     rng = np.random.default_rng(0)
     columns = {"sex": rng.choice(["f", "m"], 600), "band": rng.integers(0, 3, 600)}
     y, score = rng.integers(0, 2, 600), rng.random(600)
-    if make == "polars":
-        make = pytest.importorskip("polars").DataFrame
-    table = make(columns)
-    groups = table if not isinstance(table, dict) else pd.DataFrame(table)
-    audit = FairnessAudit.from_predictions(y, score, groups=groups, threshold=0.4)
+    audit = FairnessAudit.from_predictions(y, score, groups=make(columns), threshold=0.4)
     assert audit.columns == ("sex", "band")
     assert audit.by_group.index.nlevels == 2
     for name, column in columns.items():

@@ -86,7 +86,7 @@ def write():
         y[:] = rng.integers(0, 2, n)
 writer = threading.Thread(target=write)
 writer.start()
-for i in range(40):
+for i in range(25):
     for of_groups in (None, groups):
         try:
             ScoreCounts.from_predictions(y, scores, groups=of_groups, n_jobs=1 + i % 2)

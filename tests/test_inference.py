@@ -284,7 +284,7 @@ def test_odd_groups_have_an_interval_or_a_reason(method):
 @pytest.mark.parametrize("method", intervals.METHODS)
 @pytest.mark.parametrize("over", ["rows", "groups"])
 def test_intervals_hold_their_estimate_and_grow_with_the_level(over, method, weighted):
-    for seed in range(10):
+    for seed in range(5):
         report = report_of(*simulated(seed, weighted=weighted))
         narrow, wide = (
             report.confidence_intervals(confidence_level, method, of="statistics", over=over)
@@ -562,7 +562,7 @@ def test_interval_and_p_value_of_the_difference_compare_all_pairs(n_groups):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_interval_of_the_difference_leaves_out_0_exactly_where_p_is_small(weighted):
     seen = set()
-    for seed in range(15):
+    for seed in range(10):
         rng = np.random.default_rng(seed)
         y, scores, groups, weights = simulated(
             seed, n_groups=2 + seed % 5, n=400, weighted=weighted
@@ -1007,7 +1007,7 @@ def test_adjusted_p_values_agree_with_simultaneous_intervals(reference, n_groups
         report = GroupAUC.from_predictions(
             y, scores, groups=groups, sample_weight=weights, undefined="ignore"
         )
-        for confidence_level in (0.5, 0.9, 0.99):
+        for confidence_level in (0.5, 0.9, 0.99) if n_groups < 60 else (0.9,):
             table = report.compare_groups(reference, confidence_level=confidence_level).dropna(
                 subset="pvalue"
             )
@@ -1249,7 +1249,7 @@ def test_p_values_of_anderson_darling_are_uniform_when_groups_are_alike():
     assert stats.kstest(pvalues, "uniform").pvalue > 0.001
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_bound_is_certain(seed):
     rng = np.random.default_rng(seed)
     for _ in range(80):
@@ -1329,8 +1329,7 @@ def inference_of(report):
     return numbers
 
 
-@pytest.mark.parametrize("scale", [1e-99, 1e-82, 1e77])
-def test_the_scale_of_weights_changes_nothing(scale):
+def test_the_scale_of_weights_changes_nothing():
     y, scores, groups, weights = simulated(8, n_groups=4, n=240, weighted=True)
 
     def found(weights):
@@ -1353,7 +1352,11 @@ def test_the_scale_of_weights_changes_nothing(scale):
             numbers += table.select_dtypes("number").to_numpy().ravel().tolist()
         return np.array([*numbers, *gaps.disparity, *gaps.error, *gaps.pvalue])
 
-    assert_allclose(found(weights * scale), found(weights), rtol=1e-12, atol=1e-14)
+    expected = found(weights)
+    for scale in (1e-99, 1e-82, 1e77):
+        assert_allclose(
+            found(weights * scale), expected, rtol=1e-12, atol=1e-14, err_msg=f"{scale}"
+        )
 
 
 def test_folds_whose_weights_differ_in_scale_are_put_on_one():
