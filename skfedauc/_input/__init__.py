@@ -5,6 +5,7 @@ Error messages name the argument, the value received and the remedy.
 
 from skfedauc._input.alignment import (
     aligned,
+    check_column_names,
     check_row_order,
     check_unique_index,
     column_named,
@@ -64,6 +65,7 @@ __all__ = [
     "aligned",
     "are_sorted_labels",
     "as_label",
+    "check_column_names",
     "check_counts",
     "check_group_names",
     "check_groups_given",

@@ -6,7 +6,8 @@ groups that are given as a Series beside X are matched by label.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -138,9 +139,43 @@ def _is_by_position(groups: Any, X: Any) -> bool:
     return X.index.nlevels != groups.index.nlevels or not bool(X.index.isin(groups.index).all())
 
 
+def check_column_names(names: list[str], known: Sequence[str], name: str, table: str) -> None:
+    """Refuse names of columns that a table does not have, or has more than once.
+
+    Parameters
+    ----------
+    names : list of str
+    known : sequence of str
+        Names of all columns of the table.
+    name : str
+        Name of the argument, for messages.
+    table : str
+        Name of the table, for messages.
+    """
+    absent = [column for column in names if column not in known]
+    if absent:
+        by_lower = {str(column).lower(): column for column in known}
+        near = [
+            by_lower[key]
+            for column in absent
+            for key in difflib.get_close_matches(column.lower(), by_lower, n=1, cutoff=0.66)
+        ]
+        raise ValueError(
+            f"{name} names the column{'s' if len(absent) > 1 else ''} "
+            f"{listed(absent)}, not found in {table}. Its columns are {listed(known)}."
+            f"{f' Did you mean {listed(dict.fromkeys(near))}?' if near else ''}"
+        )
+    for column in names:
+        if list(known).count(column) > 1:
+            raise ValueError(
+                f"{name} names the column {shortened(column)}, and {table} has "
+                f"{list(known).count(column)} columns of this name; rename them."
+            )
+
+
 def columns_of(X: Any, names: list[str], name: str = "groups", table: str = "X") -> Any:
     """Return columns of a DataFrame by name."""
-    import narwhals.stable.v1 as nw
+    import narwhals.stable.v2 as nw
 
     if not nw.dependencies.is_into_dataframe(X) and table != "X":
         raise TypeError(
@@ -159,20 +194,15 @@ def columns_of(X: Any, names: list[str], name: str = "groups", table: str = "X")
             "ScoringMonitor route nothing: score the fitted estimator instead."
         )
     frame = nw.from_native(X, eager_only=True)
-    absent = [name for name in names if name not in frame.columns]
-    if absent:
-        raise ValueError(
-            f"{name} names the column{'s' if len(absent) > 1 else ''} "
-            f"{listed(absent)}, not found in {table}. Its columns are {listed(frame.columns)}."
-        )
+    check_column_names(names, frame.columns, name, table)
     return nw.to_native(frame.select(names))
 
 
-def column_named(X: Any, column: str | None, name: str) -> Any:
-    """Return a column of a batch as a native series."""
-    import narwhals.stable.v1 as nw
+def column_named(X: Any, column: str | None, name: str, table: str) -> Any:
+    """Return a column of a DataFrame as a native series."""
+    import narwhals.stable.v2 as nw
 
-    frame = nw.from_native(columns_of(X, [str(column)], name, "the batch"), eager_only=True)
+    frame = nw.from_native(columns_of(X, [str(column)], name, table), eager_only=True)
     return nw.to_native(frame[str(column)])
 
 

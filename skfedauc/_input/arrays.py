@@ -103,11 +103,16 @@ def kind_in_words(values: Any) -> str:
 
 
 def check_scores(
-    values: Any, name: str = "y_score", *, keep_single: bool = False
+    values: Any,
+    name: str = "y_score",
+    *,
+    keep_single: bool = False,
+    n_rows: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float64]:
     """Return scores as finite float64; refuse different scores that round to the same float.
 
-    Scores in float32 are not converted if `keep_single`.
+    Scores in float32 are not converted if `keep_single`. If the scores are counted already,
+    `n_rows` is the number of rows of each, for messages.
     """
     array = column_of(values, name)
     scores = _as_floats(array, name, keep_single=keep_single)
@@ -116,11 +121,21 @@ def check_scores(
         # numpy converts lists with floats or large integers to floats.
         array = object_array(v[0] if isinstance(v, list | tuple) else v for v in values)
     _refuse_rounded(array, scores, name)
-    _refuse_infinite(scores, name)
+    _refuse_infinite(scores, name, n_rows)
     if array.dtype.kind == "O":
         refuse_ties(array.tolist(), scores, name)
-        _refuse_inexact(array.tolist(), scores.tolist(), name)
+        _refuse_inexact(array.tolist(), scores.tolist(), name, n_rows)
     return scores
+
+
+def number_of_rows(chosen: NDArray[np.bool_], n_rows: NDArray[np.int64] | None) -> int:
+    """Return the number of chosen rows, or the sum of their `n_rows` if rows are counted."""
+    return int(chosen.sum() if n_rows is None else n_rows[chosen].sum())
+
+
+def total_of_rows(size: int, n_rows: NDArray[np.int64] | None) -> int:
+    """Return the number of all rows: the size, or the sum of `n_rows` if rows are counted."""
+    return size if n_rows is None else int(n_rows.sum())
 
 
 def refuse_ties(numbers: Sequence[Any], scores: NDArray[np.float64], name: str) -> None:
@@ -148,7 +163,12 @@ def refuse_ties(numbers: Sequence[Any], scores: NDArray[np.float64], name: str) 
         )
 
 
-def _refuse_inexact(numbers: Sequence[Any], scores: Sequence[float], name: str) -> None:
+def _refuse_inexact(
+    numbers: Sequence[Any],
+    scores: Sequence[float],
+    name: str,
+    n_rows: NDArray[np.int64] | None = None,
+) -> None:
     """Refuse decimals and fractions that may tie with numbers counted in another call.
 
     Two different numbers have different float64 values if each number equals its float64 value, or
@@ -156,43 +176,53 @@ def _refuse_inexact(numbers: Sequence[Any], scores: Sequence[float], name: str) 
     """
     if set(map(type, numbers)) <= {float, int, bool}:
         return
-    rounded = [
-        number
-        for number, score in zip(numbers, scores, strict=True)
-        if hasattr(number, "as_integer_ratio")
-        and Fraction(*number.as_integer_ratio()) not in (Fraction(score), Fraction(repr(score)))
-    ]
-    if rounded:
+    is_rounded = np.array(
+        [
+            hasattr(number, "as_integer_ratio")
+            and Fraction(*number.as_integer_ratio()) not in (Fraction(score), Fraction(repr(score)))
+            for number, score in zip(numbers, scores, strict=True)
+        ],
+        np.bool_,
+    )
+    if is_rounded.any():
         raise ValueError(
-            f"{name} has {len(rounded)} of {len(numbers)} numbers, such as "
-            f"{described(rounded[0])}, that would be rounded to float64 and might tie with others "
+            f"{name} has {number_of_rows(is_rounded, n_rows)} of "
+            f"{total_of_rows(len(numbers), n_rows)} numbers, such as "
+            f"{described(numbers[int(is_rounded.argmax())])}, that would be rounded to float64 and "
+            "might tie with others "
             "counted elsewhere; round them to 15 digits, or pass floats if such ties are right."
         )
 
 
-def _refuse_infinite(scores: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+def _refuse_infinite(
+    scores: NDArray[np.float64], name: str, n_rows: NDArray[np.int64] | None = None
+) -> NDArray[np.float64]:
     # A finite sum implies finite scores; the sum of finite scores may overflow.
     with np.errstate(over="ignore", invalid="ignore"):
         looks_finite = bool(np.isfinite(scores.sum()))
     if not looks_finite and not np.isfinite(scores).all():
-        n_nan = int(np.isnan(scores).sum())
-        n_infinite = int(np.isinf(scores).sum())
+        n_nan = number_of_rows(np.isnan(scores), n_rows)
+        n_infinite = number_of_rows(np.isinf(scores), n_rows)
         raise ValueError(
             f"{name} must be finite; got {n_nan} NaN and {n_infinite} infinite values of "
-            f"{scores.size}. Drop or impute these rows first."
+            f"{total_of_rows(scores.size, n_rows)}. Drop or impute these rows first."
         )
     return scores
 
 
-def check_weights(values: Any, name: str = "sample_weight") -> NDArray[np.float64]:
-    """Return weights as finite float64 of 0 or more; refuse extreme scales and ratios."""
-    weights = _refuse_infinite(_as_floats(column_of(values, name), name), name)
+def check_weights(
+    values: Any, name: str = "sample_weight", n_rows: NDArray[np.int64] | None = None
+) -> NDArray[np.float64]:
+    """Return weights as finite float64 of 0 or more; refuse extreme scales and ratios.
+
+    If the weights are counted already, `n_rows` is the number of rows of each, for messages.
+    """
+    weights = _refuse_infinite(_as_floats(column_of(values, name), name), name, n_rows)
     if weights.size == 0 or (weights.min() >= 1e-50 and weights.max() <= 1e50):
         return weights
     if float(weights.min()) < 0:
-        raise ValueError(
-            f"{name} must be 0 or more; got {int((weights < 0).sum())} negative values."
-        )
+        n_negative = number_of_rows(weights < 0, n_rows)
+        raise ValueError(f"{name} must be 0 or more; got {n_negative} negative values.")
     why = "since products of weights are added up"
     largest = float(weights.max())
     if largest > 1e100:
@@ -305,15 +335,20 @@ def _refuse_rounded(array: NDArray[Any], scores: NDArray[np.float64], name: str)
             )
 
 
-def count_missing(values: NDArray[Any]) -> int:
-    """Return the number of None, NaN, NaT and pandas.NA in a one-dimensional array."""
+def count_missing(values: NDArray[Any], n_rows: NDArray[np.int64] | None = None) -> int:
+    """Return the number of None, NaN, NaT and pandas.NA in a one-dimensional array.
+
+    If the values are counted already, `n_rows` is the number of rows of each.
+    """
     if values.dtype.kind in "biuUS":
         return 0
-    if values.dtype.kind in "fmM":
-        return int(np.isnan(values).sum() if values.dtype.kind == "f" else np.isnat(values).sum())
+    if values.dtype.kind == "f":
+        return number_of_rows(np.isnan(values), n_rows)
+    if values.dtype.kind in "mM":
+        return number_of_rows(np.isnat(values), n_rows)
     import pandas as pd
 
-    return int(pd.isna(values).sum())
+    return number_of_rows(pd.isna(values), n_rows)
 
 
 def object_array(items: Iterable[Any]) -> NDArray[Any]:

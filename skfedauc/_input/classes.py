@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._input.arrays import count_missing, object_array, warn
+from skfedauc._input.arrays import count_missing, object_array, total_of_rows, warn
 from skfedauc._input.text import check_text
 from skfedauc._words import all_shortened, described, shortened
 
@@ -103,11 +103,14 @@ def _order(label: int | float | str) -> tuple[bool, Any]:
     return isinstance(label, str), label
 
 
-def check_labels(y: NDArray[Any], pos_label: Any = None) -> tuple[NDArray[np.bool_], Classes]:
+def check_labels(
+    y: NDArray[Any], pos_label: Any = None, n_rows: NDArray[np.int64] | None = None
+) -> tuple[NDArray[np.bool_], Classes]:
     """Return whether each label is positive, and the classes.
 
     As in scikit-learn, `pos_label` is optional if the labels are in {0, 1}, {-1, 1} or booleans;
-    the positive label is then 1.
+    the positive label is then 1. If the labels are counted already, `n_rows` is the number of rows
+    of each, for messages.
     """
     if hasattr(pos_label, "__len__") and not isinstance(pos_label, str | bytes):
         raise TypeError(
@@ -128,11 +131,8 @@ def check_labels(y: NDArray[Any], pos_label: Any = None) -> tuple[NDArray[np.boo
         if low >= 0 and high <= 1:
             return y.astype(np.bool_), Classes.of((low, high), None)
     if y.dtype.kind == "f" and np.isnan(y).any():
-        raise ValueError(
-            f"y_true has {int(np.isnan(y).sum())} missing labels of {y.size}; drop these "
-            "rows first."
-        )
-    classes, given = classes_of(y), pos_label
+        _refuse_missing(count_missing(y, n_rows), total_of_rows(y.size, n_rows))
+    classes, given = classes_of(y, n_rows), pos_label
     if len(classes) > 2:
         shown = all_shortened(classes[:4])
         raise ValueError(
@@ -194,7 +194,11 @@ def _folded(text: str) -> str | float:
         return "".join(text.casefold().split())
 
 
-def classes_of(y: NDArray[Any]) -> list[Any]:
+def _refuse_missing(n_missing: int, n_rows: int) -> None:
+    raise ValueError(f"y_true has {n_missing} missing labels of {n_rows}; drop these rows first.")
+
+
+def classes_of(y: NDArray[Any], n_rows: NDArray[np.int64] | None = None) -> list[Any]:
     """Return the sorted distinct class labels as Python objects."""
     if y.dtype.kind in "iufb":
         return list(np.unique(y).tolist())
@@ -203,9 +207,9 @@ def classes_of(y: NDArray[Any]) -> list[Any]:
             f"y_true must hold labels of two classes (numbers, booleans or strings); got "
             f"an array of {y.dtype}."
         )
-    missing = count_missing(y)
-    if missing:
-        raise ValueError(f"y_true has {missing} missing labels of {y.size}; drop these rows first.")
+    n_missing = count_missing(y, n_rows)
+    if n_missing:
+        _refuse_missing(n_missing, total_of_rows(y.size, n_rows))
     classes = list(dict.fromkeys(y.tolist()))
     check_text((label for label in classes if isinstance(label, str)), "y_true")
     try:

@@ -12,7 +12,14 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._input.arrays import check_length, column_of, from_array_api, object_array
+from skfedauc._input.arrays import (
+    check_length,
+    column_of,
+    from_array_api,
+    number_of_rows,
+    object_array,
+    total_of_rows,
+)
 from skfedauc._input.encoding import drop_unused, example_rows, number_integers
 from skfedauc._input.labels import MISSING, Labels, label_array
 from skfedauc._input.series import encode_column
@@ -41,7 +48,10 @@ def check_groups_given(groups: Any) -> None:
 
 
 def encode_groups(
-    groups: Any, name: str = "groups", missing: Missing = "raise"
+    groups: Any,
+    name: str = "groups",
+    missing: Missing = "raise",
+    n_rows: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[np.intp], Labels]:
     """Return the group number of each row, and the sorted group labels.
 
@@ -53,6 +63,8 @@ def encode_groups(
     missing : {"raise", "drop", "group"}, default="raise"
         Treatment of rows that lack a label in one of the columns: "raise" raises a ValueError,
         "drop" gives them the number -1, "group" uses the label `MISSING` in that column.
+    n_rows : ndarray of int64, default=None
+        Number of rows of each label if the labels are counted already, for messages.
 
     Returns
     -------
@@ -60,7 +72,7 @@ def encode_groups(
     labels : ndarray of shape (n_groups,)
         Sorted group labels; tuples if there are several columns.
     """
-    return _encode_all(_group_columns(groups, name), name, missing)
+    return _encode_all(_group_columns(groups, name), name, missing, n_rows)
 
 
 def encode_columns(columns: Mapping[str, Any]) -> tuple[NDArray[np.intp], Labels]:
@@ -110,7 +122,7 @@ def _group_columns(groups: Any, name: str) -> list[Any]:
             f"{name} must hold one label per row, as an array, a column or a DataFrame of "
             f"columns; got {described(groups)}.{mend}"
         )
-    import narwhals.stable.v1 as nw
+    import narwhals.stable.v2 as nw
 
     if nw.dependencies.is_into_series(groups):
         return [groups]
@@ -138,7 +150,9 @@ def _is_column(kind: type) -> bool:
     return has_rows and (hasattr(kind, "dtype") or hasattr(kind, "type"))
 
 
-def _encode_all(columns: list[Any], name: str, missing: Missing) -> tuple[NDArray[np.intp], Labels]:
+def _encode_all(
+    columns: list[Any], name: str, missing: Missing, n_rows: NDArray[np.int64] | None = None
+) -> tuple[NDArray[np.intp], Labels]:
     encoded = [encode_column(column, name) for column in columns]
     has_gaps = [bool(codes.size) and int(codes.min()) < 0 for codes, _ in encoded]
     if any(has_gaps) and missing == "group":
@@ -149,7 +163,8 @@ def _encode_all(columns: list[Any], name: str, missing: Missing) -> tuple[NDArra
     elif any(has_gaps):
         has_label = np.all([codes >= 0 for codes, _ in encoded], axis=0)
         if missing == "raise":
-            _refuse_missing(int((~has_label).sum()), has_label.size, name)
+            n_missing = number_of_rows(~has_label, n_rows)
+            _refuse_missing(n_missing, total_of_rows(has_label.size, n_rows), name)
         codes = np.full(has_label.size, -1, np.intp)
         kept = [drop_unused(numbers[has_label], labels) for numbers, labels in encoded]
         codes[has_label], labels = _combined(kept)

@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._input.alignment import check_row_order
-from skfedauc._input.arrays import check_length, check_scores, check_weights, column_of
+from skfedauc._input.arrays import (
+    check_length,
+    check_scores,
+    check_weights,
+    column_of,
+    number_of_rows,
+)
 from skfedauc._input.classes import (
     Classes,
     check_labels,
@@ -38,6 +44,9 @@ class Rows(NamedTuple):
         Number of rows left out because they have no group label, except rows of weight 0.
     classes : Classes
         Class labels, including the labels of rows left out.
+    kept : None or ndarray of bool
+        Which of the rows that were passed are kept, if rows were counted before they were passed.
+        None if all are kept.
     """
 
     positive: NDArray[np.bool_]
@@ -47,6 +56,7 @@ class Rows(NamedTuple):
     weights: NDArray[np.float64] | None
     n_missing: int = 0
     classes: Classes = Classes()
+    kept: NDArray[np.bool_] | None = None
 
 
 def check_rows(
@@ -59,6 +69,7 @@ def check_rows(
     name: str = "y_score",
     missing: Missing = "raise",
     warn_labels: bool = True,
+    n_rows: NDArray[np.int64] | None = None,
 ) -> Rows:
     """Validate the rows that users pass.
 
@@ -72,6 +83,9 @@ def check_rows(
         Treatment of rows without a group label, as in `encode_groups`.
     warn_labels : bool, default=True
         Whether to warn about scores that are class labels, and about a misspelled `pos_label`.
+    n_rows : ndarray of int64, default=None
+        Number of rows that have the label, score, group and weight, if equal rows were counted
+        before; 1 or more. Messages and `n_missing` then count these rows.
 
     Returns
     -------
@@ -85,24 +99,26 @@ def check_rows(
     check_row_order(
         {"y_true": y_true, name: y_score, "groups": groups, "sample_weight": sample_weight}
     )
-    scores = check_scores(y_score, name, keep_single=True)
+    scores = check_scores(y_score, name, keep_single=True, n_rows=n_rows)
     y = column_of(y_true, "y_true")
-    positive, classes = check_labels(y, pos_label)
+    positive, classes = check_labels(y, pos_label, n_rows)
     check_length(name, scores.size, "y_true", positive.size)
     if warn_labels:
         warn_if_hard_labels(y, scores)
         warn_if_misspelled(classes)
-    weights = None if sample_weight is None else check_weights(sample_weight)
+    weights = None if sample_weight is None else check_weights(sample_weight, n_rows=n_rows)
     if weights is not None:
         check_length("sample_weight", weights.size, "y_true", positive.size)
-    codes, labels = (None, None) if groups is None else encode_groups(groups, missing=missing)
-    if codes is not None:
+    codes: NDArray[np.intp] | None = None
+    labels: Labels | None = None
+    if groups is not None:
+        codes, labels = encode_groups(groups, missing=missing, n_rows=n_rows)
         _check_length_of_groups(groups, codes.size, positive.size)
     kept = None if weights is None or weights.all() else weights > 0
     n_missing = 0
     if codes is not None and missing == "drop" and codes.size and int(codes.min()) < 0:
         lacks_label = codes < 0
-        n_missing = int((lacks_label if kept is None else lacks_label & kept).sum())
+        n_missing = number_of_rows(lacks_label if kept is None else lacks_label & kept, n_rows)
         kept = ~lacks_label if kept is None else ~lacks_label & kept
     if kept is not None:
         positive, scores = positive[kept], scores[kept]
@@ -111,7 +127,8 @@ def check_rows(
             codes, labels = drop_unused(codes[kept], labels)
     if weights is not None and (weights.size == 0 or bool((weights == 1.0).all())):
         weights = None
-    return Rows(positive, scores, codes, labels, weights, n_missing, classes)
+    counted = kept if n_rows is not None else None
+    return Rows(positive, scores, codes, labels, weights, n_missing, classes, counted)
 
 
 def _check_length_of_groups(groups: Any, size: int, n_rows: int) -> None:

@@ -34,7 +34,7 @@ def encode_column(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
 
 def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
     """Return numbers and sorted labels of a native series."""
-    import narwhals.stable.v1 as nw
+    import narwhals.stable.v2 as nw
 
     even = _encode_even_text(column) if len(column) >= encoding.HASHED_ROWS else None
     if even is not None:

@@ -44,7 +44,7 @@ def even_text(column: Any) -> NDArray[np.uint8] | None:
 
     Rows of bytes sort like the strings, as UTF-8 preserves the order of code points.
     """
-    import narwhals.stable.v1 as nw
+    import narwhals.stable.v2 as nw
 
     pa = nw.dependencies.get_pyarrow()
     series = nw.from_native(column, series_only=True)

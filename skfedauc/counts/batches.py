@@ -1,8 +1,9 @@
-"""Batches of rows: read one by one, counted by joblib workers, and merged."""
+"""Batches of rows: counted by joblib workers, a few at a time, and merged."""
 
 from __future__ import annotations
 
 import itertools
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -12,77 +13,47 @@ from typing import Any, Generic, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from skfedauc import _input, _words
+from skfedauc import _input
 from skfedauc.counts.agreement import Agreement
 from skfedauc.counts.checkpoint import Checkpoint
+from skfedauc.counts.columns import Columns, arguments_of
+from skfedauc.counts.readers import is_path, read_batch
 from skfedauc.counts.state import P
 
-
-class Columns(NamedTuple):
-    """Names of the columns of batches that are DataFrames."""
-
-    label: str | None
-    score: str | None
-    group: str | list[str] | None
-    weight: str | None
+# Packages of joblib backends whose own errors are about workers and not about batches
+_BACKENDS = ("distributed", "ray")
 
 
-def check_columns(columns: Columns) -> None:
-    """Refuse invalid column names, and a missing name of the label or score column."""
+def check_label_and_score(columns: Columns) -> None:
+    """Refuse columns without a label or score column."""
     named = [name for name, value in columns._asdict().items() if value is not None]
     if named and (columns.label is None or columns.score is None):
         raise ValueError(
             f"batches of DataFrames need both label= and score=, the names of columns; got "
             f"{', '.join(named)} only."
         )
-    for name in ("label", "score", "weight"):
-        value = getattr(columns, name)
-        if value is not None and not isinstance(value, str):
-            raise TypeError(f"{name} must be the name of a column; got {_words.shortened(value)}.")
-    if columns.group is not None and not _input.is_column_names(columns.group):
-        raise TypeError(
-            "group must be a column's name or a list of names; got "
-            f"{_words.shortened(columns.group)}."
-        )
 
 
-def arguments_of(batch: Any, columns: Columns) -> dict[str, Any]:
-    """Return the columns of a batch by argument name."""
+def arguments_of_batch(batch: Any, columns: Columns) -> dict[str, Any]:
+    """Read a batch, and return its columns by argument of `from_predictions`."""
+    batch = read_batch(batch, columns)
     if columns.label is None:
         if not isinstance(batch, tuple | list) or not 2 <= len(batch) <= 4:
             raise TypeError(
                 "a batch must be a tuple (y_true, y_score[, groups[, sample_weight]]), or a "
-                "DataFrame with the columns named by label=, score=, group= and weight=; got "
+                "DataFrame with the columns named by label=, score=, group= and weight=, or the "
+                f"path of a file with these columns, or a function that returns one; got "
                 f"{type(batch).__name__}"
                 f"{f' of {len(batch)} items' if isinstance(batch, tuple | list) else ''}."
             )
         names = ("y_true", "y_score", "groups", "sample_weight")
         return dict(zip(names, batch, strict=False))
-    frame = _as_frame(batch)
-    found = {
-        "y_true": _input.column_named(frame, columns.label, "label"),
-        "y_score": _input.column_named(frame, columns.score, "score"),
-    }
-    if columns.group is not None:
-        by_name = [columns.group] if isinstance(columns.group, str) else columns.group
-        found["groups"] = _input.columns_of(frame, by_name, "group", "the batch")
-    if columns.weight is not None:
-        found["sample_weight"] = _input.column_named(frame, columns.weight, "weight")
-    return found
+    return arguments_of(batch, columns)
 
 
 def scores_of(batch: Any, columns: Columns) -> Any:
     """Return the scores of a batch."""
-    return _input.column_of(arguments_of(batch, columns)["y_score"], "y_score")
-
-
-def _as_frame(batch: Any) -> Any:
-    """Return the batch; a pyarrow RecordBatch is converted to a Table."""
-    if type(batch).__name__ == "RecordBatch":
-        import pyarrow as pa
-
-        return pa.Table.from_batches([batch])
-    return batch
+    return _input.column_of(arguments_of_batch(batch, columns)["y_score"], "y_score")
 
 
 def merged_batches(
@@ -102,14 +73,14 @@ def merged_batches(
     merged only a few times.
     """
     if isinstance(batches, str | bytes) or not hasattr(batches, "__iter__"):
+        mend = " Pass [path] to count one file." if is_path(batches) else ""
         raise TypeError(
-            f"batches must be an iterable of batches; got {type(batches).__name__}. A Parquet "
-            "file is read by ParquetFile(...).iter_batches()."
+            f"batches must be an iterable of batches; got {type(batches).__name__}.{mend}"
         )
     if hasattr(batches, "columns") or hasattr(batches, "column_names"):
         raise TypeError(
             f"batches must be an iterable of batches; got a single {type(batches).__name__}. Pass "
-            "[table] to count it as one batch."
+            "it to ScoreCounts.from_table, or [table] to count it as one batch."
         )
     agreement = Agreement("batches", "text by .astype(str)")
     n_workers = effective_n_jobs(n_jobs)
@@ -128,7 +99,9 @@ def merged_batches(
             while batch_round := list(itertools.islice(numbered, in_flight)):
                 try:
                     counted = workers(delayed(_counted_batch)(count, *item) for item in batch_round)
-                except BrokenExecutor as error:
+                except Exception as error:
+                    if not _is_of_worker(error):
+                        raise
                     last = done.n_batches + len(batch_round) - 1
                     raise _killed(done.n_batches, last, checkpoint) from error
                 parts = list(counted)
@@ -187,6 +160,12 @@ class _Done(NamedTuple, Generic[P]):
         return self._replace(state=[merge([*self.state, *self.waiting])], waiting=[])
 
 
+def _is_of_worker(error: Exception) -> bool:
+    """Return whether an error says that a worker was lost, rather than that a batch is invalid."""
+    package = type(error).__module__.partition(".")[0]
+    return isinstance(error, BrokenExecutor) or package in _BACKENDS
+
+
 def _killed(first: int, last: int, checkpoint: Checkpoint[Any] | None) -> RuntimeError:
     """Return the error for a worker that was killed, for instance when out of memory."""
     lost = f"batch {first}" if first == last else f"batches {first} to {last}"
@@ -223,12 +202,13 @@ def _counted_batch(count: Callable[[Any], P], number: int, batch: Any) -> P:
     try:
         return count(batch)
     except Exception as error:
-        raise _error_in_batch(error, number) from error
+        raise _error_in_batch(error, number, batch) from error
 
 
-def _error_in_batch(error: Exception, number: int) -> Exception:
-    """Return the error to raise for an error in a batch."""
+def _error_in_batch(error: Exception, number: int, batch: Any = None) -> Exception:
+    """Return the error to raise for an error in a batch; it names the file of the batch."""
+    name = f"batch {number} ({os.fspath(batch)!r})" if is_path(batch) else f"batch {number}"
     for kind in (TypeError, ValueError):
         if isinstance(error, kind):
-            return kind(f"batch {number}: {error}")
-    return RuntimeError(f"batch {number}: {type(error).__name__}: {error}")
+            return kind(f"{name}: {error}")
+    return RuntimeError(f"{name}: {type(error).__name__}: {error}")

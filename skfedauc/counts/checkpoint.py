@@ -16,6 +16,7 @@ from skfedauc._output_file import check_target, write_whole
 from skfedauc._words import shortened
 from skfedauc.counts.label_entries import entry_of
 from skfedauc.counts.parquet import Content, content_of, pyarrow_parquet, read_content, read_file
+from skfedauc.counts.readers import identity_of
 from skfedauc.counts.state import P
 
 # Largest share of the run time that is spent on writing the file
@@ -35,6 +36,11 @@ class Checkpoint(Generic[P]):
         Makes a `ScoreCounts` from cells, labels and origin.
     scores_of : callable
         Returns the scores of a batch.
+
+    Notes
+    -----
+    A checksum of the first batches tells whether a later call has the same batches. The checksum
+    covers the scores of batches that hold rows, and the identities of batches that workers read.
     """
 
     def __init__(
@@ -56,11 +62,11 @@ class Checkpoint(Generic[P]):
         self._restore, self._scores_of = restore, scores_of
         self._written, self._took = time.monotonic(), 0.0
         self._n_done, self._expected = 0, 0
-        # Item i is the checksum of the scores of all batches before batch i.
+        # Item i is the checksum of all batches before batch i.
         self._checksums = {0: 0}
 
     def after_those_done(self, numbered: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
-        """Read all batches, and yield the batches that the file does not cover."""
+        """Go through all batches, and yield the batches that the file does not cover."""
         n_read = 0
         for number, batch in numbered:
             n_read = number + 1
@@ -131,7 +137,10 @@ class Checkpoint(Generic[P]):
 
 
 def _checksum(batch: Any, scores_of: Callable[[Any], Any], before: int) -> int:
-    """Return the checksum of the scores of a batch and of all earlier batches."""
+    """Return the checksum of the scores or identities of a batch and of all earlier batches."""
+    identity = identity_of(batch)
+    if identity is not None:
+        return zlib.crc32(json.dumps(identity).encode(), before)
     try:
         scores = np.ascontiguousarray(scores_of(batch), np.float64)
     except Exception:  # counting will refuse this batch

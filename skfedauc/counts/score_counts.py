@@ -54,8 +54,9 @@ class ScoreCounts:
     class labels with `pos_label`. Score counts with different positive labels cannot be merged.
     ``==`` compares only the counts.
 
-    Build a `ScoreCounts` with `from_predictions` or `from_counts`, and compute AUCs with
-    `GroupAUC`.
+    Build a `ScoreCounts` with `from_predictions` (rows in memory), `from_table` (rows in a database
+    or a lazy table), `from_batches` (rows in files or other parts) or `from_counts`, and compute
+    AUCs with `GroupAUC`.
 
     `save` writes a `ScoreCounts` to a file, and `load` reads the file; `to_bytes` and `from_bytes`
     do the same for messages. A file is a Parquet file with one row per group and distinct score,
@@ -328,6 +329,162 @@ default=None
         return cls._added(cells, codes, labels, Origin(group_names=names))
 
     @classmethod
+    def from_table(
+        cls,
+        table: Any,
+        *,
+        label: str,
+        score: str,
+        group: str | list[str] | None = None,
+        weight: str | None = None,
+        pos_label: Any = None,
+        missing: _input.Missing = "raise",
+        max_cells: int = 10_000_000,
+    ) -> ScoreCounts:
+        """Count the rows of a table where they are: in memory, in a lazy table or in a database.
+
+        Databases and lazy tables count their rows by one query, ``SELECT group, score, label,
+        COUNT(*) ... GROUP BY group, score, label``, and only the counts are transferred. Labels,
+        scores, groups and weights have to be as in `from_predictions`.
+
+        Parameters
+        ----------
+        table : DataFrame, lazy table or relation
+            Any table that narwhals reads: pandas, polars (also lazy), pyarrow, DuckDB, PySpark
+            (also Spark Connect), Dask, SQLFrame, or Ibis, which reads PostgreSQL and other
+            databases.
+        label, score : str
+            Columns of the labels and of the scores.
+        group : str or list of str, default=None
+            Column or columns of the groups.
+        weight : str, default=None
+            Column of the sample weights.
+        pos_label : int, float, bool or str, default=None
+            The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
+        missing : {"raise", "drop", "group"}, default="raise"
+            Treatment of rows without a group label; see `from_predictions`.
+        max_cells : int, default=10_000_000
+            Largest number of combinations of group, score and label that a database or lazy table
+            returns. Each combination takes about 100 bytes of memory while it is read. Rows that
+            are in memory already are not limited.
+
+        Returns
+        -------
+        ScoreCounts
+            Equal to the counts that `from_predictions` returns for the same rows, except for
+            rounding with weights.
+
+        Raises
+        ------
+        TypeError
+            If narwhals does not read `table`, or a column is not as `from_predictions` requires.
+        ValueError
+            If a column is absent, or is not as `from_predictions` requires. If the query returns
+            more than `max_cells` rows: round the scores in the table to a few digits, or count the
+            rows by partition and merge the counts.
+
+        See Also
+        --------
+        ScoreCounts.explain_table : The query as text.
+        ScoreCounts.from_batches : Counts of batches, files or partitions.
+
+        Notes
+        -----
+        Dates with a time zone get the time zone in which the engine returns them. The type
+        ``TIMESTAMP`` of Spark is such a date.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from skfedauc import ScoreCounts
+        >>> table = pl.LazyFrame(
+        ...     {"ill": [0, 1, 1], "risk": [0.2, 0.2, 0.7], "site": ["va", "va", "oslo"]}
+        ... )
+        >>> ScoreCounts.from_table(table, label="ill", score="risk", group="site")
+        ScoreCounts(2 groups, 3 rows: 2 positives and 1 negative, 2 distinct scores)
+        """
+        # The imports are local because counting rows in arrays does not need narwhals.
+        import narwhals.stable.v2 as nw
+
+        from skfedauc.counts.columns import Columns, arguments_of, check_columns
+        from skfedauc.counts.queries import count_in_table, frame_of
+
+        columns = Columns(label, score, group, weight)
+        check_columns(columns, required=("label", "score"))
+        missing = _input.check_missing(missing)
+        max_cells = _input.check_whole_number(max_cells, "max_cells")
+        frame = frame_of(table, columns)
+        if isinstance(frame, nw.LazyFrame):
+            return cls._added(*count_in_table(frame, columns, pos_label, missing, max_cells))
+        arguments = arguments_of(nw.to_native(frame), columns, "table")
+        rows = _input.check_rows(**arguments, pos_label=pos_label, missing=missing)
+        names = _input.names_of(rows.labels, arguments.get("groups"))
+        return cls.of_rows(rows, group_names=names)
+
+    @staticmethod
+    def explain_table(
+        table: Any,
+        *,
+        label: str,
+        score: str,
+        group: str | list[str] | None = None,
+        weight: str | None = None,
+        max_cells: int = 10_000_000,
+    ) -> str:
+        """Return the query by which `from_table` counts the rows of a lazy table, as text.
+
+        Parameters
+        ----------
+        table : lazy table or relation
+            A table of `from_table` whose rows are not in memory.
+        label, score : str
+            Columns of the labels and of the scores.
+        group : str or list of str, default=None
+            Column or columns of the groups.
+        weight : str, default=None
+            Column of the sample weights.
+        max_cells : int, default=10_000_000
+            Largest number of combinations of group, score and label; the query has a limit of one
+            more.
+
+        Returns
+        -------
+        str
+            The SQL for DuckDB, Ibis and SQLFrame; the plan of the engine for polars, PySpark and
+            Dask.
+
+        Raises
+        ------
+        TypeError
+            If narwhals does not read `table`, or its rows are in memory.
+        ValueError
+            If a column is absent.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from skfedauc import ScoreCounts
+        >>> table = pl.LazyFrame({"ill": [0, 1, 1], "risk": [0.2, 0.2, 0.7], "age": [50, 40, 70]})
+        >>> "AGGREGATE" in ScoreCounts.explain_table(table, label="ill", score="risk")
+        True
+        """
+        import narwhals.stable.v2 as nw
+
+        from skfedauc.counts.columns import Columns, check_columns
+        from skfedauc.counts.queries import explain_query, frame_of
+
+        columns = Columns(label, score, group, weight)
+        check_columns(columns, required=("label", "score"))
+        max_cells = _input.check_whole_number(max_cells, "max_cells")
+        frame = frame_of(table, columns)
+        if not isinstance(frame, nw.LazyFrame):
+            raise TypeError(
+                f"table is a {_input.kind_in_words(table)}, whose rows are in memory and are "
+                "counted without a query; explain_table takes lazy tables and relations."
+            )
+        return explain_query(frame, columns, max_cells)
+
+    @classmethod
     def from_batches(
         cls,
         batches: Iterable[Any],
@@ -344,18 +501,23 @@ default=None
     ) -> ScoreCounts:
         """Count rows in batches, for data that does not fit in memory.
 
-        Batches are read one after the other, counted by joblib workers with the active joblib
-        backend, and merged as results arrive. Memory holds the merged counts (up to three copies
-        while merging) and about ``2 * n_jobs`` batches.
+        Batches are counted by joblib workers with the active joblib backend, also on other machines
+        (Dask, Ray), and merged as results arrive. Memory holds the merged counts (up to three
+        copies while merging) and about ``2 * n_jobs`` batches.
 
         Parameters
         ----------
-        batches : iterable of tuples or of DataFrames
+        batches : iterable of tuples, DataFrames, paths or callables
             Tuples ``(y_true, y_score[, groups[, sample_weight]])`` of arrays as in
             `from_predictions`; or pandas, polars or pyarrow DataFrames, or pyarrow record
-            batches, with the columns named below.
+            batches, with the columns named below. Such batches are read one after the other, and
+            sent to the workers. Workers themselves read paths (str or os.PathLike) of Parquet and
+            CSV files (``.parquet``, ``.csv``, ``.csv.gz``; needs ``skfedauc[files]``), of which
+            only the columns named below are read, and call callables without arguments, which
+            return a tuple or a DataFrame. In CSV files, group labels are text, and only empty cells
+            are missing values.
         label, score : str, default=None
-            Columns of the labels and of the scores. Required for DataFrames.
+            Columns of the labels and of the scores. Required for DataFrames and files.
         group : str or list of str, default=None
             Column or columns of the groups.
         weight : str, default=None
@@ -376,10 +538,14 @@ default=None
         checkpoint : str or os.PathLike, default=None
             File that keeps the counts if a batch fails, a worker is killed or the process ends. To
             resume, call again with the same batches in the same order: batches that the file covers
-            are read but not counted again. `from_batches` removes the file once all batches are
-            counted. The file has the format that `save` writes, which needs pyarrow; group labels
-            may be of all kinds except members of an `enum.Enum`. Writing this file takes at most
-            about a tenth of the run time.
+            are not counted again. Different batches are refused. Batches of rows are compared by
+            their scores, for which they are read again. Paths and callables are not read again. A
+            path is compared by its absolute path and the size of the file. A callable is compared
+            by its name and its arguments; it must be a function of a module or a
+            `functools.partial` of one. `from_batches` removes the checkpoint file once all batches
+            are counted. The checkpoint file has the format that `save` writes, which needs
+            pyarrow; group labels may be of all kinds except members of an `enum.Enum`. Writing
+            this file takes at most about a tenth of the run time.
 
         Returns
         -------
@@ -406,12 +572,19 @@ default=None
         ...     yield [1, 0], [0.8, 0.3], ["va", "oslo"]
         >>> ScoreCounts.from_batches(days())
         ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 4 distinct scores)
+
+        Let two workers read one file each at a time::
+
+            files = sorted(Path("scores").glob("*.parquet"))
+            ScoreCounts.from_batches(files, label="ill", score="risk", group="site", n_jobs=2)
         """
         # The import is local because it imports joblib, which counting rows does not need.
-        from skfedauc.counts.batches import Columns, check_columns, merged_batches, scores_of
+        from skfedauc.counts.batches import check_label_and_score, merged_batches, scores_of
         from skfedauc.counts.checkpoint import Checkpoint
+        from skfedauc.counts.columns import Columns, check_columns
 
         columns = Columns(label, score, group, weight)
+        check_label_and_score(columns)
         check_columns(columns)
         missing = _input.check_missing(missing)
         count = functools.partial(
@@ -1171,9 +1344,9 @@ def _warn_of_slow_kernel() -> None:
 
 
 def _count_batch(batch: Any, columns: Any, pos_label: Any, missing: _input.Missing) -> ScoreCounts:
-    from skfedauc.counts.batches import arguments_of
+    from skfedauc.counts.batches import arguments_of_batch
 
-    arguments = arguments_of(batch, columns)
+    arguments = arguments_of_batch(batch, columns)
     rows = _input.check_rows(**arguments, pos_label=pos_label, missing=missing, warn_labels=False)
     names = _input.names_of(rows.labels, arguments.get("groups"))
     return ScoreCounts.of_rows(rows, group_names=names)

@@ -1,0 +1,273 @@
+"""Counts by group, score and label, computed where the rows are: in a database or a lazy table.
+
+One aggregation is pushed down: ``SELECT group, score, label, COUNT(*) ... GROUP BY group, score,
+label``. Only its result comes back, and the rules for rows are applied to it here. Engines differ
+in how they compare missing and NaN values, and booleans with numbers, so no rule is pushed down.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc import _input, _words
+from skfedauc._kernel import Cells
+from skfedauc.counts.columns import Columns
+from skfedauc.counts.origin import Origin
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
+
+# Weights whose squares are added up without overflow and underflow; others are refused.
+_SMALLEST, _LARGEST = 1e-100, 1e100
+
+
+def frame_of(table: Any, columns: Columns) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
+    """Return a table as a DataFrame or LazyFrame of narwhals, after checking its columns.
+
+    Raises
+    ------
+    TypeError
+        If narwhals does not read the table.
+    ValueError
+        If a column is absent or repeated.
+    """
+    import narwhals.stable.v2 as nw
+
+    if type(table).__name__ == "RecordBatch":
+        import pyarrow as pa
+
+        table = pa.Table.from_batches([table])
+    try:
+        frame: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(table)
+    except TypeError as error:
+        is_path = isinstance(table, str) or hasattr(table, "__fspath__")
+        mend = " Files are counted by ScoreCounts.from_batches([path], ...)." if is_path else ""
+        raise TypeError(
+            "table must be a table of pandas, polars, pyarrow, DuckDB, Spark, Dask, SQLFrame or "
+            f"Ibis, or another one that narwhals reads; got {_words.described(table)}.{mend}"
+        ) from error
+    known = frame.collect_schema().names()
+    for argument, names in columns.by_argument.items():
+        _input.check_column_names(names, known, argument, "table")
+    return frame
+
+
+def query_of(frame: nw.LazyFrame[Any], columns: Columns) -> nw.LazyFrame[Any]:
+    """Return the aggregation that counts rows by group, score and label.
+
+    The result has the columns `group_0`, `group_1` and so on, `score`, `label` and `n_rows`. With
+    weights, rows of weight 0 are counted apart (`is_zero`), and there are the number of valid
+    weights (`n_valid`), the smallest and the largest one, their sum and the sum of their squares.
+    """
+    import narwhals.stable.v2 as nw
+
+    keys = _keys(columns)
+    if frame.implementation.is_dask():
+        # Dask mixes up groups if a column of arrow's floats has both -0.0 and 0.0.
+        schema = frame.select(**keys).collect_schema()
+        keys = {k: key + 0.0 if schema[k].is_float() else key for k, key in keys.items()}
+    if columns.weight is None:
+        return frame.select(**keys).group_by(*keys).agg(n_rows=nw.len())
+    weight = _as_float(frame, columns.weight)
+    valid = (weight > 0) & (weight <= sys.float_info.max)
+    summed = (weight >= _SMALLEST) & (weight <= _LARGEST)
+    rows = frame.select(
+        **keys,
+        is_zero=nw.when(weight == 0).then(nw.lit(1)).otherwise(nw.lit(0)),
+        valid=nw.when(valid).then(weight),
+        summed=nw.when(summed).then(weight),
+    ).with_columns(square=nw.col("summed") * nw.col("summed"))
+    return rows.group_by(*keys, "is_zero").agg(
+        n_rows=nw.len(),
+        n_valid=nw.col("valid").count(),
+        smallest=nw.col("valid").min(),
+        largest=nw.col("valid").max(),
+        total=nw.col("summed").sum(),
+        squares=nw.col("square").sum(),
+    )
+
+
+def _keys(columns: Columns) -> dict[str, nw.Expr]:
+    """Return the columns to group by, under names that no column of the table can conflict with."""
+    import narwhals.stable.v2 as nw
+
+    groups = columns.by_argument.get("group", [])
+    keys = {f"group_{number}": nw.col(name) for number, name in enumerate(groups)}
+    return {**keys, "score": nw.col(str(columns.score)), "label": nw.col(str(columns.label))}
+
+
+def _as_float(frame: nw.LazyFrame[Any], column: str) -> nw.Expr:
+    import narwhals.stable.v2 as nw
+
+    values = nw.col(column)
+    if frame.collect_schema()[column] == nw.Boolean:
+        values = values.cast(nw.Int32)  # PostgreSQL converts booleans to this type only
+    return values.cast(nw.Float64)
+
+
+def count_in_table(
+    frame: nw.LazyFrame[Any],
+    columns: Columns,
+    pos_label: Any,
+    missing: _input.Missing,
+    max_cells: int,
+) -> tuple[Cells, NDArray[np.intp] | None, NDArray[Any] | None, Origin]:
+    """Count the rows of a lazy table.
+
+    Parameters
+    ----------
+    frame : LazyFrame
+    columns : Columns
+    pos_label : int, float, bool, str or None
+    missing : {"raise", "drop", "group"}
+    max_cells : int
+        Largest number of rows of the result of the query.
+
+    Returns
+    -------
+    cells : Cells
+        Unsorted cells; `starts` is empty. A group and score may be repeated.
+    codes : ndarray of intp or None
+        Group number of each cell.
+    labels : ndarray or None
+        Sorted labels of the groups.
+    origin : Origin
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for rows in memory; and if the result of the query has more than `max_cells` rows.
+    """
+    import narwhals.stable.v2 as nw
+
+    _refuse_other_than_numbers(frame, columns)
+    found = query_of(frame, columns).head(max_cells + 1).collect()
+    if len(found) > max_cells:
+        raise _too_many(found, columns, max_cells)
+    n_rows = _array(found, "n_rows", np.int64)
+    groups = None
+    if columns.group is not None:
+        named = {name: f"group_{i}" for i, name in enumerate(columns.by_argument["group"])}
+        groups = nw.to_native(found.select(**{k: nw.col(alias) for k, alias in named.items()}))
+    # Rows of weight 0 are left out after all rules have been applied to them.
+    rows = _input.check_rows(
+        nw.to_native(found["label"]),
+        nw.to_native(found["score"]),
+        groups,
+        None if columns.weight is None else 1.0 - _array(found, "is_zero", np.float64),
+        pos_label,
+        missing=missing,
+        n_rows=n_rows,
+    )
+    kept = slice(None) if rows.kept is None else rows.kept
+    by_class = np.stack([~rows.positive, rows.positive])
+    weights = None
+    if columns.weight is not None:
+        _check_weights(frame, columns.weight, found)
+        ends = [_array(found, name, np.float64)[kept] for name in ("smallest", "largest")]
+        if any((end != 1.0).any() for end in ends):
+            sums = [_array(found, name, np.float64)[kept] for name in ("total", "squares")]
+            weights = np.concatenate([np.where(by_class, of_rows, 0.0) for of_rows in sums])
+    negatives, positives = np.where(by_class, n_rows[kept], 0)
+    # Adding 0.0 converts -0.0 to 0.0, which engines may count apart.
+    scores = rows.scores.astype(np.float64) + 0.0
+    cells = Cells(np.zeros(0, np.int64), scores, negatives, positives, weights)
+    names = _input.names_of(rows.labels, groups)
+    return cells, rows.codes, rows.labels, Origin(rows.n_missing, names, rows.classes)
+
+
+def _array(found: nw.DataFrame[Any], name: str, dtype: Any) -> NDArray[Any]:
+    return np.asarray(found[name].to_numpy(), dtype)
+
+
+def _refuse_other_than_numbers(frame: nw.LazyFrame[Any], columns: Columns) -> None:
+    """Refuse scores and weights that are text or dates before all of their values are read."""
+    import narwhals.stable.v2 as nw
+
+    schema = frame.collect_schema()
+    checks = {
+        columns.score: lambda values: _input.check_scores(values, "y_score"),
+        columns.weight: lambda values: _input.check_weights(values, "sample_weight"),
+    }
+    for column, check in checks.items():
+        dtype = None if column is None else schema[column]
+        if dtype is None or dtype.is_numeric() or dtype in (nw.Boolean, nw.Object, nw.Unknown):
+            continue
+        values = frame.select(value=nw.col(str(column))).filter(~nw.col("value").is_null())
+        first = nw.to_native(values.head(3).collect()["value"])
+        # Numbers, such as decimals that Dask takes for text, are checked when all are counted.
+        with contextlib.suppress(ValueError):
+            check(first)
+
+
+def _check_weights(frame: nw.LazyFrame[Any], column: str, found: nw.DataFrame[Any]) -> None:
+    """Refuse negative, missing, infinite and extreme weights, by the rules for rows."""
+    import narwhals.stable.v2 as nw
+
+    n_rows, n_valid = (_array(found, name, np.int64) for name in ("n_rows", "n_valid"))
+    is_zero = _array(found, "is_zero", np.int64) == 1
+    n_zero, n_invalid = int(n_rows[is_zero].sum()), int((n_rows - n_valid)[~is_zero].sum())
+    numbers = {0.0: n_zero}
+    has_valid = n_valid > 0
+    if has_valid.any():
+        smallest = float(_array(found, "smallest", np.float64)[has_valid].min())
+        largest = float(_array(found, "largest", np.float64)[has_valid].max())
+        numbers |= {smallest: 1}
+        numbers |= {largest: int(n_valid.sum()) - (smallest != largest)}
+    if n_invalid:
+        weight = _as_float(frame, column)
+        # NaN is larger than all numbers in some engines, and not comparable in others.
+        is_infinite = (weight < -sys.float_info.max) | ((0 - weight) < -sys.float_info.max)
+        is_negative = (weight < 0) & (weight >= -sys.float_info.max)
+        counted = frame.select(
+            infinite=nw.when(is_infinite).then(nw.lit(1)),
+            negative=nw.when(is_negative).then(nw.lit(1)),
+        ).select(nw.col("infinite").count(), nw.col("negative").count())
+        only = counted.collect()
+        n_infinite, n_negative = (int(only[name][0]) for name in ("infinite", "negative"))
+        numbers |= {np.inf: n_infinite, -1.0: n_negative}
+        numbers |= {np.nan: n_invalid - n_infinite - n_negative}
+    values, counts = np.array(list(numbers)), np.array(list(numbers.values()), np.int64)
+    _input.check_weights(values[counts > 0], n_rows=counts[counts > 0])
+
+
+def _too_many(found: nw.DataFrame[Any], columns: Columns, max_cells: int) -> ValueError:
+    groups = columns.by_argument.get("group", [])
+    names = [*groups, str(columns.score), str(columns.label)]
+    read = [
+        f"{found[alias].n_unique():,} of {_words.shortened(name)}"
+        for alias, name in zip(_keys(columns), names, strict=True)
+    ]
+    return ValueError(
+        f"table has more than max_cells={max_cells:,} combinations of {_words.listed(names)}; the "
+        f"first ones have these numbers of values: {', '.join(read)}. Round the scores in the "
+        "table to a few digits, or count the rows by partition and merge the counts, as "
+        "ScoreCounts.from_batches does. Each combination takes about 100 bytes here."
+    )
+
+
+def explain_query(frame: nw.LazyFrame[Any], columns: Columns, max_cells: int) -> str:
+    """Return the SQL of the query, or the plan of an engine that has no SQL."""
+    import narwhals.stable.v2 as nw
+
+    query = nw.to_native(query_of(frame, columns).head(max_cells + 1))
+    engine = frame.implementation
+    if engine.is_duckdb():
+        return str(query.sql_query())
+    if engine.is_ibis():
+        import ibis
+
+        return str(ibis.to_sql(query))
+    if engine.is_sqlframe():
+        return str(query.sql())
+    if engine.is_polars():
+        return str(query.explain())
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        query.pprint() if engine.is_dask() else query.explain()
+    return printed.getvalue().strip()

@@ -1,0 +1,129 @@
+"""Batches that workers read: files, and functions that return a batch."""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import inspect
+import os
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from skfedauc import _input, _words
+from skfedauc.counts.columns import Columns
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    Table: TypeAlias = pa.Table
+
+ENDINGS = (".parquet", ".csv", ".csv.gz")
+
+
+def is_path(batch: Any) -> bool:
+    """Return whether a batch is the path of a file."""
+    return isinstance(batch, str | os.PathLike)
+
+
+def read_batch(batch: Any, columns: Columns) -> Any:
+    """Return the rows of a batch: read a file, or call a function; other batches hold rows."""
+    if is_path(batch):
+        return _read_file(os.fspath(batch), columns)
+    return batch() if callable(batch) else batch
+
+
+def identity_of(batch: Any) -> list[Any] | None:
+    """Return the values that identify a batch that workers read; None for a batch of rows.
+
+    A file is identified by its absolute path and its size, and a function by its name. The identity
+    of a `functools.partial` includes its arguments.
+
+    Raises
+    ------
+    TypeError
+        If a function has no name of its own, or an argument of a `functools.partial` is not a
+        plain value.
+    """
+    if is_path(batch):
+        path = os.path.abspath(os.fspath(batch))
+        return [path, os.path.getsize(path) if os.path.exists(path) else None]
+    if not callable(batch):
+        return None
+    is_partial = isinstance(batch, functools.partial)
+    function = batch.func if is_partial else batch
+    name = getattr(function, "__qualname__", "<>")
+    # The names of lambdas and of functions within functions contain "<".
+    if not inspect.isfunction(function) or "<" in name:
+        raise TypeError(
+            "checkpoint= identifies a function by its name, which "
+            f"{_words.described(function)} lacks; pass paths, or functools.partial(read, day) of a "
+            "function that is defined in a module."
+        )
+    identity = [function.__module__, name]
+    if is_partial:
+        arguments = [*enumerate(batch.args), *sorted(batch.keywords.items())]
+        identity += [f"{key}={_plain(value)}" for key, value in arguments]
+    return identity
+
+
+def _plain(value: Any) -> str:
+    """Return the code of an argument, which must be the same in every process."""
+    if isinstance(value, tuple | list):
+        return f"({', '.join(map(_plain, value))})"
+    if isinstance(value, os.PathLike):
+        return repr(os.fspath(value))
+    if value is None or isinstance(value, str | bytes | int | float | datetime.date):
+        return repr(value)
+    raise TypeError(
+        "checkpoint= identifies a functools.partial by its arguments, which must be text, numbers, "
+        f"dates, paths or lists of these; got {_words.described(value)}."
+    )
+
+
+def _read_file(path: str, columns: Columns) -> Table:
+    """Return the named columns of a Parquet or CSV file."""
+    if columns.label is None:
+        raise TypeError("files need label= and score=, the names of columns.")
+    ending = next((end for end in ENDINGS if path.lower().endswith(end)), None)
+    if ending is None:
+        raise ValueError(f"the name of a file must end in {_words.enumerated(ENDINGS)}.")
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise ImportError('files need pyarrow: pip install "skfedauc[files]"') from error
+    try:
+        return _read_parquet(path, columns) if ending == ".parquet" else _read_csv(path, columns)
+    except pa.ArrowException as error:
+        raise ValueError(f"the file cannot be read: {' '.join(str(error).split())}") from error
+
+
+def _read_parquet(path: str, columns: Columns) -> Table:
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path, page_checksum_verification=True) as file:
+        table = file.read(_needed(columns, file.schema_arrow.names))
+    table.validate(full=True)
+    return table
+
+
+def _read_csv(path: str, columns: Columns) -> Table:
+    """Return columns of a CSV file; labels of groups are text, since 007 is not the number 7."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    with csv.open_csv(path) as reader:
+        needed = _needed(columns, reader.schema.names)
+    # Only empty cells are missing: NA may be the label of a group.
+    options = csv.ConvertOptions(
+        include_columns=needed,
+        column_types={name: pa.string() for name in columns.by_argument.get("group", [])},
+        null_values=[""],
+        strings_can_be_null=True,
+    )
+    return csv.read_csv(path, convert_options=options)
+
+
+def _needed(columns: Columns, known: list[str]) -> list[str]:
+    """Return the names of the needed columns, each once, after checking that the file has them."""
+    for argument, names in columns.by_argument.items():
+        _input.check_column_names(names, known, argument, "the file")
+    return list(dict.fromkeys(name for names in columns.by_argument.values() for name in names))

@@ -1,0 +1,415 @@
+"""Tables of few rows on which engines differ: from_table must count or refuse all of them alike.
+
+The main suite reads them with pandas, polars and pyarrow, and tests/engines with engines.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+import warnings
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from skfedauc import ScoreCounts
+
+NAN, INF = float("nan"), float("inf")
+NAMES = {"label": "ill", "score": "risk"}
+BY_SITE = {**NAMES, "group": "site"}
+WEIGHTED = {**BY_SITE, "weight": "weight"}
+
+
+class Edge(NamedTuple):
+    """A table, the arguments of from_table, and what must come of it.
+
+    Attributes
+    ----------
+    error : type or None
+        Type of the error; None if the rows must be counted.
+    message : str
+        What the error or the warning says, a regular expression.
+    """
+
+    table: pa.Table
+    arguments: dict[str, Any]
+    error: type[Exception] | None = None
+    message: str = ""
+
+    def expected(self) -> ScoreCounts:
+        """The counts of the same rows by from_predictions, from arrow's columns."""
+        columns = {
+            key: self.table[self.arguments[name]]
+            for key, name in (
+                ("y_true", "label"),
+                ("y_score", "score"),
+                ("sample_weight", "weight"),
+            )
+            if name in self.arguments
+        }
+        group = self.arguments.get("group")
+        if group is not None:
+            columns["groups"] = self.table.select([group] if isinstance(group, str) else group)
+        others = {
+            key: self.arguments[key] for key in ("pos_label", "missing") if key in self.arguments
+        }
+        return ScoreCounts.from_predictions(**columns, **others)
+
+    def check(self, native: Any) -> None:
+        """Count the rows of the engine's table, and compare counts, metadata, errors, warnings."""
+        if self.error is not None:
+            with pytest.raises(self.error, match=self.message) as raised:
+                ScoreCounts.from_table(native, **self.arguments)
+            assert raised.type is self.error
+            return
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = ScoreCounts.from_table(native, **self.arguments)
+        ours = [
+            str(w.message) for w in caught if "y_" in str(w.message) or "pos_" in str(w.message)
+        ]
+        assert len(ours) == bool(self.message)
+        assert all(re.search(self.message, message) for message in ours)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            expected = self.expected()
+        assert_same(found, expected)
+
+
+def assert_same(found: ScoreCounts, expected: ScoreCounts) -> None:
+    """The same bits without weights, and with weights the same up to rounding."""
+    assert found.origin == expected.origin
+    assert found.groups == expected.groups
+    if expected.cells.weights is None:
+        assert found == expected
+        return
+    assert found.cells.weights is not None
+    for mine, other in zip(found.cells[:4], expected.cells[:4], strict=True):
+        np.testing.assert_array_equal(mine, other)
+    np.testing.assert_allclose(found.cells.weights, expected.cells.weights, rtol=1e-12)
+
+
+ILL = [0, 1, 0, 1, 1, 0]
+RISK = [0.125, 0.5, 0.25, 0.5, 0.5, 0.25]
+SITE = ["va", "oslo", "va", "oslo", "va", "va"]
+WEIGHT = [1.0, 2.5, 0.25, 0.0, 3.0, 1.0]
+
+
+def rows(**columns: Any) -> pa.Table:
+    """The usual table with other columns; values that are no arrow arrays get arrow's type."""
+    usual = {"ill": ILL, "risk": RISK, "site": SITE, "weight": WEIGHT}
+    return pa.table(usual | columns)
+
+
+def decimals(*texts: str | None) -> pa.Array:
+    numbers = [None if text is None else Decimal(text) for text in texts]
+    return pa.array(numbers, pa.decimal128(38, 20))
+
+
+def instants(*hours: int, zone: str | None) -> pa.Array:
+    first = datetime.datetime(2020, 10, 24, 23, 30)
+    naive = [first + datetime.timedelta(hours=hour) for hour in hours]
+    return pa.array(naive, pa.timestamp("us")).cast(pa.timestamp("us", zone))
+
+
+TIME_ORDER = (0, 1, 0, 1, 2, 2)
+EMPTY = pa.table(
+    {
+        "ill": pa.array([], pa.int64()),
+        "risk": pa.array([], pa.float64()),
+        "site": pa.array([], pa.string()),
+        "weight": pa.array([], pa.float64()),
+    }
+)
+NAMED_AS_OURS = ["n_rows", "is_zero", "group_0", "group_1", "label", "score", "valid"]
+
+EDGES: dict[str, Edge] = {
+    "plain": Edge(rows(), BY_SITE),
+    "without groups": Edge(rows(), NAMES),
+    "several group columns": Edge(
+        rows(ward=[1, 2, 1, 2, 3, 1], old=[True, False] * 3),
+        {**NAMES, "group": ["site", "ward", "old"]},
+    ),
+    "one class": Edge(rows(ill=[0] * 6), BY_SITE),
+    "empty": Edge(EMPTY, BY_SITE),
+    "empty, without groups": Edge(EMPTY, NAMES),
+    "empty, with weights": Edge(EMPTY, WEIGHTED),
+    # Labels
+    "labels missing": Edge(
+        rows(ill=[0, 1, None, 1, None, 0]),
+        BY_SITE,
+        ValueError,
+        r"y_true has 2 missing labels of 6;",
+    ),
+    "labels of floats": Edge(rows(ill=[float(label) for label in ILL]), BY_SITE),
+    "labels NaN": Edge(
+        rows(ill=[0.0, 1.0, NAN, 1.0, NAN, 0.0]),
+        BY_SITE,
+        ValueError,
+        r"y_true has 2 missing labels of",
+    ),
+    "labels -1 and 1": Edge(rows(ill=[2 * label - 1 for label in ILL]), BY_SITE),
+    "three classes": Edge(
+        rows(ill=[0, 1, 2, 1, 1, 0]), BY_SITE, ValueError, r"two classes; got 3: 0, 1, 2\."
+    ),
+    "labels 1 and 2": Edge(
+        rows(ill=[label + 1 for label in ILL]),
+        BY_SITE,
+        ValueError,
+        r"labels \[1, 2\]: pass pos_label=",
+    ),
+    "labels 1 and 2 with pos_label": Edge(
+        rows(ill=[label + 1 for label in ILL]), {**BY_SITE, "pos_label": 1}
+    ),
+    "booleans": Edge(rows(ill=[label == 1 for label in ILL]), BY_SITE),
+    "booleans, false is positive": Edge(
+        rows(ill=[label == 1 for label in ILL]), {**BY_SITE, "pos_label": False}
+    ),
+    "booleans missing": Edge(
+        rows(ill=[False, True, None, True, True, False]),
+        BY_SITE,
+        ValueError,
+        "1 missing labels of 6;",
+    ),
+    "text labels": Edge(
+        rows(ill=["yes" if label else "no" for label in ILL]), {**BY_SITE, "pos_label": "yes"}
+    ),
+    "text labels without pos_label": Edge(
+        rows(ill=["yes" if label else "no" for label in ILL]),
+        BY_SITE,
+        ValueError,
+        r"labels \['no', 'yes'\]: pass pos_label=",
+    ),
+    "text labels, another pos_label": Edge(
+        rows(ill=["yes" if label else "no" for label in ILL]),
+        {**BY_SITE, "pos_label": "ja"},
+        ValueError,
+        r"pos_label='ja' is not among",
+    ),
+    "text labels, misspelled": Edge(
+        rows(ill=["yes"] * 6),
+        {**BY_SITE, "pos_label": "Yes"},
+        None,
+        r"pos_label='Yes' is not among",
+    ),
+    "text labels missing": Edge(
+        rows(ill=["yes", "no", None, "no", "yes", None]),
+        {**BY_SITE, "pos_label": "yes"},
+        ValueError,
+        "2 missing labels of 6;",
+    ),
+    "categories as labels": Edge(
+        rows(ill=pa.array(["yes", "no", "no", "no", "yes", "no"]).dictionary_encode()),
+        {**BY_SITE, "pos_label": "yes"},
+    ),
+    # Scores
+    "scores missing": Edge(
+        rows(risk=[0.5, None, 0.5, None, None, 0.25]),
+        BY_SITE,
+        ValueError,
+        "got 3 NaN and 0 inf.* of 6",
+    ),
+    "scores NaN": Edge(
+        rows(risk=[0.5, NAN, 0.5, NAN, 0.5, 0.25]),
+        BY_SITE,
+        ValueError,
+        "got 2 NaN and 0 inf.* of 6",
+    ),
+    "scores infinite": Edge(
+        rows(risk=[0.5, INF, 0.5, INF, -INF, 0.25]),
+        BY_SITE,
+        ValueError,
+        "got 0 NaN and 3 inf.* of 6",
+    ),
+    "scores -0.0": Edge(rows(risk=[-0.0, 0.0, 0.0, -0.0, -1.0, -0.0]), BY_SITE),
+    "scores float32": Edge(
+        rows(risk=pa.array([0.1, 0.7, 0.3, 0.7, 0.1, 0.1], pa.float32())), BY_SITE
+    ),
+    "scores of neighboring floats": Edge(
+        rows(risk=[0.1, np.nextafter(0.1, 1), 5e-324, 1e308, 0.1 + 0.2, 0.3]), BY_SITE
+    ),
+    "scores of integers": Edge(rows(risk=[3, 1, 2, 2, 3, -1]), BY_SITE),
+    "scores beyond 2**53": Edge(
+        rows(risk=[2**53 + 1, 1, 2, 2, 3, 2**53]), BY_SITE, ValueError, r"integers beyond 2\*\*53"
+    ),
+    "scores of decimals": Edge(rows(risk=decimals(".1", ".5", ".25", ".5", ".5", ".1")), BY_SITE),
+    "scores of decimals missing": Edge(
+        rows(risk=decimals(".1", ".5", None, ".5", ".5", ".1")),
+        BY_SITE,
+        ValueError,
+        "1 NaN and 0 .*of 6",
+    ),
+    "scores of decimals that tie": Edge(
+        rows(risk=decimals(".1", ".10000000000000000001", ".25", ".5", ".5", ".1")),
+        BY_SITE,
+        ValueError,
+        "y_score has 4 different numbers, of which 1 are equal",
+    ),
+    "scores of decimals that are rounded": Edge(
+        rows(risk=decimals(*[".10000000000000000001"] * 2, ".25", ".5", ".5", ".75")),
+        BY_SITE,
+        ValueError,
+        "y_score has 2 of 6 numbers, such as .*rounded to float64",
+    ),
+    "scores of booleans": Edge(
+        rows(risk=[label == 1 for label in ILL]), BY_SITE, None, "y_score holds only 0 and 1"
+    ),
+    "scores are labels": Edge(
+        rows(risk=[0.0, 1.0, 1.0, 1.0, 0.0, 0.0]), BY_SITE, None, "y_score holds only 0 and 1"
+    ),
+    "scores of text": Edge(
+        rows(risk=["0.1", None, "0.5", "0.5", "0.1", "x"]),
+        BY_SITE,
+        TypeError,
+        "y_score must hold numb",
+    ),
+    "scores of dates": Edge(
+        rows(risk=pa.array([datetime.date(2020, 1, 1)] * 6)),
+        BY_SITE,
+        TypeError,
+        "y_score must hold nu",
+    ),
+    # Groups
+    "groups missing": Edge(
+        rows(site=["va", None, "va", None, "oslo", "va"]),
+        BY_SITE,
+        ValueError,
+        "groups has 2 missing labels of 6;",
+    ),
+    "groups missing, dropped": Edge(
+        rows(site=["va", None, "va", None, "oslo", "va"]), {**BY_SITE, "missing": "drop"}
+    ),
+    "groups missing, a group": Edge(
+        rows(site=["va", None, "va", None, "oslo", "va"]), {**BY_SITE, "missing": "group"}
+    ),
+    "groups missing in one of two columns": Edge(
+        rows(ward=[1, None, 1, 2, None, 1], site=["va", None, "va", "va", "oslo", "va"]),
+        {**NAMES, "group": ["site", "ward"], "missing": "drop"},
+    ),
+    "all groups missing, dropped": Edge(
+        rows(site=pa.array([None] * 6, pa.string())), {**BY_SITE, "missing": "drop"}
+    ),
+    "groups of floats": Edge(rows(site=[1.0, 2.0, 1.0, 10.0, 1.0, 2.0]), BY_SITE),
+    "groups of floats missing": Edge(
+        rows(site=[1.0, NAN, 1.0, None, 1.0, 2.0]), {**BY_SITE, "missing": "drop"}
+    ),
+    "groups of fractions": Edge(
+        rows(site=[1.0, 2.5, 1.0, 2.0, 1.0, 2.0]),
+        BY_SITE,
+        TypeError,
+        "whole numbers are taken as integ",
+    ),
+    "groups of decimals": Edge(
+        rows(site=pa.array([Decimal(n) for n in (1, 2, 1, 2, 1, 1)], pa.decimal128(9, 2))),
+        BY_SITE,
+        TypeError,
+        "groups must hold booleans, integers.*Decimal",
+    ),
+    "groups of integers": Edge(rows(site=[10, 9, 2**60, 9, -(2**60), 2**60 + 1]), BY_SITE),
+    "groups of booleans": Edge(rows(site=[True, False, True, True, False, False]), BY_SITE),
+    "groups of text": Edge(rows(site=["B", "a", "ä", "", " ", "O'Neill"]), BY_SITE),
+    "groups of categories": Edge(rows(site=pa.array(SITE).dictionary_encode()), BY_SITE),
+    "groups of dates": Edge(
+        rows(site=pa.array([datetime.date(2020, 1, day) for day in (1, 2, 1, 2, 3, 3)])), BY_SITE
+    ),
+    "groups of timestamps": Edge(rows(site=instants(*TIME_ORDER, zone=None)), BY_SITE),
+    # Two of these hours have the same local time, at the end of daylight saving time.
+    "groups of timestamps with a zone": Edge(
+        rows(site=instants(*TIME_ORDER, zone="Europe/Oslo")), BY_SITE
+    ),
+    # Weights
+    "weights": Edge(rows(), WEIGHTED),
+    "weights without groups": Edge(rows(), {**NAMES, "weight": "weight"}),
+    "weights of 1": Edge(rows(weight=[1.0, 1.0, 0.0, 1.0, 1.0, 1.0]), WEIGHTED),
+    "weights of 0": Edge(rows(weight=[0.0] * 6), WEIGHTED),
+    "weights of integers": Edge(rows(weight=[1, 2, 0, 2, 3, 4]), WEIGHTED),
+    "weights of booleans": Edge(rows(weight=[True, True, False, True, False, True]), WEIGHTED),
+    "weights of decimals": Edge(rows(weight=decimals("1", ".5", "0", ".1", "2", "3")), WEIGHTED),
+    "weights of 0 without groups or classes": Edge(
+        rows(
+            site=["va", None, "va", None, "va", "va"],
+            ill=[0, 1, 0, 1, 0, 0],
+            weight=[1.0, 0.0, 2.0, 3.0, 1.0, 1.0],
+        ),
+        {**WEIGHTED, "missing": "drop"},
+    ),
+    "weights missing": Edge(
+        rows(weight=[1.0, None, 0.25, 0.0, None, 1.0]),
+        WEIGHTED,
+        ValueError,
+        "sample_weight .*got 2 NaN and 0 inf.* of 6",
+    ),
+    "weights NaN": Edge(
+        rows(weight=[1.0, NAN, 0.25, 0.0, 2.0, NAN]),
+        WEIGHTED,
+        ValueError,
+        "got 2 NaN and 0 inf.* of 6",
+    ),
+    "weights infinite": Edge(
+        rows(weight=[1.0, INF, NAN, 0.0, -INF, -1.0]),
+        WEIGHTED,
+        ValueError,
+        "got 1 NaN and 2 inf.* of 6",
+    ),
+    "weights negative": Edge(
+        rows(weight=[1.0, -1.0, 0.25, 0.0, -2.0, 1.0]),
+        WEIGHTED,
+        ValueError,
+        "0 or more; got 2 negative",
+    ),
+    "weights too large": Edge(
+        rows(weight=[1.0, 1e200, 0.25, 0.0, 2.0, 1.0]),
+        WEIGHTED,
+        ValueError,
+        r"at most 1e100, .*1e\+200",
+    ),
+    "weights too small": Edge(
+        rows(weight=[1.0, 1e-200, 0.25, 0.0, 2.0, 1.0]),
+        WEIGHTED,
+        ValueError,
+        r"least 1e-100, .*1e-200",
+    ),
+    "weights too different": Edge(
+        rows(weight=[1e-60, 1e60, 0.0, 0.0, 1e-60, 1.0]), WEIGHTED, ValueError, "factor of 1e100"
+    ),
+    "weights of text": Edge(
+        rows(weight=["1", "2", "3", "1", "1", None]),
+        WEIGHTED,
+        TypeError,
+        "sample_weight must hold numb",
+    ),
+    # Columns
+    "columns named as ours": Edge(
+        pa.table(dict(zip(NAMED_AS_OURS, [SITE, WEIGHT, ILL, RISK, SITE, SITE, ILL], strict=True))),
+        {
+            "label": "group_0",
+            "score": "group_1",
+            "group": ["n_rows", "label"],
+            "weight": "is_zero",
+        },
+    ),
+    "one column as label and group": Edge(rows(), {**NAMES, "group": "ill"}),
+    "columns of mixed case": Edge(
+        pa.table({"ILL": ILL, "Risk": RISK, "siteName": SITE}),
+        {"label": "ILL", "score": "Risk", "group": "siteName"},
+    ),
+    "a column in another case": Edge(
+        pa.table({"ILL": ILL, "Risk": RISK}),
+        {"label": "ILL", "score": "risk"},
+        ValueError,
+        r"score names the column 'risk', not found in table\. .* Did you mean 'Risk'\?$",
+    ),
+    "names with spaces and signs": Edge(
+        pa.table({"is ill?": ILL, 'the "risk"': RISK, "ä 1": SITE}),
+        {"label": "is ill?", "score": 'the "risk"', "group": "ä 1"},
+    ),
+    "an absent column": Edge(
+        rows(),
+        {**NAMES, "group": ["site", "wards"]},
+        ValueError,
+        "group names the column 'wards', not f",
+    ),
+}

@@ -1,0 +1,323 @@
+"""Batches that workers read: Parquet and CSV files, and functions that return a batch."""
+
+import functools
+import gzip
+import os
+
+import joblib
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from skfedauc import ScoreCounts
+from skfedauc.counts import readers
+
+BY_SITE = {"label": "ill", "score": "risk", "group": "site"}
+WEIGHTED = {**BY_SITE, "group": ["site", "ward"], "weight": "weight"}
+
+
+def make_rows(number, n=300):
+    rng = np.random.default_rng(number)
+    ill = rng.integers(0, 2, n)
+    return pd.DataFrame(
+        {
+            "name": rng.choice(["Ada", "Bo"], n),
+            "ill": ill,
+            "risk": rng.normal(size=n) + ill,
+            "site": rng.choice(["va", "oslo", "007", "NA"], n),
+            "ward": rng.choice(["1", "2"], n),
+            "weight": rng.integers(0, 4, n),
+        }
+    )
+
+
+def expected(arguments, numbers=range(4)):
+    return ScoreCounts.from_table(pd.concat(map(make_rows, numbers)), **arguments)
+
+
+def write(path, rows):
+    if path.name.endswith(".parquet"):
+        rows.to_parquet(path)
+    else:
+        rows.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture
+def files(tmp_path):
+    names = ["d0.parquet", "d1.csv", "d2.csv.gz", "D3.PARQUET"]
+    for number, name in enumerate(names):
+        write(tmp_path / name.lower(), make_rows(number)).rename(tmp_path / name)
+    return [tmp_path / name for name in names]
+
+
+@pytest.mark.parametrize(("backend", "n_jobs"), [("loky", 1), ("threading", 2), ("loky", 2)])
+@pytest.mark.parametrize("arguments", [BY_SITE, WEIGHTED])
+def test_files(files, backend, n_jobs, arguments):
+    with joblib.parallel_config(backend):
+        found = ScoreCounts.from_batches(map(str, files), **arguments, n_jobs=n_jobs)
+    assert found == expected(arguments)
+    assert found.group_names == expected(arguments).group_names
+
+
+def test_files_and_tables_and_functions_together(files):
+    batches = [files[0], make_rows(1), functools.partial(make_rows, 2), os.fspath(files[3])]
+    assert ScoreCounts.from_batches(batches, **BY_SITE) == expected(BY_SITE)
+
+
+def test_functions_that_return_tuples():
+    def day():
+        return [0, 1, 1], [0.1, 0.3, 0.2]
+
+    found = ScoreCounts.from_batches([day, lambda: ([0], [0.7])])
+    assert found == ScoreCounts.from_predictions([0, 1, 1, 0], [0.1, 0.3, 0.2, 0.7])
+
+
+def test_only_the_named_columns_are_read(tmp_path):
+    """A damaged page of another column goes unnoticed."""
+    path = tmp_path / "day.parquet"
+    rows = make_rows(0)
+    rows["name"] = [f"patient {number}" for number in range(300)]
+    options = {"use_dictionary": False, "compression": "none", "write_page_checksum": True}
+    pq.write_table(pa.Table.from_pandas(rows), path, **options)
+    content = path.read_bytes()
+    at = content.index(b"patient 150")
+    path.write_bytes(content[:at] + b"x" + content[at + 1 :])
+    assert ScoreCounts.from_batches([path], **BY_SITE) == expected(BY_SITE, [0])
+    with pytest.raises(RuntimeError, match=r"^batch 0 \('.*day\.parquet'\): OSError: .*heck"):
+        ScoreCounts.from_batches([path], **{**BY_SITE, "group": "name"})
+
+
+# CSV --------------------------------------------------------------------------------------------
+
+
+def counts_of_csv(tmp_path, text, arguments=BY_SITE):
+    path = tmp_path / "day.csv"
+    path.write_text(text, encoding="utf-8")
+    return ScoreCounts.from_batches([path], **arguments)
+
+
+def test_groups_of_csv_are_text(tmp_path):
+    text = 'ill,risk,site\n0,.1,007\n1,.2,7\n1,.3,NA\n0,.1,"a,b"\n1,.7, x\n'
+    assert counts_of_csv(tmp_path, text).groups == (" x", "007", "7", "NA", "a,b")
+
+
+def test_scores_of_csv_are_the_nearest_floats(tmp_path):
+    risk = np.random.default_rng(0).random(2000)
+    text = "ill,risk,site\n" + "".join(f"{i % 2},{r!r},a\n" for i, r in enumerate(risk.tolist()))
+    found = counts_of_csv(tmp_path, text)
+    np.testing.assert_array_equal(found.cells.scores, np.sort(risk))
+
+
+def test_a_column_whose_type_shows_late(tmp_path):
+    """The first megabytes look like integers."""
+    n = 400_000
+    text = "ill,risk,site\n" + "0,1,a\n1,2,a\n" * n + "1,1.5,a\n"
+    found = counts_of_csv(tmp_path, text)
+    assert found.cells.scores.tolist() == [1.0, 1.5, 2.0]
+    assert found.n_negatives.tolist() == [n]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0,.1,\n1,.2,a\n", r"groups has 1 missing labels of 2"),
+        ("0,,a\n1,.2,a\n", r"y_score must be finite; got 1 NaN"),
+        (",.1,a\n1,.2,a\n", r"y_true has 1 missing labels"),
+        ("0,.1,a,9\n1,.2,a\n", r"the file cannot be read: .*Expected 3 columns, got 4"),
+        ("0,.1,a\n1,.2\n", r"the file cannot be read: .*Expected 3 columns, got 2"),
+        ("0,9007199254740993,a\n1,2,a\n", r"integers beyond 2\*\*53"),
+        ("no,.1,a\nyes,2,a\n", r"pass pos_label="),
+    ],
+)
+def test_bad_csv(tmp_path, text, message):
+    with pytest.raises(ValueError, match=rf"^batch 0 \('.*day\.csv'\): .*{message}"):
+        counts_of_csv(tmp_path, "ill,risk,site\n" + text)
+
+
+def test_scores_of_csv_that_are_no_numbers(tmp_path):
+    with pytest.raises(TypeError, match=r"^batch 0 \('.*day\.csv'\): y_score must hold numbers"):
+        counts_of_csv(tmp_path, "ill,risk,site\n0,'0,1',a\n1,n/a,a\n".replace("'", '"'))
+
+
+# Files that cannot be read ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["day.parquet", "day.csv"])
+def test_columns_are_checked(tmp_path, name):
+    path = write(tmp_path / name, make_rows(0).rename(columns={"site": "Site"}))
+    message = (
+        r"^batch 0 \('.*'\): group names the column 'site', not found in the file.*mean 'Site'\?"
+    )
+    with pytest.raises(ValueError, match=message):
+        ScoreCounts.from_batches([path], **BY_SITE)
+
+
+def test_repeated_columns_of_csv(tmp_path):
+    with pytest.raises(ValueError, match=r"'risk', and the file has 2 columns of this name"):
+        counts_of_csv(tmp_path, "ill,risk,site,risk\n0,.1,a,.2\n")
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    absent = tmp_path / "absent.parquet"
+    with pytest.raises(RuntimeError, match=r"^batch 0 \('.*absent\.parquet'\): FileNotFoundError"):
+        ScoreCounts.from_batches([absent], **BY_SITE)
+    for name in ("damaged.parquet", "damaged.csv.gz", "empty.csv"):
+        path = tmp_path / name
+        path.write_bytes(b"" if name == "empty.csv" else b"no such content")
+        with pytest.raises((ValueError, RuntimeError), match=rf"^batch 0 \('.*{name}'\): "):
+            ScoreCounts.from_batches([path], **BY_SITE)
+    cut = tmp_path / "cut.csv.gz"
+    cut.write_bytes(gzip.compress(make_rows(0).to_csv(index=False).encode())[:-20])
+    with pytest.raises((ValueError, RuntimeError), match=r"^batch 0 \('.*cut\.csv\.gz'\): "):
+        ScoreCounts.from_batches([cut], **BY_SITE)
+
+
+@pytest.mark.parametrize("name", ["day.tsv", "day", "parquet", "day.parquet.zip"])
+def test_other_endings(tmp_path, name):
+    with pytest.raises(ValueError, match=r"must end in \.parquet, \.csv and \.csv\.gz"):
+        ScoreCounts.from_batches([tmp_path / name], **BY_SITE)
+
+
+def test_files_need_names_of_columns(files):
+    with pytest.raises(
+        TypeError, match=r"^batch 0 \('.*d0\.parquet'\): files need label= and score="
+    ):
+        ScoreCounts.from_batches(files)
+
+
+def test_one_path_is_no_iterable_of_batches(files):
+    for path in (str(files[0]), files[0]):
+        with pytest.raises(
+            TypeError, match=r"batches must be an iterable .*Pass \[path\] to count"
+        ):
+            ScoreCounts.from_batches(path, **BY_SITE)
+
+
+def test_functions_must_return_rows():
+    for function in (lambda: None, lambda: "day.parquet", lambda: lambda: None):
+        with pytest.raises(TypeError, match=r"^batch 0: a batch must be a tuple"):
+            ScoreCounts.from_batches([function])
+    with pytest.raises(TypeError, match=r"^batch 0: .*missing 1 required positional argument"):
+        ScoreCounts.from_batches([make_rows], **BY_SITE)
+
+
+# Checkpoints ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """The files that were read, in order."""
+    paths = []
+    read_file = readers._read_file
+
+    def watched(path, columns):
+        paths.append(os.path.basename(path))
+        return read_file(path, columns)
+
+    monkeypatch.setattr(readers, "_read_file", watched)
+    return paths
+
+
+@pytest.fixture
+def kept(files, tmp_path):
+    """A checkpoint with the first two of the files."""
+    path = tmp_path / "counted.npz"
+    with pytest.raises(ValueError, match=r"^batch 2"):
+        ScoreCounts.from_batches([*files[:2], tmp_path / "x"], **BY_SITE, checkpoint=path)
+    return path
+
+
+def test_files_that_were_counted_are_not_read_again(files, kept, read):
+    assert ScoreCounts.from_batches(files, **BY_SITE, checkpoint=kept) == expected(BY_SITE)
+    assert read == ["d2.csv.gz", "D3.PARQUET"]
+    assert not kept.exists()
+
+
+def test_the_same_files_by_another_spelling_of_the_path(files, kept, monkeypatch):
+    monkeypatch.chdir(files[0].parent)
+    names = [file.name for file in files]
+    assert ScoreCounts.from_batches(names, **BY_SITE, checkpoint=kept) == expected(BY_SITE)
+
+
+def test_other_files_are_refused(files, kept):
+    before = kept.read_bytes()
+    other = write(files[0].with_name("d9.parquet"), make_rows(9))
+    for batches in (
+        [files[1], files[0], *files[2:]],
+        [other, *files[1:]],
+        [files[0], *files[2:]],
+        files[:1],
+        [make_rows(0), *files[1:]],
+        [functools.partial(make_rows, 0), *files[1:]],
+    ):
+        with pytest.raises(ValueError, match=r"is of 2 other batches; pass the same batches"):
+            ScoreCounts.from_batches(batches, **BY_SITE, checkpoint=kept)
+    # A file of the same name that was written again
+    write(files[1], make_rows(1).iloc[:-1])
+    with pytest.raises(ValueError, match=r"is of 2 other batches; pass the same batches"):
+        ScoreCounts.from_batches(files, **BY_SITE, checkpoint=kept)
+    assert kept.read_bytes() == before
+
+
+CALLED = []
+
+
+def day(number, *, n=300, bad=False):
+    CALLED.append(number)
+    rows = make_rows(number, n)
+    return rows.assign(risk=np.nan) if bad else rows
+
+
+def first_day():
+    return day(0)
+
+
+def test_functions_that_were_called_are_not_called_again(tmp_path):
+    path = tmp_path / "counted.npz"
+
+    def days(third):
+        return [first_day, functools.partial(day, 1, n=300), third, functools.partial(day, 3)]
+
+    with pytest.raises(ValueError, match=r"^batch 2: y_score must be finite"):
+        ScoreCounts.from_batches(
+            days(functools.partial(day, 2, bad=True)), **BY_SITE, checkpoint=path
+        )
+    for others in (
+        [functools.partial(day, 0), *days(None)[1:]],
+        [first_day, functools.partial(day, 1, n=301), *days(None)[2:]],
+        [first_day, functools.partial(day, 1), *days(None)[2:]],
+        [first_day, functools.partial(make_rows, 1, n=300), *days(None)[2:]],
+        days(None)[1::-1],
+    ):
+        with pytest.raises(ValueError, match=r"is of 2 other batches"):
+            ScoreCounts.from_batches(others, **BY_SITE, checkpoint=path)
+    CALLED.clear()
+    found = ScoreCounts.from_batches(days(functools.partial(day, 2)), **BY_SITE, checkpoint=path)
+    assert found == expected(BY_SITE)
+    assert CALLED == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("batch", "message"),
+    [
+        (
+            lambda: make_rows(0),
+            r"identifies a function by its name, which .* lacks; pass paths, or",
+        ),
+        (functools.partial(lambda n: make_rows(n), 0), r"identifies a function by its name"),
+        (CALLED.copy, r"identifies a function by its name"),
+        (
+            functools.partial(day, object()),
+            r"by its arguments, which must be text, .*; got .*object",
+        ),
+        (functools.partial(day, [0, {1}]), r"by its arguments, .*; got (set )?\{1\}"),
+    ],
+)
+def test_functions_that_cannot_be_identified(tmp_path, batch, message):
+    path = tmp_path / "counted.npz"
+    with pytest.raises(TypeError, match=message):
+        ScoreCounts.from_batches([batch], **BY_SITE, checkpoint=path)
+    assert not path.exists()

@@ -1,0 +1,165 @@
+"""ScoreCounts.from_table on tables in memory and on lazy polars; engines are in tests/engines."""
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from edge_tables import BY_SITE, EDGES, WEIGHTED, assert_same, rows
+from oracles import random_case
+
+from skfedauc import GroupAUC, ScoreCounts
+
+READERS = {
+    "pandas": lambda table: table.to_pandas(),
+    "pandas of arrow": lambda table: table.to_pandas(types_mapper=pd.ArrowDtype),
+    "polars": pl.from_arrow,
+    "polars lazy": lambda table: pl.from_arrow(table).lazy(),
+    "pyarrow": lambda table: table,
+    "narwhals": lambda table: nw.from_native(pl.from_arrow(table).lazy()),
+}
+every_reader = pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+
+
+@every_reader
+@pytest.mark.parametrize("edge", EDGES.values(), ids=EDGES)
+def test_edges(edge, read):
+    edge.check(read(edge.table))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_rows(seed):
+    case = random_case(seed, most_groups=8)
+    columns = {"ill": case.y, "risk": case.scores, "site": list(map(str, case.groups))}
+    arguments = BY_SITE
+    if case.weights is not None:
+        columns, arguments = columns | {"weight": case.weights}, WEIGHTED
+    found = ScoreCounts.from_table(pl.DataFrame(columns).lazy(), **arguments)
+    expected = ScoreCounts.from_predictions(**(case.arguments | {"groups": columns["site"]}))
+    np.testing.assert_equal(found.groups, expected.groups)
+    assert_same(found.regroup(str), expected.regroup(str))
+
+
+def test_counts_that_are_merged_with_counts_of_rows():
+    first, last = rows().slice(0, 3), rows().slice(3)
+    merged = ScoreCounts.merge(
+        [
+            ScoreCounts.from_table(pl.from_arrow(first).lazy(), **BY_SITE),
+            ScoreCounts.from_table(last, **BY_SITE),
+        ]
+    )
+    assert_same(merged, ScoreCounts.from_table(rows(), **BY_SITE))
+
+
+def test_only_counts_are_collected(monkeypatch):
+    """The rows stay in the lazy table; else there would be nothing gained."""
+    collected = []
+    collect = pl.LazyFrame.collect
+
+    def watched(frame, *args, **kwargs):
+        found = collect(frame, *args, **kwargs)
+        collected.append(found.height)
+        return found
+
+    monkeypatch.setattr(pl.LazyFrame, "collect", watched)
+    n = 100_000
+    table = pl.DataFrame({"ill": np.arange(n) % 2, "risk": np.arange(n) % 10 / 10}).lazy()
+    counts = ScoreCounts.from_table(table, label="ill", score="risk")
+    assert collected == [10]
+    assert GroupAUC(counts).pooled == 0.6
+
+
+# Too many cells ---------------------------------------------------------------------------------
+
+
+def test_too_many_cells():
+    n = 1000
+    table = pl.DataFrame(
+        {"ill": np.arange(n) % 2, "risk": np.arange(n) / n, "site": np.arange(n) // 2 % 3}
+    ).lazy()
+    assert len(ScoreCounts.from_table(table, **BY_SITE, max_cells=n)) == 3
+    with pytest.raises(
+        ValueError,
+        match=r"table has more than max_cells=999 combinations of 'site', 'risk', 'ill'; .*: 3 of "
+        r"'site', 1,000 of 'risk', 2 of 'ill'\. Round the scores in the table .* by partition",
+    ):
+        ScoreCounts.from_table(table, **BY_SITE, max_cells=n - 1)
+    rounded = table.with_columns(pl.col("risk").round(1))
+    assert ScoreCounts.from_table(rounded, **BY_SITE, max_cells=70).cells.scores.size <= 33
+    # Rows that are in memory are not limited.
+    assert len(ScoreCounts.from_table(table.collect(), **BY_SITE, max_cells=1)) == 3
+
+
+@pytest.mark.parametrize("max_cells", [0, -1, 1.5, None, True, "10"])
+def test_max_cells_is_a_whole_number(max_cells):
+    with pytest.raises(ValueError, match="max_cells must be a whole number of at least 1; got"):
+        ScoreCounts.from_table(rows(), **BY_SITE, max_cells=max_cells)
+
+
+# Arguments --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (5, r"table must be a table of pandas, .*; got int 5\.$"),
+        (np.zeros((2, 2)), r"table must be .*; got ndarray"),
+        ({"ill": [0, 1]}, r"table must be .*; got dict"),
+        (pd.Series([1.0]), r"table must be .*; got Series"),
+        (
+            "rows.parquet",
+            r"got str 'rows\.parquet'\. Files are counted by ScoreCounts\.from_batches",
+        ),
+    ],
+)
+def test_other_things_than_tables(table, message):
+    with pytest.raises(TypeError, match=message):
+        ScoreCounts.from_table(table, **BY_SITE)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"label": None}, TypeError, "label must be the name of a column; got None"),
+        ({"score": 1}, TypeError, "score must be the name of a column; got 1"),
+        ({"weight": ["weight"]}, TypeError, r"weight must be the name of a column; got \['wei"),
+        ({"group": 1}, TypeError, "group must be a column's name or a list of names; got 1"),
+        ({"group": []}, TypeError, r"group must be a column's name or a list of names; got \[\]"),
+        ({"group": ["site", "site"]}, ValueError, "group must name different columns"),
+        ({"missing": "keep"}, ValueError, "missing must be 'raise'"),
+    ],
+)
+@pytest.mark.parametrize("read", [READERS["pandas"], READERS["polars lazy"]])
+def test_arguments(arguments, error, message, read):
+    with pytest.raises(error, match=message):
+        ScoreCounts.from_table(read(rows()), **(BY_SITE | arguments))
+
+
+def test_repeated_columns():
+    frame = rows().to_pandas()
+    twice = pd.concat([frame, frame[["risk"]]], axis=1)
+    for table in (twice, rows().append_column("risk", pa.array([0.0] * 6))):
+        with pytest.raises(ValueError, match=r"unique column names, got:\n- 'risk' 2 times"):
+            ScoreCounts.from_table(table, **BY_SITE)
+
+
+def test_record_batch():
+    (batch,) = rows().to_batches()
+    assert_same(ScoreCounts.from_table(batch, **BY_SITE), EDGES["plain"].expected())
+
+
+# The query as text ------------------------------------------------------------------------------
+
+
+def test_plan_of_polars():
+    table = pl.from_arrow(rows()).lazy()
+    plan = ScoreCounts.explain_table(table, **BY_SITE)
+    assert "AGGREGATE" in plan
+    assert all(name in plan for name in ("site", "risk", "ill"))
+    assert "weight" in ScoreCounts.explain_table(table, **WEIGHTED)
+
+
+def test_rows_in_memory_have_no_query():
+    with pytest.raises(TypeError, match="table is a pandas DataFrame, whose rows are in memory"):
+        ScoreCounts.explain_table(rows().to_pandas(), **BY_SITE)
