@@ -1,0 +1,214 @@
+"""ScoreCounts.from_table on each engine: the counts or the error of the same rows in memory."""
+
+import itertools
+import re
+
+import dask
+import dask.dataframe as dd
+import duckdb
+import ibis
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from edge_tables import BY_SITE, EDGES, WEIGHTED, assert_same, rows
+from sqlframe.duckdb import DuckDBSession
+
+from skfedauc import GroupAUC, ScoreCounts
+
+NUMBERS = itertools.count()
+
+
+def name_of_table():
+    return f"rows_{next(NUMBERS)}"
+
+
+def without_dictionaries(table):
+    """The table with text in place of categories, for engines that have none."""
+    columns = [
+        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+        for column in table.columns
+    ]
+    return pa.table(columns, names=table.column_names)
+
+
+def in_duckdb(request):
+    connection = duckdb.connect()
+
+    def read(table):
+        name = name_of_table()
+        connection.register("arrow", table)
+        connection.execute(f"CREATE TABLE {name} AS SELECT * FROM arrow")
+        return connection.table(name)
+
+    return read
+
+
+def in_sqlframe(request):
+    connection = duckdb.connect()
+    session = DuckDBSession(conn=connection)
+
+    def read(table):
+        name = name_of_table()
+        connection.register("arrow", table)
+        connection.execute(f"CREATE TABLE {name} AS SELECT * FROM arrow")
+        return session.table(name)
+
+    return read
+
+
+def in_ibis(request):
+    connection = ibis.duckdb.connect()
+
+    def read(table):
+        name = name_of_table()
+        connection.con.register("arrow", table)
+        connection.con.execute(f"CREATE TABLE {name} AS SELECT * FROM arrow")
+        return connection.table(name)
+
+    return read
+
+
+def in_postgres(request):
+    connection = request.getfixturevalue("postgres")
+    return lambda table: connection.create_table(name_of_table(), without_dictionaries(table))
+
+
+def in_spark(request):
+    spark = request.getfixturevalue("spark")
+    return lambda table: spark.createDataFrame(without_dictionaries(table)).repartition(2)
+
+
+def in_dask(request):
+    def read(table):
+        # By default Dask makes text of all objects, such as decimals.
+        with dask.config.set({"dataframe.convert-string": False}):
+            return dd.from_pandas(table.to_pandas(), npartitions=2)
+
+    return read
+
+
+def in_dask_of_arrow(request):
+    return lambda table: dd.from_pandas(
+        without_dictionaries(table).to_pandas(types_mapper=pd.ArrowDtype), npartitions=2
+    )
+
+
+ENGINES = {
+    "duckdb": in_duckdb,
+    "sqlframe": in_sqlframe,
+    "ibis": in_ibis,
+    "postgres": in_postgres,
+    "spark": in_spark,
+    "dask": in_dask,
+    "dask of arrow": in_dask_of_arrow,
+}
+
+
+@pytest.fixture(
+    scope="session",
+    params=[pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ENGINES],
+)
+def engine(request):
+    """The name of an engine, and a function that gives it an arrow table."""
+    return request.param, ENGINES[request.param](request)
+
+
+# What an engine itself refuses
+REFUSED = {
+    ("sqlframe", "names with spaces and signs"): "column 'is ill?', not found in table",
+}
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_edges(engine, name):
+    engine_name, read = engine
+    edge = EDGES[name]
+    if (engine_name, name) in REFUSED:
+        with pytest.raises(ValueError, match=REFUSED[engine_name, name]):
+            ScoreCounts.from_table(read(edge.table), **edge.arguments)
+        return
+    edge.check(read(edge.table))
+
+
+def many_rows(n=50_000, seed=0):
+    rng = np.random.default_rng(seed)
+    ill = rng.integers(0, 2, n)
+    return pa.table(
+        {
+            "ill": ill,
+            "risk": np.where(rng.random(n) < 0.5, rng.random(n), (rng.random(n) + ill).round(2)),
+            "site": rng.choice(["va", "oslo", "bern", "rome", "Åre"], n),
+            "ward": rng.integers(0, 40, n),
+            "weight": rng.integers(0, 4, n) * rng.random(n),
+        }
+    )
+
+
+def test_many_rows(engine):
+    _, read = engine
+    rows = many_rows()
+    table = read(rows)
+    by = {"label": "ill", "score": "risk", "group": ["site", "ward"]}
+    for arguments in (by, {**by, "weight": "weight"}):
+        assert_same(
+            ScoreCounts.from_table(table, **arguments), ScoreCounts.from_table(rows, **arguments)
+        )
+
+
+def test_too_many_cells(engine):
+    _, read = engine
+    table = read(many_rows(5000))
+    with pytest.raises(
+        ValueError, match=r"more than max_cells=1,000 combinations of 'site', 'risk'"
+    ):
+        ScoreCounts.from_table(table, **BY_SITE, max_cells=1000)
+
+
+def test_query_as_text(engine):
+    name, read = engine
+    text = ScoreCounts.explain_table(read(rows()), **WEIGHTED, max_cells=7)
+    if name in ("duckdb", "sqlframe", "ibis", "postgres"):
+        assert "GROUP BY" in text.upper()
+        assert re.search(r"COUNT(_STAR)?\(", text.upper())
+        assert "LIMIT 8" in text.upper()
+    else:
+        assert ("HashAggregate" if name == "spark" else "GroupbyAggregation") in text
+    assert all(column in text for column in ("site", "risk", "ill", "weight"))
+
+
+AUC = """
+    SELECT (SUM(places) - n * (n + 1.0) / 2) / (n * (SUM(total) - n)) AS auc FROM (
+        SELECT SUM(ill) AS n FROM {table}
+    ) AS all_positives, (
+        SELECT
+            SUM(ill) * (SUM(COUNT(*)) OVER (ORDER BY risk) - (COUNT(*) - 1) / 2.0) AS places,
+            COUNT(*) AS total
+        FROM {table} GROUP BY risk
+    ) AS by_score
+    GROUP BY n
+"""
+
+
+def test_auc_by_sql():
+    """An oracle that shares nothing with the package: the rank sum, by one query."""
+    connection = duckdb.connect()
+    connection.register("many", many_rows())
+    (by_sql,) = connection.execute(AUC.format(table="many")).fetchone()
+    counts = ScoreCounts.from_table(connection.table("many"), **BY_SITE)
+    assert GroupAUC(counts).pooled == pytest.approx(by_sql, abs=1e-13)
+
+
+@pytest.mark.xdist_group("spark")
+def test_timestamps_of_spark_are_instants(spark):
+    """The type TIMESTAMP is an instant, and comes back in the session's time zone."""
+    table = spark.sql("SELECT 0 AS ill, .5 AS risk, TIMESTAMP_LTZ '2020-10-25 00:30:00 UTC' AS at")
+    (label,) = ScoreCounts.from_table(table, label="ill", score="risk", group="at").groups
+    assert label.tz_convert("UTC").isoformat() == "2020-10-25T00:30:00+00:00"
+
+
+@pytest.mark.xdist_group("spark")
+def test_columns_that_spark_does_not_distinguish(spark):
+    table = spark.createDataFrame([(0, 0.5, 0.7)], "ill int, risk double, Risk double")
+    with pytest.raises(Exception, match=r"AMBIGUOUS_REFERENCE.*`risk`"):
+        ScoreCounts.from_table(table, label="ill", score="risk")

@@ -1,0 +1,202 @@
+"""ScoreCounts.from_batches on workers of Dask, Ray and loky, some of which are killed."""
+
+import functools
+import os
+import signal
+
+import joblib
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from skfedauc import ScoreCounts
+
+BY_SITE = {"label": "ill", "score": "risk", "group": "site"}
+N_FILES = 8
+
+
+def make_rows(number):
+    rng = np.random.default_rng(number)
+    ill = rng.integers(0, 2, 500)
+    return {
+        "ill": ill,
+        "risk": (rng.normal(size=500) + ill).round(2),
+        "site": rng.choice(["va", "oslo", "bern"], 500),
+        "text": ["not read"] * 500,
+    }
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Parquet and CSV files in turn."""
+    folder = tmp_path_factory.mktemp("scores")
+    paths = []
+    for number in range(N_FILES):
+        rows = make_rows(number)
+        if number % 2:
+            paths.append(folder / f"day {number}.csv")
+            pd.DataFrame(rows).to_csv(paths[-1], index=False)
+        else:
+            paths.append(folder / f"day {number}.parquet")
+            pq.write_table(pa.table(rows), paths[-1])
+    return paths
+
+
+@pytest.fixture(scope="module")
+def expected():
+    frame = pd.concat([pd.DataFrame(make_rows(number)) for number in range(N_FILES)])
+    return ScoreCounts.from_predictions(
+        frame["ill"].to_numpy(), frame["risk"].to_numpy(), groups=frame["site"].to_numpy()
+    )
+
+
+@pytest.fixture(
+    params=[
+        pytest.param("loky", marks=pytest.mark.xdist_group("loky")),
+        pytest.param("threading", marks=pytest.mark.xdist_group("loky")),
+        pytest.param("dask", marks=pytest.mark.xdist_group("dask")),
+        pytest.param("ray", marks=pytest.mark.xdist_group("ray")),
+    ]
+)
+def backend(request):
+    """A joblib backend with two workers, in use."""
+    if request.param == "dask":
+        request.getfixturevalue("dask_client")
+    if request.param == "ray":
+        request.getfixturevalue("ray_backend")
+    with joblib.parallel_config(request.param, n_jobs=2):
+        yield request.param
+
+
+def read_here_or_elsewhere(number, process):
+    """Rows of a day, in a worker that must be another process than `process`."""
+    assert os.getpid() != process
+    return pd.DataFrame(make_rows(number))
+
+
+def test_files(backend, files, expected):
+    assert ScoreCounts.from_batches(files, **BY_SITE) == expected
+    assert ScoreCounts.from_batches(map(str, files), **BY_SITE) == expected
+
+
+def test_functions(backend, expected):
+    here = None if backend == "threading" else os.getpid()
+    batches = [functools.partial(read_here_or_elsewhere, n, here) for n in range(N_FILES)]
+    assert ScoreCounts.from_batches(batches, **BY_SITE) == expected
+
+
+def test_functions_that_have_no_name(backend, expected):
+    batches = [
+        lambda n=n: tuple(make_rows(n)[k] for k in ("ill", "risk", "site")) for n in range(8)
+    ]
+    assert ScoreCounts.from_batches(batches) == expected
+
+
+def test_rows_that_are_sent(backend, expected):
+    assert (
+        ScoreCounts.from_batches(map(pd.DataFrame, map(make_rows, range(8))), **BY_SITE) == expected
+    )
+
+
+def read_bad(number):
+    rows = pd.DataFrame(make_rows(number))
+    rows.loc[3, "risk"] = np.nan
+    return rows
+
+
+def test_errors_name_the_batch(backend, files, tmp_path):
+    bad = tmp_path / "bad.parquet"
+    read_bad(0).to_parquet(bad)
+    batches = [*files[:3], bad, *files[3:]]
+    message = r"^batch 3 \('.*bad\.parquet'\): y_score must be finite; got 1 NaN"
+    with pytest.raises(ValueError, match=message):
+        ScoreCounts.from_batches(batches, **BY_SITE)
+    with pytest.raises(ValueError, match=r"^batch 1: y_score must be finite; got 1 NaN"):
+        ScoreCounts.from_batches([files[0], functools.partial(read_bad, 1)], **BY_SITE)
+
+
+# Workers that are killed ------------------------------------------------------------------------
+
+
+def killed_once(number, marker):
+    """Rows of a day; the first worker that reads them is killed."""
+    if not os.path.exists(marker):
+        with open(marker, "w"):
+            pass
+        os.kill(os.getpid(), signal.SIGKILL)
+    return pd.DataFrame(make_rows(number))
+
+
+def killed(number):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def batches_with(deadly, at=5):
+    batches = [functools.partial(pd_rows, number) for number in range(N_FILES)]
+    return [*batches[:at], deadly, *batches[at + 1 :]]
+
+
+def pd_rows(number):
+    return pd.DataFrame(make_rows(number))
+
+
+@pytest.mark.xdist_group("dask")
+def test_dask_counts_again_what_a_killed_worker_had(dask_client, expected, tmp_path):
+    deadly = functools.partial(killed_once, 5, str(tmp_path / "killed"))
+    with joblib.parallel_config("dask"):
+        found = ScoreCounts.from_batches(batches_with(deadly), **BY_SITE)
+    assert found == expected
+    assert (tmp_path / "killed").exists()
+
+
+@pytest.mark.parametrize(
+    "backend",
+    [
+        pytest.param("loky", marks=pytest.mark.xdist_group("loky")),
+        pytest.param("dask", marks=pytest.mark.xdist_group("dask")),
+        pytest.param("ray", marks=pytest.mark.xdist_group("ray")),
+    ],
+    indirect=True,
+)
+def test_a_batch_that_kills_each_worker(backend, expected, tmp_path):
+    """A clear error; the checkpoint keeps what was counted before."""
+    path = tmp_path / "counted.npz"
+    deadly = batches_with(functools.partial(killed, 5))
+    with pytest.raises(
+        RuntimeError, match=r"^a worker was killed.* while batches 4 to 7 were coun"
+    ):
+        ScoreCounts.from_batches(deadly, **BY_SITE, checkpoint=path)
+    with pytest.raises(ValueError, match="is of 4 other batches"):
+        ScoreCounts.from_batches(batches_with(pd_rows, at=2), **BY_SITE, checkpoint=path)
+    # The batches before are not read again.
+    found = ScoreCounts.from_batches(
+        batches_with(functools.partial(pd_rows, 5)), **BY_SITE, checkpoint=path
+    )
+    assert found == expected
+
+
+@pytest.mark.xdist_group("spark")
+@pytest.mark.parametrize("deadly", [True, False])
+def test_spark_counts_again_what_a_killed_worker_had(spark, expected, tmp_path, deadly):
+    """Spark repeats the task of a worker that was killed, and fails if it is killed each time."""
+    marker = str(tmp_path / "killed")
+    rows = pd.concat(map(pd_rows, range(N_FILES)))[["ill", "risk", "site"]]
+    frame = spark.createDataFrame(pa.Table.from_pandas(rows, preserve_index=False)).repartition(4)
+
+    def count(batches):
+        if deadly or not os.path.exists(marker):
+            open(marker, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        counts = ScoreCounts.from_batches(batches, **BY_SITE)
+        yield pa.RecordBatch.from_pydict({"counts": [counts.to_bytes()]})
+
+    counted = frame.mapInArrow(count, "counts binary")
+    if deadly:
+        with pytest.raises(Exception, match="Python worker exited unexpectedly"):
+            counted.collect()
+        return
+    parts = [ScoreCounts.from_bytes(bytes(row.counts)) for row in counted.collect()]
+    assert len(parts) == 4
+    assert ScoreCounts.merge(parts) == expected
