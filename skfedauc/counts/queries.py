@@ -191,11 +191,8 @@ def _refuse_other_than_numbers(frame: nw.LazyFrame[Any], columns: Columns) -> No
     import narwhals.stable.v2 as nw
 
     schema = frame.collect_schema()
-    checks = {
-        columns.score: lambda values: _input.check_scores(values, "y_score"),
-        columns.weight: lambda values: _input.check_weights(values, "sample_weight"),
-    }
-    for column, check in checks.items():
+    checks = ((columns.score, _input.check_scores), (columns.weight, _input.check_weights))
+    for column, check in checks:
         dtype = None if column is None else schema[column]
         if dtype is None or dtype.is_numeric() or dtype in (nw.Boolean, nw.Object, nw.Unknown):
             continue

@@ -106,7 +106,7 @@ def like(X: Any, values: NDArray[np.float64]) -> Any:
         return pd.DataFrame(values, index=X.index, columns=X.columns)
     columns = {name: values[:, place] for place, name in enumerate(names_of(X))}
     kind = nw.get_native_namespace(nw.from_native(X, eager_only=True))
-    return nw.to_native(nw.from_dict(columns, native_namespace=kind))
+    return nw.to_native(nw.from_dict(columns, backend=kind))
 
 
 def labels_of(columns: Sequence[Any]) -> NDArray[Any]:
