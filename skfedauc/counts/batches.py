@@ -100,10 +100,12 @@ def merged_batches(
                 try:
                     counted = workers(delayed(_counted_batch)(count, *item) for item in batch_round)
                 except Exception as error:
-                    if not _is_of_worker(error):
-                        raise
+                    # Ray wraps the error that a worker raises.
+                    raised = getattr(error, "cause", None) or error
+                    if not _is_of_worker(raised):
+                        raise raised from (error if raised is not error else error.__cause__)
                     last = done.n_batches + len(batch_round) - 1
-                    raise _killed(done.n_batches, last, checkpoint) from error
+                    raise _lost(raised, done.n_batches, last, checkpoint) from error
                 parts = list(counted)
                 for number, counts in enumerate(parts, start=done.n_batches):
                     agreement.check(f"batch {number}", counts)
@@ -166,8 +168,16 @@ def _is_of_worker(error: Exception) -> bool:
     return isinstance(error, BrokenExecutor) or package in _BACKENDS
 
 
-def _killed(first: int, last: int, checkpoint: Checkpoint[Any] | None) -> RuntimeError:
-    """Return the error for a worker that was killed, for instance when out of memory."""
+def _lost(
+    error: Exception, first: int, last: int, checkpoint: Checkpoint[Any] | None
+) -> RuntimeError:
+    """Return the error for a worker that was killed, for instance when out of memory, or failed."""
+    kind = type(error).__name__
+    is_killed = isinstance(error, BrokenExecutor) or "Killed" in kind or "Died" in kind
+    what = "was killed, perhaps for lack of memory,"
+    if not is_killed:
+        lines = str(error).split("\n")
+        what = f"failed ({kind}: {next((line for line in lines[::-1] if line.strip()), '')})"
     lost = f"batch {first}" if first == last else f"batches {first} to {last}"
     before = "no batch was counted before"
     if first:
@@ -176,8 +186,8 @@ def _killed(first: int, last: int, checkpoint: Checkpoint[Any] | None) -> Runtim
     if checkpoint is not None:
         advice = f", which {checkpoint.path!r} keeps: call again with the same batches to go on"
     return RuntimeError(
-        f"a worker was killed, perhaps for lack of memory, while {lost} were counted: {lost} and "
-        f"all later batches are not counted; {before}{advice}."
+        f"a worker {what} while {lost} were counted: {lost} and all later batches are not counted; "
+        f"{before}{advice}."
     )
 
 

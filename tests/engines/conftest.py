@@ -86,8 +86,15 @@ def ray_backend():
     import ray
     from ray.util.joblib import register_ray
 
-    # Ray starts from the working directory, which must not have a package named like a test folder.
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
+    # Workers need the functions of the test modules.
+    folders = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
+    ray.init(
+        num_cpus=2,
+        include_dashboard=False,
+        log_to_driver=False,
+        logging_level="error",
+        runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join(filter(None, folders))}},
+    )
     register_ray()
     yield "ray"
     ray.shutdown()

@@ -147,7 +147,7 @@ def many_rows(n=50_000, seed=0):
 
 def test_many_rows(engine):
     _, read = engine
-    rows = many_rows()
+    rows = many_rows(10_000)
     table = read(rows)
     by = {"label": "ill", "score": "risk", "group": ["site", "ward"]}
     for arguments in (by, {**by, "weight": "weight"}):

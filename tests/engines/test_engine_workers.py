@@ -76,28 +76,17 @@ def read_here_or_elsewhere(number, process):
     return pd.DataFrame(make_rows(number))
 
 
-def test_files(backend, files, expected):
-    assert ScoreCounts.from_batches(files, **BY_SITE) == expected
-    assert ScoreCounts.from_batches(map(str, files), **BY_SITE) == expected
-
-
-def test_functions(backend, expected):
+def test_batches_that_are_read_by_workers_and_sent_to_them(backend, files, expected):
     here = None if backend == "threading" else os.getpid()
-    batches = [functools.partial(read_here_or_elsewhere, n, here) for n in range(N_FILES)]
-    assert ScoreCounts.from_batches(batches, **BY_SITE) == expected
-
-
-def test_functions_that_have_no_name(backend, expected):
     batches = [
-        lambda n=n: tuple(make_rows(n)[k] for k in ("ill", "risk", "site")) for n in range(8)
+        *files[:3],
+        str(files[3]),
+        functools.partial(read_here_or_elsewhere, 4, here),
+        lambda: pd.DataFrame(make_rows(5)),
+        pd.DataFrame(make_rows(6)),
+        pa.table(make_rows(7)),
     ]
-    assert ScoreCounts.from_batches(batches) == expected
-
-
-def test_rows_that_are_sent(backend, expected):
-    assert (
-        ScoreCounts.from_batches(map(pd.DataFrame, map(make_rows, range(8))), **BY_SITE) == expected
-    )
+    assert ScoreCounts.from_batches(batches, **BY_SITE) == expected
 
 
 def read_bad(number):
@@ -113,8 +102,6 @@ def test_errors_name_the_batch(backend, files, tmp_path):
     message = r"^batch 3 \('.*bad\.parquet'\): y_score must be finite; got 1 NaN"
     with pytest.raises(ValueError, match=message):
         ScoreCounts.from_batches(batches, **BY_SITE)
-    with pytest.raises(ValueError, match=r"^batch 1: y_score must be finite; got 1 NaN"):
-        ScoreCounts.from_batches([files[0], functools.partial(read_bad, 1)], **BY_SITE)
 
 
 # Workers that are killed ------------------------------------------------------------------------
