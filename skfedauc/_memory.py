@@ -13,9 +13,9 @@ _LIMIT, _LIMIT_V1 = "memory.max", "memory.limit_in_bytes"
 
 
 def usable_memory() -> int:
-    """Bytes of memory of the machine, or of the container if its limit is lower.
+    """Return the bytes of memory of the machine, or of the container if its limit is lower.
 
-    8 GiB if the size is unknown.
+    The size of the machine counts as 8 GiB if it is unknown.
     """
     try:
         of_machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -25,10 +25,10 @@ def usable_memory() -> int:
 
 
 def _limits() -> Iterator[int]:
-    """Readable memory limits of the control groups of this process.
+    """Yield the readable memory limits of the control groups of this process.
 
-    The limit of a control group applies to its subgroups. A container sees its own control group
-    either as the root or at the path that the group has outside the container.
+    The limit of a control group applies to its subgroups. In a container, the control group of the
+    container is either the root or at the path that it has outside the container.
     """
     for folder, name in {*_files()}:
         try:

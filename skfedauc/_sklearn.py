@@ -1,7 +1,7 @@
 """The only file that imports scikit-learn's private names.
 
-No public names exist for these purposes. For instance, a scorer must derive from the private base
-class to share predictions with the other scorers of a multi-metric search.
+Scikit-learn has no public names for these purposes. For instance, a scorer must derive from the
+private base class to share predictions with the other scorers of a multi-metric search.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def of_rows(X: Any, params: Mapping[str, Any], rows: Any) -> dict[str, Any]:
 
 
 def response_method_name(estimator: Any, response_method: Any) -> str:
-    """Return the name of the first of these methods that the estimator has."""
+    """Return the name of the first method in `response_method` that the estimator has."""
     try:
         method = _check_response_method(estimator, response_method)
     except AttributeError as error:
@@ -108,9 +108,9 @@ def _instead(estimator: Any, response_method: Any) -> str:
     if "predict" in asked or not hasattr(estimator, "predict"):
         return ""
     if is_regressor(estimator):
-        return " A regressor ranks rows by what it predicts: response_method='predict'."
+        return " To rank rows by the predictions of a regressor, pass response_method='predict'."
     return (
-        " An estimator that decides and does not rank can be scored on its decisions: "
+        " To score the predicted labels of an estimator without scores, pass "
         "response_method='predict'."
     )
 
@@ -197,7 +197,7 @@ def _are_of_default_class(scores: Any, estimator: Any, X: Any, name: str) -> boo
 
 
 def positive_class(estimator: Any, pos_label: Any) -> tuple[Any, bool]:
-    """Return the positive label, and whether default scores refer to the other class.
+    """Return the positive label, and whether the default scores are scores of the other class.
 
     Raises
     ------

@@ -28,7 +28,7 @@ def enumerated(items: Sequence[str]) -> str:
 
 
 def listed(values: Iterable[Any], between: str = ", ", most: int = 20) -> str:
-    """Return shortened values as code; above `most` values, the first ones and the total number."""
+    """Return shortened values as code; of more than `most` values, the first and the number."""
     known = list(values)
     text = between.join(map(shortened, known[:most]))
     return f"{text}, ... ({len(known):,} in all)" if len(known) > most else text
@@ -39,8 +39,8 @@ def ends(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
     """Split ordered numbers into the lowest, the middle and the highest numbers.
 
-    The lowest and the highest numbers together are `most` numbers. If there are at most `most`
-    numbers, all are among the lowest.
+    The lowest and the highest part together hold `most` numbers. If there are at most `most`
+    numbers, the lowest part holds all numbers.
     """
     if ordered.size <= most:
         return ordered, ordered[:0], ordered[:0]
@@ -63,7 +63,7 @@ def all_shortened(values: Iterable[Any]) -> str:
 
 
 def described(value: Any) -> str:
-    """Return a value as shortened code, after its type unless the code begins with the type."""
+    """Return the type of a value and its shortened code; the code alone if it names the type."""
     name, text = type(value).__name__, shortened(value)
     return text if re.match(rf"<?([\w.]+\.)?{re.escape(name)}\b", text) else f"{name} {text}"
 
@@ -101,7 +101,7 @@ def _part(part: Any) -> str:
 
 
 def _is_formula(text: str) -> bool:
-    """Return whether a spreadsheet evaluates the text as a formula; a negative number is none."""
+    """Return whether a spreadsheet evaluates the text as a formula; False for negative numbers."""
     if not text.lstrip().startswith(("=", "+", "-", "@")):
         return False
     try:

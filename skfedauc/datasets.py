@@ -59,7 +59,7 @@ def make_group_scores(
         device is added for both classes if "different", for positives if "same_negatives", for
         negatives if "same_positives", and for no class if "identical".
     n_positives, n_negatives : int or array-like of int, shape (n_devices,), default=500
-        Number of rows of each class: one number for all devices, or one for each device.
+        Number of rows of each class: one number for all devices, or one number for each device.
     shifts : array-like of float, shape (n_devices,), default=(-0.75, -0.25, 0.25, 0.75)
         Shift of each device, in standard deviations; at least two. The "identical" case uses only
         the number of shifts.
@@ -77,7 +77,7 @@ def make_group_scores(
         ``y_score``, ndarray of float64, shape (n_rows,).
 
         ``groups``, ndarray of str, shape (n_rows,): "device 1" and so on, zero-padded
-        ("device 01") if there are ten or more, so that sorting keeps their order.
+        ("device 01") if there are ten or more devices, so that sorting keeps their order.
 
         ``population``, dict: the true AUCs, which are the limits as the number of rows increases in
         these proportions. The keys are the names in `GroupAUC`: floats for "pooled", "macro",
@@ -137,7 +137,8 @@ def make_group_scores(
     shift = _input.check_scores(shifts, "shifts")
     if shift.size < 2:
         raise ValueError(
-            f"shifts must have one number for each of two or more; got {_words.shortened(shifts)}."
+            "shifts must have one number for each of two or more devices; got "
+            f"{_words.shortened(shifts)}."
         )
     if not _input.is_number(separation) or not np.isfinite(separation):
         raise ValueError(f"separation must be a finite number; got {_words.shortened(separation)}.")
@@ -225,8 +226,8 @@ def make_uniform_scores(
     """
     if not _input.is_number(auc) or not 0.5 <= auc <= 1:
         raise ValueError(
-            f"auc must be a number from 0.5 to 1; got {_words.shortened(auc)}. Negate the "
-            "scores for one below."
+            f"auc must be a number from 0.5 to 1; got {_words.shortened(auc)}. For an AUC below "
+            "0.5, negate the scores."
         )
     n_samples = _input.check_whole_number(n_samples, "n_samples", 2)
     prevalence = _input.check_share(prevalence, "prevalence")
@@ -258,7 +259,7 @@ def _counts_of_devices(counts: Any, name: str, n_devices: int) -> Counts:
     if of_device.size != n_devices:
         raise ValueError(
             f"{name} has {of_device.size} numbers and shifts has {n_devices}: pass one number "
-            "for all devices, or one for each."
+            "for all devices, or one number for each device."
         )
     if of_device.min() < 1:
         raise ValueError(f"{name} must be at least 1 on each device; got {of_device.tolist()}.")

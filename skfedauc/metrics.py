@@ -70,7 +70,7 @@ def group_roc_auc_score(
     y_true : array-like of shape (n_rows,)
         Labels of two classes.
     y_score : array-like of shape (n_rows,)
-        Finite scores; a higher score means more likely positive.
+        Finite scores; higher scores mean the positive class.
     groups : array-like of shape (n_rows,) or (n_rows, n_columns)
         Group label of each row: booleans, integers, strings, dates or categories. With
         several columns each combination is a group, labeled by a tuple.
@@ -225,7 +225,7 @@ def compare_roc_auc(
     y_true : array-like of shape (n_rows,)
         Labels of two classes.
     score_a, score_b : array-like of shape (n_rows,)
-        Finite scores of the two models; a higher score means more likely positive.
+        Finite scores of the two models; higher scores mean the positive class.
     groups : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
         Group label of each row.
     sample_weight : array-like of shape (n_rows,), default=None
@@ -233,10 +233,10 @@ def compare_roc_auc(
     pos_label : int, float, bool or str, default=None
         The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
     over : {"rows", "groups"} or None, default=None
-        Source of the sampling error: new rows of the same, fixed groups ("rows"), or new, random
-        groups ("groups"). None means "rows" for up to 20 groups and "groups" for more. With
-        ``over="groups"`` and groups that are clusters of rows, such as persons, the pooled
-        comparison uses the variance for clustered data [2]_.
+        Source of the sampling error: new rows of these, fixed groups ("rows"), or new rows of new,
+        random groups ("groups"). None means "rows" for up to 20 groups and "groups" for more
+        groups. With "groups", the pooled comparison uses the variance for clustered data [2]_;
+        groups can be clusters of rows, such as persons.
     confidence_level : float, default=0.95
         Confidence level of the intervals.
     missing : {"raise", "drop", "group"}, default="raise"
@@ -256,7 +256,7 @@ def compare_roc_auc(
     --------
     compare_candidates : Compare the candidates of a search with the best one.
     auc_critical_difference : The critical difference of two equally good models.
-    auc_difference_pvalue : The p value of the difference of two AUCs, without their rows.
+    auc_difference_pvalue : The p value of the difference of two published AUCs, without rows.
 
     Notes
     -----
@@ -269,7 +269,8 @@ def compare_roc_auc(
 
     If rows have unequal weights, the statistic is compared with Student's t distribution. The
     degrees of freedom follow from effective sample sizes (Satterthwaite). The comparison is NaN if
-    the effective sample size of a class is below 1.5: one row then has nearly all the weight.
+    the effective sample size of a class is below 1.5, because one row then has nearly all the
+    weight.
 
     Identical scores have a p value of 1. The test is conservative if the models agree on nearly all
     rows.
@@ -316,7 +317,7 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
     n_rows, n_groups = rows.scores.size, report.n_groups
     if not 0 < int(rows.positive.sum()) < n_rows:
         raise ValueError(
-            f"y_true must hold both classes; got one among {n_rows} rows"
+            f"y_true must hold both classes; got one class in {n_rows} rows"
             f"{of_one_label(report.counts)}."
         )
     found = paired_differences(

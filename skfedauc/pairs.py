@@ -32,13 +32,13 @@ class GroupPairs:
         Counts of each fold, with the labels of `counts`. Only rows of the same fold are then
         compared: pairs are summed over the folds. None compares all rows.
     rows_repeat : bool, default=False
-        Whether a row may be counted several times, so that its sampling error is unknown.
+        Whether a row can be counted several times; variances are then not available.
 
     Attributes
     ----------
     counts : ScoreCounts
     parts : tuple of ScoreCounts
-        Counts within which rows are compared: `counts`, or the counts of each fold.
+        `counts`, or the counts of each fold. Only rows of the same part are compared.
     is_within_folds : bool
         Whether only rows of the same fold are compared.
     rows_repeat : bool
@@ -70,7 +70,7 @@ class GroupPairs:
         )
 
     def counts_for(self, result: str) -> ScoreCounts:
-        """Return the counts within which all rows are compared.
+        """Return `counts`, if all rows are compared with each other.
 
         Parameters
         ----------
@@ -84,8 +84,8 @@ class GroupPairs:
         """
         if self.is_within_folds:
             raise ValueError(
-                f"{result} is not known within folds; ask the report of one fold (folds[0]), or "
-                "the report of all out-of-fold scores (over_folds)."
+                f"{result} is not available within folds; use the report of one fold (folds[0]), "
+                "or the report of all out-of-fold scores (over_folds)."
             )
         return self.counts
 
@@ -197,11 +197,11 @@ class GroupPairs:
 
     @functools.cached_property
     def over_others(self) -> tuple[Floats, Floats]:
-        """Twice Mann-Whitney's U of each group's rows against all other groups, and the pairs.
+        """Twice Mann-Whitney's U of each group's rows against all other groups, and its maximum.
 
         Both arrays have shape (2, 2, n_groups). The first axis is the class of the group's rows (0
-        for negatives), and the second axis is the class of the other groups' rows. The second array
-        is twice the weight of all pairs.
+        for negatives), and the second axis is the class of the other groups' rows. The maximum is
+        twice the weight of all pairs.
         """
         sums = np.zeros((2, 2, 2, self.n_groups))
         for part, positions in zip(self.parts, self.positions, strict=True):

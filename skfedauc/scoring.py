@@ -30,9 +30,9 @@ _ESTIMATES: WeakKeyDictionary[Any, dict[Any, tuple[GroupEstimates, Any]]] = Weak
 # group.
 FOLDS_REMEDY = (
     " In cross-validation use cv=WithinGroupStratifiedKFold(...), which gives each fold its share "
-    "of every group's positives and negatives; a group needs as many of each as there are folds."
+    "of every group's positives and negatives; a group needs a row of each class for each fold."
 )
-_ONCE = " A fold warns of this once, whatever the number of its scores that are undefined."
+_ONCE = " Each fold issues this warning once, for any number of undefined scores."
 
 
 def make_group_auc_scorer(
@@ -51,7 +51,7 @@ def make_group_auc_scorer(
     statistic : str
         "pooled", "macro", "samples", "positives", "negatives", "within", "worst", "ratio",
         "cross", "bias_score", or a negated gap, so that greater is better: "neg_difference",
-        "neg_cross_difference", "neg_tau". `group_roc_auc_score` defines them.
+        "neg_cross_difference", "neg_tau". `group_roc_auc_score` defines the statistics.
     groups : str, list of str, pandas.Series or None
         How the scorer finds the group of each row.
 
@@ -126,8 +126,8 @@ def make_group_auc_scorer(
     ``pos_label`` is the other class receives the scores of the class that was requested first: put
     this scorer before the group scorers, or use another `response_method` for the group scorers.
 
-    ``permutation_importance`` also permutes the group column if `groups` names one, and reports an
-    importance of the group column; pass a Series instead.
+    ``permutation_importance`` also permutes the group column if `groups` names a column, and
+    reports an importance of the group column; pass a Series instead.
 
     Leaving out groups that lack a class selects groups by prevalence and size. Compare candidates
     on the same folds.
@@ -274,7 +274,7 @@ def group_auc_scoring(
 
 
 def _name_of_score(label: Any) -> str:
-    """Name of the score of a single group."""
+    """Return the name of the score of a single group."""
     parts = label if isinstance(label, tuple) else (label,)
     return "auc_" + "_".join(map(str, parts))
 
@@ -317,9 +317,9 @@ def _checked_groups(groups: Any) -> Any:
         if not _sklearn.is_routing_enabled():
             raise ValueError(
                 "groups=None lets scikit-learn route the groups, but metadata routing is "
-                "off. Either name the column(s) of X that hold them, groups='site'; or pass "
+                "off. Either name the column(s) of X with the groups, groups='site'; or pass "
                 "a pandas Series with the index of X; or call "
-                "sklearn.set_config(enable_metadata_routing=True) first and give groups to "
+                "sklearn.set_config(enable_metadata_routing=True) first and pass groups to "
                 "fit (or as params={'groups': ...})."
             )
         return None
@@ -329,12 +329,12 @@ def _checked_groups(groups: Any) -> Any:
         raise TypeError(
             "groups must be the name of a column of X, a list of names, a pandas Series with "
             "the index of X, or None (routed by scikit-learn); got "
-            f"{_input.kind_in_words(groups)}. Positions of columns, and arrays, which cannot "
-            "follow the rows into folds, are not supported. To group by several Series, add them "
-            "to X as columns and pass the list of column names."
+            f"{_input.kind_in_words(groups)}. Positions of columns and arrays are not supported, "
+            "because they cannot be matched with the rows of a fold. To group by several Series, "
+            "add them to X as columns and pass the list of column names."
         )
     _input.check_unique_index(groups, "groups")
-    _input.encode_groups(groups.dropna())  # a search need not contain rows without a label
+    _input.encode_groups(groups.dropna())  # a search can leave out the rows without a label
     return groups
 
 
@@ -356,7 +356,7 @@ class _StatisticOfLabels:
         self, y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None
     ) -> float:
         raise TypeError(
-            "group AUC scorers rank scores, and this tool scores predicted labels at a "
+            "group AUC scorers need scores, but this tool passes labels that are predicted at a "
             "threshold (as TunedThresholdClassifierCV does). Select "
             "the model with this scorer in a search first; then tune its threshold with a "
             "metric of labels, such as scoring='balanced_accuracy'."
@@ -446,7 +446,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
     ) -> GroupEstimates:
         if self._groups is None and groups is None:
             raise ValueError(
-                "groups did not reach the scorer, which was made with groups=None. Pass them "
+                "the scorer was made with groups=None, but received no groups. Pass groups "
                 "with the data: search.fit(X, y, groups=labels), or cross_validate(..., "
                 "params={'groups': labels}); or make the scorer with groups='site', the "
                 "name of a column of X."
@@ -494,9 +494,8 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             return self._undefined
         state = "is absent" if is_absent else "lacks a class"
         message = (
-            f"group {_words.shortened(self._label)} {state} among the rows to be scored, so "
-            "its AUC is "
-            f"undefined; groups there: {_words.all_shortened(known[:10])}"
+            f"group {_words.shortened(self._label)} {state} in the scored rows, so its AUC is "
+            f"undefined; the groups of these rows are {_words.all_shortened(known[:10])}"
             f"{', ...' if len(known) > 10 else ''}.{FOLDS_REMEDY}"
         )
         if self._undefined == "raise":
@@ -530,8 +529,8 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         unknown = set(requests) - set(self._requests)
         if unknown:
             hint = (
-                " This scorer reads its groups from X; make it with groups=None to have "
-                "them routed."
+                " This scorer reads its groups from X; make the scorer with groups=None to route "
+                "groups."
                 if "groups" in unknown
                 else ""
             )

@@ -131,7 +131,7 @@ def test_a_number_stands_in_for_the_subgroup_auc_only():
         (lambda r: r.bias_score(pooled_share=2), "pooled_share must be .* from 0 to 1; got 2"),
         (lambda r: r.abroca("ward 9"), "reference must be .*'ward 9'"),
         (lambda r: r.abroca(n_resamples=-1), "n_resamples must be a whole number"),
-        (lambda r: r.abroca(n_resamples=10), "n_resamples must be 0 where rows have weights"),
+        (lambda r: r.abroca(n_resamples=10), "n_resamples must be 0 if rows have weights"),
     ],
 )
 def test_what_cannot_be_done_is_said(call, message):

@@ -154,7 +154,7 @@ def test_repr_tells_the_result():
     [
         ({"score_b": S2[:-1]}, "score_b has 19 rows and y_true has 20"),
         ({"score_a": [*S1[:-1], np.nan]}, "score_a must be finite; got 1 NaN"),
-        ({"y_true": np.ones(20)}, "y_true must hold both classes; got one among 20 rows"),
+        ({"y_true": np.ones(20)}, "y_true must hold both classes; got one class in 20 rows"),
         ({"over": "people"}, "over must be 'rows' .* got 'people'"),
         ({"confidence_level": 95}, "confidence_level must be a number between 0 and 1"),
     ],

@@ -488,7 +488,7 @@ ROWS = ([0, 0, 1, 1], [0.1, 0.5, 0.3, 0.6])
         (
             {"auc": None, "distribution": ([0, 0, 1, 1], [0.1, 0.2, 0.3, 0.4])},
             ValueError,
-            r"rows from which the variance of the AUC cannot be estimated: .*='binormal'",
+            r"the variance cannot be estimated: .*='binormal'",
         ),
         (
             {"auc": None, "distribution": ([0, 0, 1], [0.1, 0.2])},
@@ -606,7 +606,7 @@ def test_failed_candidates_are_left_out_and_not_counted(failed):
     pd.testing.assert_frame_equal(report, alone)
     assert report.attrs["adjustment"] == "Bonferroni over 3 pairs of candidates"
     assert report.attrs["hint"] == (
-        "2 of 5 candidates are left out, since a score of theirs is NaN or infinite."
+        "2 of 5 candidates are left out, because one of their scores is NaN or infinite."
     )
 
 

@@ -185,7 +185,7 @@ def check_result(result, cases):
     for number, case in enumerate(cases):
         for name, value in all_pairs(case).statistics.items():
             assert same_statistic(name, result.by_fold.loc[number, name], value), (number, name)
-    # Tau is not known if rows are counted several times.
+    # Tau is undefined if rows are counted several times.
     known = [name for name in STATISTICS if name != "tau"] if result._rows_repeat else STATISTICS
     check_report(result.over_folds, all_pairs(together(cases)), known)
     check_within_folds(result.within_folds, cases, names=known)
@@ -1117,7 +1117,7 @@ def test_inference_within_folds(devices):
     assert within.compare_groups("rest")["pvalue"].notna().all()
     assert within.heterogeneity()["tau"].notna().all()
     for read in (within.agreement, lambda: within.null_difference):
-        with pytest.raises(ValueError, match="not known within folds; ask the report of one fold"):
+        with pytest.raises(ValueError, match="not available within folds; use the report of one"):
             read()
 
 
@@ -1153,9 +1153,9 @@ class Decides(ClassifierMixin, BaseEstimator):
         (
             LinearRegression(),
             r"LinearRegression\(\) has no decision_function and no predict_proba\. A regressor "
-            r"ranks rows by what it predicts: response_method='predict'",
+            r"predictions of a regressor, pass response_method='predict'",
         ),
-        (Decides(), r"Decides\(\) has no .* scored on its decisions: response_method='predict'"),
+        (Decides(), r"Decides\(\) has no .* without scores, pass response_method='predict'"),
         (make_pipeline(StandardScaler(), Decides()), r"Pipeline\(.*Decides\(\)\)\]\) has no "),
         (GridSearchCV(Decides(), {}), r"GridSearchCV\(estimator=Decides\(\), .* has no "),
         (StandardScaler(), r"StandardScaler\(\) has no decision_function and no predict_proba\.$"),

@@ -410,7 +410,7 @@ def test_one_score_only():
 )
 def test_scores_beyond_numbers_are_an_error(scores):
     """Rather than a warning of numpy's about an overflow."""
-    with pytest.raises(ValueError, match="too large for bins of numbers; plot their ranks"):
+    with pytest.raises(ValueError, match="too large for histogram bins; plot ranks"):
         GroupScoreDisplay.from_predictions([0, 1], scores, groups=[1, 1], ax=axes())
 
 

@@ -622,7 +622,7 @@ def test_share_of_test_rows_is_that_of_folds_unless_given():
 def test_many_splits_are_hardly_folds():
     rng = np.random.default_rng(1)
     table = split_results(rng.random((3, 11)), [{"depth": i} for i in range(3)])
-    message = r"what share of the rows each of 11 splits tests on; pass test_fraction, such as 0\.2"
+    message = r"in the test set of each of 11 splits; pass test_fraction, such as 0\.2"
     with pytest.raises(ValueError, match=message):
         select_simplest("pooled", simplest="depth")(table)
     select_simplest("pooled", simplest="depth", test_fraction=0.2)(table)
@@ -644,7 +644,7 @@ def test_failed_candidates_are_not_the_simplest():
             [1, None, 1, 1],
             r"simplest='depth': the tied candidate \{'depth': None\} has None, which",
         ),
-        ([1, "2", 1, 1], r"has '2', which is no number to sort by; pass a function .*p\['depth'\]"),
+        ([1, "2", 1, 1], r"has '2', which is not a number; pass a function .*p\['depth'\]"),
         ([1, NAN, 1, 1], r"has nan, which is no number"),
         ([1, LogisticRegression(), 1, 1], r"has LogisticRegression\(\), which is no number"),
     ],

@@ -336,11 +336,11 @@ def test_average_by_mapping_of_tuples():
 @pytest.mark.parametrize(
     ("weights", "error", "message"),
     [
-        ({"a": 1}, ValueError, r"1 of 2 groups have none, such as \['b'\]"),
+        ({"a": 1}, ValueError, r"1 of 2 groups have no weight, such as \['b'\]"),
         (
             {"a": 1, "b": 1, "z": 1},
             ValueError,
-            r"1 label given without such a group, for instance \['z'\]",
+            r"1 label without a group, such as \['z'\]",
         ),
         ([1, 2, 3], ValueError, "weights has 3 rows and by_group has 2"),
         ([1, -1], ValueError, "weights must be 0 or more; got 1 negative"),
@@ -597,7 +597,7 @@ def test_looking_at_a_report_neither_warns_nor_raises(read, undefined):
 
 @pytest.mark.parametrize("counts", [None, [0.1, 0.2], "counts"])
 def test_a_report_reads_counts_only(counts):
-    with pytest.raises(TypeError, match=r"GroupAUC reads a ScoreCounts.*from_predictions"):
+    with pytest.raises(TypeError, match=r"counts must be a ScoreCounts.*from_predictions"):
         GroupAUC(counts)
 
 
@@ -850,7 +850,7 @@ def test_results_that_pairs_within_folds_do_not_give_are_named():
     assert report.pooled == 0.5
     assert report.by_group["auc"].tolist() == [0.5]
     for compute in (report.agreement, report.abroca, lambda: report.null_difference):
-        with pytest.raises(ValueError, match=r"is not known within folds; ask the report of one"):
+        with pytest.raises(ValueError, match=r"not available within folds; use the report of one"):
             compute()
 
 

@@ -1,7 +1,7 @@
 """Row order: agreement of pandas indexes, and group labels from columns or the index of X.
 
 As in scikit-learn, rows are matched by position, after a check that pandas indexes agree. Only
-groups that are given as a Series beside X are matched by label.
+groups that are passed as a Series together with X are matched by label.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
     """Refuse pandas inputs whose indexes show that their rows are in different orders.
 
     Indexes agree if they have the same labels in the same order. A plain ``RangeIndex(n)`` does
-    not identify rows: it agrees with any index except the same labels in another order.
+    not identify rows: it agrees with any index, except an index with its labels in another order.
 
     Parameters
     ----------
@@ -59,8 +59,8 @@ def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
         if not is_cut and not _is_plain(index) and not _is_plain(other):
             raise ValueError(
                 f"{second[0]} and {first[0]} have different index labels: "
-                f"{_differing(first, second)}. Rows are taken by position; if row i of one "
-                f"belongs to row i of the other, pass {second[0]}.to_numpy()."
+                f"{_differing(first, second)}. Rows are taken by position; if both have the same "
+                f"row order, pass {second[0]}.to_numpy()."
             )
 
 
@@ -93,7 +93,7 @@ def _differing(first: tuple[str, Any], second: tuple[str, Any]) -> str:
 def _mend(first: tuple[str, Any], second: tuple[str, Any]) -> str:
     if first[1].is_unique:
         return f"{second[0]}.loc[{first[0]}.index]"
-    return f"labels repeat, so sort both alike, then pass {second[0]}.to_numpy()"
+    return f"labels repeat, so sort both in the same way, then pass {second[0]}.to_numpy()"
 
 
 def is_column_names(groups: Any) -> bool:
@@ -162,7 +162,7 @@ def check_column_names(names: list[str], known: Sequence[str], name: str, table:
         ]
         raise ValueError(
             f"{name} names the column{'s' if len(absent) > 1 else ''} "
-            f"{listed(absent)}, not found in {table}. Its columns are {listed(known)}."
+            f"{listed(absent)}, not found in {table}. The columns are {listed(known)}."
             f"{f' Did you mean {listed(dict.fromkeys(near))}?' if near else ''}"
         )
     for column in names:
@@ -250,9 +250,9 @@ def _refuse_reset_index(groups: Any, X: Any, places: NDArray[np.intp]) -> None:
         raise ValueError(
             "the index of groups holds the row numbers 0 to "
             f"{len(groups) - 1:,} in another order, and the index of X is increasing, as after "
-            "reset_index. If the labels say which rows belong together, pass "
-            "groups=groups.sort_index(); if the rows of groups are already in the order of X, "
-            "reset the index of groups, too: groups.reset_index(drop=True)."
+            "reset_index. To match rows by index label, pass groups=groups.sort_index(); if the "
+            "rows of groups are already in the order of X, reset the index of groups, too: "
+            "groups.reset_index(drop=True)."
         )
 
 

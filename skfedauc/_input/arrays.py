@@ -26,7 +26,7 @@ def check_length(name: str, size: int, other: str, other_size: int) -> None:
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Issue a warning that names the line outside this package that caused it."""
+    """Issue a warning at the line outside this package that caused the warning."""
     package = __name__.partition(".")[0]
     level, frame = 1, inspect.currentframe()
     while frame is not None and frame.f_back is not None:
@@ -57,7 +57,7 @@ def column_of(values: Any, name: str) -> NDArray[Any]:
     elif isinstance(values, Mapping | set | frozenset):
         raise TypeError(
             f"{name} must be a one-dimensional array with one value per row; got a "
-            f"{type(values).__name__}, whose order says nothing about rows."
+            f"{type(values).__name__}, whose order does not correspond to rows."
         )
     else:
         try:
@@ -69,7 +69,7 @@ def column_of(values: Any, name: str) -> NDArray[Any]:
         except Exception as error:  # other libraries raise their own types of errors
             raise ValueError(
                 f"{name} must be a one-dimensional array; got {described(values)}, "
-                f"which does not convert to one ({error})."
+                f"which cannot be converted to an array ({error})."
             ) from error
     if isinstance(array, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array; drop the masked rows and pass .data.")
@@ -189,8 +189,8 @@ def _refuse_inexact(
             f"{name} has {number_of_rows(is_rounded, n_rows)} of "
             f"{total_of_rows(len(numbers), n_rows)} numbers, such as "
             f"{described(numbers[int(is_rounded.argmax())])}, that would be rounded to float64 and "
-            "might tie with others "
-            "counted elsewhere; round them to 15 digits, or pass floats if such ties are right."
+            "might tie with numbers "
+            "of other calls; round them to 15 digits, or pass floats to accept such ties."
         )
 
 
@@ -280,7 +280,7 @@ def check_counts(values: Any, name: str) -> NDArray[np.int64]:
     if not np.array_equal(whole, counts):
         raise ValueError(
             f"{name} must hold whole numbers of rows; got "
-            f"{counts[whole != counts][:3].tolist()}. Weighted rows go through "
+            f"{counts[whole != counts][:3].tolist()}. Count weighted rows by "
             "from_predictions(..., sample_weight=...)."
         )
     return whole

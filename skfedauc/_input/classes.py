@@ -56,8 +56,8 @@ class Classes(NamedTuple):
         labels = sorted(seen, key=_order)
         of_rows = f"{all_shortened(labels[:4])}{', ...' if len(labels) > 4 else ''}"
         mend = (
-            "One of them may be misspelled. Where classes are named differently, pass "
-            "y_true == label in place of y_true."
+            "A label may be misspelled. If the names of classes differ between parts, pass "
+            "y_true == label instead of y_true."
         )
         if len(positive) > 1:
             shown = " and ".join(map(shortened, sorted(positive, key=_order)[:4]))
@@ -67,12 +67,12 @@ class Classes(NamedTuple):
             )
         if len(labels) > 2:
             raise ValueError(
-                f"the rows have {len(labels)} labels in all, {of_rows}; they must be two. {mend}"
+                f"the rows must have two labels; got {len(labels)} labels in all, {of_rows}. {mend}"
             )
         if len(labels) == 2 and positive and not positive <= seen:
             raise ValueError(
                 f"pos_label={shortened(*positive)} is not among the labels of all rows, {of_rows}; "
-                "pass one of them, or the rows of both classes count as negatives."
+                "pass one of these labels; otherwise the rows of both classes count as negatives."
             )
         return cls(tuple(labels), positive.pop() if positive else None)
 
@@ -122,7 +122,7 @@ def check_labels(
     if isinstance(pos_label, str):
         check_text([pos_label], "pos_label")
     if y.dtype.kind == "b":
-        y = y.view(np.uint8) != 0  # a view of other bytes may contain values other than 0 and 1
+        y = y.view(np.uint8) != 0  # Boolean views of other bytes may hold values above 1
     if y.dtype.kind == "b" and pos_label in (None, True):
         return y, Classes.of(_distinct_bits(y), pos_label)
     if pos_label is None and y.dtype.kind in "iu" and y.size:
@@ -158,7 +158,7 @@ def check_labels(
     ):
         raise ValueError(
             f"pos_label={shortened(pos_label)} is not among the labels of y_true, {listed}; pass "
-            "one of them."
+            "one of these labels."
         )
     return np.asarray(y == pos_label, np.bool_), Classes.of(classes, given)
 
@@ -178,15 +178,14 @@ def warn_if_misspelled(classes: Classes) -> None:
     (label,), positive = classes.seen, classes.pos_label
     if isinstance(label, str) and isinstance(positive, str) and _folded(label) == _folded(positive):
         warn(
-            f"pos_label={shortened(positive)} is not among the labels of y_true: all are "
-            f"{shortened(label)}, and count as negatives. Pass the label as it is spelled in the "
-            "rows.",
+            f"pos_label={shortened(positive)} is not among the labels of y_true: all labels are "
+            f"{shortened(label)}, so all rows count as negatives. Spell pos_label as in y_true.",
             UserWarning,
         )
 
 
 def _folded(text: str) -> str | float:
-    """Return the number of a label or its casefolded letters, which are equal for all spellings."""
+    """Return a label as a number, or in lower case without spaces; equal for all spellings."""
     text = unicodedata.normalize("NFKC", text)
     try:
         return float(text)
@@ -242,7 +241,7 @@ def warn_if_hard_labels(y: NDArray[Any], scores: NDArray[np.float64]) -> None:
         low, high = found
         warn(
             f"y_score holds only {low:g} and {high:g}: these look like predicted labels, "
-            "and the AUC of labels ignores how sure the model is. Pass "
+            "and the AUC of labels ignores the ranking of rows by score. Pass "
             "predict_proba(X)[:, 1] or decision_function(X).",
             UserWarning,
         )

@@ -1,8 +1,8 @@
-"""Encoding of one column of labels that is a numpy array.
+"""Encoding of a column of labels that is a numpy array.
 
-Encoding numbers the groups: each row gets the position of its label among the sorted distinct
-labels. Rows without a label get -1. pandas is imported only for Python objects and for long columns
-of integers.
+The encoding of a row is the number of its group: the position of the row's label among the sorted
+distinct labels. Rows without a label get the number -1. pandas is imported only for Python objects
+and for long columns of integers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from skfedauc._input.labels import (
 from skfedauc._input.text import code_points, digits_as_integers
 from skfedauc._words import shortened
 
-# From this number of rows on, pandas' hash table numbers integers of a wide range.
+# Least number of rows for which a hash table of pandas numbers integers of a wide range.
 HASHED_ROWS = 1 << 16
 
 
@@ -127,7 +127,10 @@ def _one_kind(labels: Labels, types: set[type], name: str) -> Labels:
 
 @functools.cache
 def _pandas_distinguishes_strings() -> bool:
-    """Return whether pandas distinguishes all strings; before 3.1, NUL or a surrogate ends one."""
+    """Return whether pandas distinguishes all strings.
+
+    Before pandas 3.1, NUL or a surrogate ends a string.
+    """
     import pandas as pd
 
     return len(pd.factorize(np.array(["", "\0"], object))[1]) == 2

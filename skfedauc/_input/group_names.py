@@ -47,7 +47,7 @@ def check_group_names(names: Any, labels: Labels | None) -> tuple[str, ...]:
 
 
 def _n_columns_of(labels: Labels | None) -> int:
-    """Return the number of group columns, by the first label."""
+    """Return the number of group columns: the number of parts of the first label."""
     if labels is None:
         return 0
     first = labels[0] if labels.size else None

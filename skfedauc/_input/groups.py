@@ -25,7 +25,7 @@ from skfedauc._input.labels import MISSING, Labels, label_array
 from skfedauc._input.series import encode_column
 from skfedauc._words import all_shortened, described
 
-# Treatment of rows without a group label
+# How to treat rows without a group label
 Missing: TypeAlias = Literal["raise", "drop", "group"]
 
 
@@ -61,10 +61,11 @@ def encode_groups(
         One column of labels, or several columns whose combinations are the groups: numpy, lists (of
         tuples, for several columns), pandas, polars, pyarrow.
     missing : {"raise", "drop", "group"}, default="raise"
-        Treatment of rows that lack a label in one of the columns: "raise" raises a ValueError,
-        "drop" gives them the number -1, "group" uses the label `MISSING` in that column.
+        How to treat rows without a group label, which lack a label in one of the columns. "raise"
+        raises a ValueError. "drop" gives these rows the number -1. "group" uses the label `MISSING`
+        in the column.
     n_rows : ndarray of int64, default=None
-        Number of rows of each label if the labels are counted already, for messages.
+        Number of rows of each label, for messages, if the labels are already counted.
 
     Returns
     -------

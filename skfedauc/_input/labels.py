@@ -31,7 +31,7 @@ MISSING = "(missing)"
 ANY_KIND = "any"
 # Kind of dates with a time zone, which are sorted by instant.
 _AWARE = "date with a time zone"
-# Up to this number of labels, text is sorted without conversion to integers.
+# Largest number of labels for which text is sorted without conversion to integers.
 _FEW_LABELS = 100
 
 # Texts that several messages share
@@ -39,7 +39,7 @@ KINDS = (
     "booleans, integers, strings, dates, periods, intervals, members of an Enum, or tuples of them"
 )
 NO_FLOATS = (
-    "whole numbers are taken as integers; cut other ones into bands, for instance with pandas.cut"
+    "whole numbers count as integers; cut other numbers into bands, for instance with pandas.cut"
 )
 TOO_FINE = "dates finer than a microsecond; round them, for instance with .dt.round('us')."
 
@@ -177,7 +177,7 @@ def checked_labels(labels: Labels, name: str) -> Labels:
         low, high = min(numbers), max(numbers)
         if low < -1 << 63 or high >= 1 << (64 if low >= 0 else 63):
             raise TypeError(
-                f"{name} holds integers from {low} to {high}, which no type of 64 bits holds; "
+                f"{name} holds integers from {low} to {high}, which do not fit in 64 bits; "
                 "convert them with .astype(str)."
             )
         if not has_missing:

@@ -32,7 +32,7 @@ def unite_labels(
         found = ", ".join(sorted(str(kind) for kind in kinds))
         raise TypeError(
             f"{name} are of different kinds in the score counts to be merged ({found}), so equal "
-            "groups cannot be matched; use .regroup(str) to make them alike."
+            "groups cannot be matched; use .regroup(str) to convert all labels to text."
         )
     first = tables[0]
     if all(table is first or np.array_equal(table, first) for table in tables[1:]):
@@ -43,7 +43,7 @@ def unite_labels(
         if low < 0:
             raise TypeError(
                 f"{name} of the score counts to be merged are integers from {low} to {high}, which "
-                "no type of 64 bits holds; use .regroup(str) to make text of them."
+                "do not fit in 64 bits; use .regroup(str) to convert them to text."
             )
         filled = [table.astype(np.uint64) for table in filled]
     codes, labels = encode_column(np.concatenate(filled), name)
@@ -76,6 +76,6 @@ def map_labels(
     without = sum(label is None for label in sent)
     if without:
         raise ValueError(
-            f"{name} gave None for {without} of {len(listed)} groups; give each a label."
+            f"{name} gave None for {without} of {len(listed)} groups; give each group a label."
         )
     return encode_groups(sent, name)

@@ -80,7 +80,7 @@ def check_rows(
     name : str, default="y_score"
         Name of the scores in messages.
     missing : {"raise", "drop", "group"}, default="raise"
-        Treatment of rows without a group label, as in `encode_groups`.
+        How to treat rows without a group label; see `encode_groups`.
     warn_labels : bool, default=True
         Whether to warn about scores that are class labels, and about a misspelled `pos_label`.
     n_rows : ndarray of int64, default=None
@@ -137,8 +137,8 @@ def _check_length_of_groups(groups: Any, size: int, n_rows: int) -> None:
         is_of_columns = all(isinstance(g, list | tuple) and len(g) == n_rows for g in groups)
         if groups and is_of_columns:
             raise ValueError(
-                f"groups has {size} rows of {n_rows} labels each, and y_true has {n_rows} rows. A "
-                "list holds the labels of one row after the other; of columns it is made by "
+                f"groups has {size} rows of {n_rows} labels each, and y_true has {n_rows} rows. "
+                "A list must hold one item for each row; convert a list of columns by "
                 "groups=list(zip(*columns))."
             )
     check_length("groups", size, "y_true", n_rows)

@@ -29,8 +29,8 @@ def check_text(texts: Iterable[str], name: str) -> None:
     except UnicodeEncodeError:
         odd = next(text for text in listed if not _is_valid(text))
         raise ValueError(
-            f"{name} holds {odd[:60]!a}, which is not valid Unicode: it has a surrogate, as of "
-            "text that was decoded in another encoding than its own. Read the text in its "
+            f"{name} holds {odd[:60]!a}, which is not valid Unicode: it has a surrogate, probably "
+            "because the text was decoded with a wrong encoding. Read the text with the correct "
             "encoding, or replace the surrogates by text.encode('utf-8', 'replace').decode()."
         ) from None
 

@@ -222,7 +222,7 @@ def merge_cells(
 def number_cells(
     scores: Floats, groups: NDArray[np.intp] | None = None, n_groups: int = 1
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number of the cell that each row belongs to, and the first cell of each group.
+    """Return the number of each row's cell, and the first cell of each group.
 
     With one group, the numbers of the cells are the dense ranks of the scores, from 0.
     """

@@ -1,4 +1,4 @@
-"""Arguments of `FairnessAudit`: checks, with messages that state the remedy."""
+"""Checks of the arguments of `FairnessAudit`."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def check_reference(reference: Any, counts: ScoreCounts, min_per_class: int) -> 
     place = groups.index(label)
     if is_small(counts, min_per_class)[place]:
         raise ValueError(
-            f"the reference group {named(label)} is too small to be compared with: it has "
+            f"the reference group {named(label)} is too small for comparisons: it has "
             f"{_words.counted(int(counts.n_positives[place]), 'positive')} and "
             f"{_words.counted(int(counts.n_negatives[place]), 'negative')}, and "
-            f"min_per_class is {min_per_class}. Pass another one, or a smaller "
+            f"min_per_class is {min_per_class}. Pass another group, or a smaller "
             "min_per_class."
         )
     return groups[place]
@@ -44,7 +44,7 @@ def are_probabilities(counts: ScoreCounts) -> bool:
 
 
 def check_favorable(favorable: Any) -> Favorable | None:
-    """Return the argument if it is a class or None."""
+    """Return `favorable` if it is "positive", "negative" or None."""
     if favorable is None or (isinstance(favorable, str) and favorable in ("positive", "negative")):
         return favorable  # type: ignore[return-value]
     raise ValueError(
@@ -53,7 +53,7 @@ def check_favorable(favorable: Any) -> Favorable | None:
 
 
 def check_threshold(threshold: Any) -> float | None:
-    """Return the threshold as a float, or None if it is not a number."""
+    """Return the threshold as a float; None if it is None or "auto"."""
     if threshold is None or (isinstance(threshold, str) and threshold == "auto"):
         return None
     if not _input.is_number(threshold) or not np.isfinite(threshold):

@@ -1,11 +1,12 @@
 """P values of the claims of one or several audits, adjusted together.
 
-An audit asks questions about its groups, such as whether all group AUCs are equal. A question
-tests one claim, or one claim for each group. Holm's method [1]_ with weights [2]_ adjusts the p
-values: all audits have equal weight, all questions of an audit have equal weight, and all groups of
-a question have equal weight. Holm's method bounds the family-wise error rate (the probability of
-any false claim) by the level of a single test. The bound holds for any set of true null hypotheses
-and any dependence between the tests.
+An audit asks questions about its groups, such as whether all group AUCs are equal. A question has
+one claim, or one claim for each group. A claim is tested by the p value of its null hypothesis.
+Holm's method [1]_ with weights [2]_ adjusts the p values: all audits have equal weight, all
+questions of an audit have equal weight, and all claims of a question have equal weight. Holm's
+method bounds the family-wise error rate (the probability of any false claim) by the level of a
+single test. The bound holds for any set of true null hypotheses and any dependence between the
+tests.
 
 References
 ----------
@@ -29,7 +30,7 @@ Questions = Mapping[str, Floats]
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """Audits whose p values are adjusted together. Two families are equal if they are identical.
+    """Audits whose p values are adjusted together; families are compared by identity.
 
     Attributes
     ----------
@@ -50,10 +51,10 @@ class Claims:
     Attributes
     ----------
     pvalues, adjusted : mapping of str to ndarray of float64
-        P values of the claims of each question, and p values adjusted for all claims of the
+        By question, the p values of its claims, unadjusted and adjusted for all claims of the
         family; NaN without a test.
     family : Family
-        The audits that the p values are adjusted for.
+        The audits whose p values are adjusted together, including this audit.
     """
 
     pvalues: Questions
@@ -89,10 +90,10 @@ def adjusted_together(groupings: Sequence[str], pvalues: Sequence[Questions]) ->
 
 
 def weighted_holm(pvalues: Floats, weights: Floats) -> Floats:
-    """Return p values adjusted by Holm's method with weights [1]_ [2]_; NaN stay NaN.
+    """Return p values adjusted by Holm's method with weights [1]_ [2]_; NaN stays NaN.
 
     P values are sorted by ``p / weight``. Each ``p / weight`` is multiplied by the sum of its own
-    weight and all following weights, and adjusted p values are made non-decreasing in this order.
+    weight and all following weights. The running maximum in this order gives the adjusted p values.
     Equal weights give Holm's method.
     """
     result = np.full(pvalues.shape, np.nan)

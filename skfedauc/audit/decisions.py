@@ -1,8 +1,8 @@
-"""Rates of decisions by group, and their tests, from counts instead of rows.
+"""Rates of decisions by group, and tests of equal rates, from counts.
 
 Decisions are a `ScoreCounts` whose scores are 1 for rows that are predicted positive and 0 for
-other rows. This `ScoreCounts` holds counts by group, decision and class, which can be merged like
-other counts.
+other rows. This `ScoreCounts` holds counts by group, decision and class; it can be merged with the
+decisions on other rows.
 
 References
 ----------
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 RATES = ("selection_rate", "true_positive_rate", "false_positive_rate")
-# Cochran's rule for the chi-squared distribution, and numbers of draws if the rule is violated.
+# Cochran's rule: least expected count for the chi-squared distribution. If the rule is violated,
+# the null distribution is simulated: largest number of draws, and largest number of drawn counts.
 _LEAST_EXPECTED, _MOST_DRAWS, _MOST_DRAWN = 5.0, 19_999, 10_000_000
 # Number of points at which the distributions of the largest and the smallest share are evaluated.
 _N_SHARES = 2_000
@@ -73,8 +74,8 @@ def check_decisions(decisions: Any, counts: ScoreCounts) -> ScoreCounts:
         for name in ("n_positives", "n_negatives")
     ):
         raise ValueError(
-            "decisions must be of the same rows as the report: the same groups, with as many "
-            f"positives and negatives. The decisions are {decisions!r}, the report is about "
+            "decisions must have the rows of the report: the same groups, with the same numbers of "
+            f"positives and negatives. The decisions are {decisions!r}; the report has "
             f"{counts!r}."
         )
     return decisions
@@ -109,9 +110,9 @@ def predicted_positive(y_pred: Any, y_true: Any, pos_label: Any) -> Floats:
 
 
 def rates(decisions: ScoreCounts) -> dict[str, Floats]:
-    """Return the share of selected rows among all rows, positives and negatives, by group.
+    """Return three shares of selected rows by group: of all rows, of positives and of negatives.
 
-    A share without rows is NaN.
+    A share is NaN if the group has no rows in its denominator.
     """
     negatives, positives = _weight_by_decision(decisions)
     shares = {}
@@ -144,11 +145,11 @@ def n_rows_of_rates(counts: ScoreCounts) -> dict[str, NDArray[np.int64]]:
 
 
 def metric_frame(decisions: ScoreCounts, features: pd.DataFrame) -> MetricFrame:
-    """Return fairlearn's `MetricFrame` of the rates; row g of `features` labels group g.
+    """Return fairlearn's `MetricFrame` of the rates; row g of `features` has the label of group g.
 
     The frame has one weighted row for each group, label and decision. All three rates are computed
     as selection rates of the rows in their denominator. The true positive rate of a group without
-    positives is then undefined, while fairlearn's ``true_positive_rate`` returns 0.
+    positives is therefore undefined, while fairlearn's ``true_positive_rate`` returns 0.
     """
     from fairlearn.metrics import MetricFrame, selection_rate
 

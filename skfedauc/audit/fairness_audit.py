@@ -29,28 +29,28 @@ if TYPE_CHECKING:
 class FairnessAudit:
     """Fairness audit: gaps between groups in ranking and in decisions, with tests.
 
-    The ranking is described by `GroupAUC`: group AUCs with intervals and tests, and the ranking of
-    the groups' rows against each other. The decisions are described by fairlearn's rates of
-    positive predictions. Scores and decisions are counted by group and class; these counts can be
-    merged.
+    The audit of the ranking uses `GroupAUC`: group AUCs with intervals and tests, and comparisons
+    of rows of different groups. The audit of the decisions uses fairlearn's rates of positive
+    predictions. Both are computed from counts of scores and of decisions by group and class, which
+    can be merged.
 
     Parameters
     ----------
     report : GroupAUC
-        Report on the groups to audit. Groups that lack a class are small, whatever the value of
-        `undefined` in the report.
+        Report on the groups to audit. Groups that lack a class are small (see `min_per_class`) for
+        any value of `undefined` in the report.
     decisions : ScoreCounts, default=None
         Counts of decisions on the rows of the report: the scores are 1 where the positive class is
-        predicted and 0 elsewhere. None makes decisions at the `threshold`.
+        predicted and 0 elsewhere. With None, decisions follow from the `threshold`.
     threshold : float, "auto" or None, default="auto"
         Rows with a score of at least the threshold are predicted positive. "auto" uses the
         `decisions` if they are given; otherwise it uses 0.5 if all scores are from 0 to 1, and no
         threshold if not. None uses no threshold: the audit covers the ranking only.
     min_per_class : int, default=10
-        Least number of rows for a comparison. A selection rate needs this number of rows, a true
-        positive rate this number of positives, a false positive rate this number of negatives,
-        and an AUC this number of both classes. Groups with fewer rows are small: the audit shows
-        small groups, but does not compare them.
+        Least number of rows for a comparison: rows of any class for a selection rate, positives for
+        a true positive rate, negatives for a false positive rate, and rows of each class for an
+        AUC. Groups with fewer rows are small: the audit shows small groups, but does not compare
+        them.
     reference : "rest" or a group's label, default="rest"
         The AUC of each group is compared with the AUCs of the other groups ("rest") or with the
         AUC of one group; see `GroupAUC.compare_groups`. If a group is called "rest", pass its
@@ -69,7 +69,7 @@ class FairnessAudit:
     decisions : ScoreCounts or None
         Counts of decisions by group and class; None if only the ranking is audited.
     threshold : float or None
-        Threshold of the decisions; None if the decisions were given, or if there are none.
+        Threshold of the decisions; None if decisions were given, or if only the ranking is audited.
     min_per_class : int
     reference : object
     favorable : str or None
@@ -81,7 +81,7 @@ class FairnessAudit:
     ValueError
         If the report has no groups or covers several folds; if `decisions` do not match the rows
         of the report; if both decisions and a threshold are given; if the reference is not a group
-        or is a small group; or if another argument is not as described.
+        or is a small group; or if another argument is invalid.
 
     See Also
     --------
@@ -117,7 +117,7 @@ class FairnessAudit:
     ) -> None:
         if not isinstance(report, GroupAUC):
             raise TypeError(
-                f"FairnessAudit reads a GroupAUC; got {type(report).__name__}. Use "
+                f"report must be a GroupAUC; got {type(report).__name__}. Use "
                 "FairnessAudit.from_predictions(y_true, y_score, groups=...) for rows, and "
                 "FairnessAudit(GroupAUC(counts, undefined='ignore')) for a ScoreCounts."
             )
@@ -127,9 +127,9 @@ class FairnessAudit:
             raise ValueError("an audit needs rows; the report has none.")
         if report.pairs.is_within_folds or report.pairs.rows_repeat:
             raise ValueError(
-                "an audit compares all rows with each other, and this report does not: it compares "
-                "rows within folds, or counts rows several times. Pass the report of one fold "
-                "(folds[0]), or predictions."
+                "an audit compares all rows with each other, but this report compares rows within "
+                "folds only, or counts rows several times. Pass the report of one fold (folds[0]), "
+                "or use FairnessAudit.from_predictions."
             )
         min_per_class = _input.check_whole_number(min_per_class, "min_per_class", 0)
         self.favorable = arguments.check_favorable(favorable)
@@ -183,7 +183,7 @@ class FairnessAudit:
             Sensitive features; with several columns each combination is a group.
         y_pred : array-like of shape (n_rows,), default=None
             Predicted labels. Pass `y_pred` if decisions do not follow from one threshold for all
-            rows, such as the decisions of a randomized classifier or of thresholds by group. AUCs
+            rows, for example with a randomized classifier or with one threshold per group. AUCs
             are computed from `y_score`.
         threshold : float, "auto" or None, default="auto"
             Rows with a score of at least the threshold are predicted positive. None audits the
@@ -294,16 +294,17 @@ class FairnessAudit:
             True labels.
         groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
             Name or names of columns of X, or the labels themselves. A pandas Series is
-            aligned with the index of X by label, if X has one.
+            aligned with the index of X by label, if X has an index.
         threshold : float, "auto" or None, default="auto"
             "auto" uses the decisions of ``estimator.predict``, which is called once, so tuned
             thresholds and randomized classifiers are supported. With a number, rows with a score of
             at least the number are predicted positive, whatever the estimator predicts. None audits
-            the ranking alone. If the estimator is not a classifier, "auto" is as in the class.
+            the ranking alone. If the estimator is not a classifier, "auto" selects the threshold as
+            described in the class.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
-            The positive label; ``estimator.classes_[1]`` if left out.
+            The positive label; None means ``estimator.classes_[1]``.
         response_method : str or tuple of str, default=("predict_proba", "decision_function")
             Methods of the estimator that return scores; the first available method is used.
         min_per_class : int, default=10
@@ -357,14 +358,14 @@ class FairnessAudit:
         report, decisions = counted(response_method), None
         _, is_other = _sklearn.positive_class(estimator, pos_label)
         if isinstance(threshold, str) and threshold == "auto" and is_classifier(estimator):
-            # The report on the other class stores -1 for the default class, and 0 for the other
-            # class.
+            # If `pos_label` is ``classes_[0]``, the scores are -1 for predictions of
+            # ``classes_[1]`` and 0 for predictions of ``classes_[0]``.
             predicted = counted("predict").counts
             decisions = deciding.at_threshold(predicted, 0.0 if is_other else 0.5)
         number = arguments.check_threshold(threshold)
         method = _sklearn.response_method_name(estimator, response_method)
         if number is not None and is_other and method in ("predict_proba", "predict"):
-            # The report has minus the probabilities, or minus the decisions, of the default class.
+            # The scores are minus the probabilities of ``classes_[1]``, or 0 and -1.
             decisions = deciding.at_threshold(report.counts, number - 1.0)
         audit = cls(
             report,
@@ -388,15 +389,15 @@ class FairnessAudit:
         Returns
         -------
         FairnessAudit
-            Audit of the same decisions, in which groups with the same labels in these columns are
-            merged. P values of the audits by one column and of the audit by all columns are
-            adjusted together. P values of an audit by some of the columns are adjusted separately.
+            Audit of the same rows, in which groups with equal labels in these columns are merged.
+            P values of the audits by one column and of the audit by all columns are adjusted
+            together. P values of an audit by several, but not all, columns are adjusted separately.
 
         Raises
         ------
         ValueError
-            If there is no such column, or a column is named twice. The message lists the columns.
-            If the audit was returned by `adjusted_together`.
+            If a name is not in `columns` or occurs twice, or if the audit was returned by
+            `adjusted_together`.
 
         Examples
         --------
@@ -411,15 +412,15 @@ class FairnessAudit:
         chosen = [columns] if isinstance(columns, str) else list(columns)
         if not chosen or not set(chosen) <= set(self.columns) or len(set(chosen)) < len(chosen):
             raise ValueError(
-                f"columns must be one or some of [{_words.all_shortened(self.columns)}]; got "
+                f"columns must be one or several of [{_words.all_shortened(self.columns)}]; got "
                 f"{_words.shortened(columns)}."
             )
         if chosen == list(self.columns):
             return self
         if self._is_adjusted_with_others:
             raise ValueError(
-                "of is not known for an audit that adjusted_together returned; select the columns "
-                "first, and adjust the audits together afterwards."
+                "of() is not available for an audit that adjusted_together returned; call of() "
+                "first, and pass its result to adjusted_together."
             )
         if len(chosen) == 1 and chosen[0] in self._by_column:
             return self._by_column[chosen[0]]
@@ -437,9 +438,10 @@ class FairnessAudit:
         Returns
         -------
         list of FairnessAudit
-            The same audits. The adjusted p values and the findings account for the claims of all
-            audits, with equal weight for each audit; see `n_claims`. An audit by several columns
-            counts as one audit, by all of its columns, and its page has no sections by column.
+            New audits of the same groups, in the same order. Their adjusted p values and findings
+            account for the claims of all audits, with equal weight for each audit; see `n_claims`.
+            An audit by several columns counts as one audit by all of its columns, and its page has
+            no sections by column.
 
         Examples
         --------
@@ -487,12 +489,13 @@ class FairnessAudit:
 
         A DataFrame with one row per group and these columns:
 
-        ``n_positives``, ``n_negatives`` and ``is_small``: whether the group has too few positives
-        or negatives for its AUC to be compared; see `left_out` for the rates.
+        ``n_positives`` and ``n_negatives``; ``is_small``, whether the group has too few positives
+        or negatives for a comparison of its AUC. `left_out` lists the groups with too few rows for
+        a comparison of rates.
 
         ``auc``, with the limits ``ci_low`` and ``ci_high`` of its 95 % interval; the
         ``reference_auc`` that the AUC is compared with (see `GroupAUC.compare_groups`); and the
-        ``pvalue`` of the null hypothesis that the two are equal.
+        ``pvalue`` of the null hypothesis that the two AUCs are equal.
 
         ``bpsn_auc``, ``bnsp_auc``, ``xauc_disparity``, ``positive_aeg`` and ``negative_aeg`` (see
         `GroupAUC.bias_by_group`), and the ``xauc_pvalue`` of the null hypothesis that the disparity
@@ -517,23 +520,24 @@ class FairnessAudit:
         equalized odds gap. Undefined values are NaN. Rows:
 
         ``difference``, ``ratio``: gaps of the group AUCs, with the test of the largest difference
-        (see `GroupAUC.test_difference`). Interval and p value come from the same comparison of all
-        pairs.
+        (see `GroupAUC.test_difference`). The interval and the p value come from one comparison of
+        all pairs of groups.
 
-        ``tau``: the standard deviation of the true AUCs, without a test. `findings` report the test
-        that all true AUCs are equal; its statistic differs from the statistic of the interval.
+        ``tau``: the standard deviation of the true AUCs, without a test. `findings` report a test
+        that all true AUCs are equal; the interval of tau is computed from another statistic.
 
-        ``xauc_disparity``: the disparity between a group and all others that is largest in standard
-        errors. Dividing by the standard error keeps tiny groups from hiding large ones. `highest`
-        names the group if the model scores the group higher than the others; `lowest` names the
-        group if the model scores it lower. Limits (Bonferroni) and p value (Holm) are adjusted for
-        the number of groups.
+        ``xauc_disparity``: the xAUC disparity between a group and all other groups that is largest
+        in units of its standard error. Division by the standard error prevents the choice of a tiny
+        group because of its large sampling error. `highest` names the group if the model scores the
+        group higher than the others; `lowest` names the group if the model scores the group lower.
+        The limits (Bonferroni) and the p value (Holm) are adjusted for the number of groups.
 
-        ``cross_difference``: the largest xAUC disparity of two groups, up to 500 groups; without a
-        test.
+        ``cross_difference``: the largest xAUC disparity of two groups, without a test; omitted with
+        more than 500 groups.
 
-        ``abroca``: the largest area between the ROC curve of a group (`lowest` or `highest`, by its
-        AUC) and the ROC curve of all others. The audit omits ABROCA if the computation takes long.
+        ``abroca``: the largest area between the ROC curve of a group and the ROC curve of all other
+        groups together. `highest` names the group if its AUC is at least the AUC of the others;
+        otherwise `lowest` names the group. The audit omits ABROCA if the computation takes long.
         `GroupAUC.abroca` tests ABROCA.
 
         ``demographic_parity_difference``, ``demographic_parity_ratio``,
@@ -541,9 +545,9 @@ class FairnessAudit:
         ``equalized_odds_difference``, ``equalized_odds_ratio``: gaps of the decisions as fairlearn
         defines them, with the chi-squared test that all groups have the same rate. The equalized
         odds gap is the larger of the gaps of true and of false positive rates. `rate` names the
-        rate with this gap. Groups and p value belong to this rate, and the p value is adjusted for
-        the two rates (Holm). Only groups with enough rows for the rate are compared; see
-        `left_out`. With weights, the tests count effective sample sizes (Kish).
+        rate with this gap. `lowest`, `highest` and `pvalue` refer to this rate, and `pvalue` is
+        adjusted for the two rates (Holm). Only groups with enough rows for the rate are compared;
+        see `left_out`. With weights, the tests use effective sample sizes (Kish).
         """
         return tables.gaps(self.comparison, self._claims.adjusted)
 
@@ -559,11 +563,11 @@ class FairnessAudit:
     def n_claims(self) -> int:
         """Number of tested claims; each p value is adjusted for all of these claims.
 
-        An audit by several columns includes the claims of the audits by each column alone. P values
-        are adjusted by Holm's method [1]_ with weights: all groupings have equal weight, within a
-        grouping all questions (the largest difference of AUCs, the equality of all AUCs, the AUC of
-        each group, the xAUC disparities, and the three rates), and within a question all groups. At
-        most 5 % of audits of groups without any gap make a claim.
+        An audit by several columns includes the claims of the audits by each column alone. Holm's
+        method [1]_ with weights adjusts the p values. All groupings have equal weight. All
+        questions of a grouping have equal weight: the largest difference of AUCs, the equality of
+        all AUCs, the AUC of each group, the xAUC disparities, and the three rates. All groups of a
+        question have equal weight. At most 5 % of audits of groups without any gap make a claim.
 
         References
         ----------
@@ -596,15 +600,15 @@ class FairnessAudit:
     def metric_frame(self) -> MetricFrame:
         """Fairlearn's `MetricFrame` of the decision rates of all groups.
 
-        The frame is computed from counts. A frame computed from rows has equal values of `overall`,
-        `by_group`, `difference()` and `ratio()`, with one exception. The true positive rate of a
-        group without positives and the false positive rate of a group without negatives are
-        undefined here; fairlearn's functions return 0. Access raises a ValueError if only the
+        The frame is computed from counts. Its `overall`, `by_group`, `difference()` and `ratio()`
+        equal the values of a frame that is computed from rows, with one exception: the true
+        positive rate of a group without positives and the false positive rate of a group without
+        negatives are undefined here, but 0 in fairlearn. Access raises a ValueError if only the
         ranking is audited.
         """
         if self.decisions is None:
             raise ValueError(
-                "there are no decisions to make a MetricFrame of; pass threshold= or y_pred=."
+                "a MetricFrame needs decisions; this audit has none: pass threshold= or y_pred=."
             )
         features = self.comparison.index.to_frame(index=False).set_axis(list(self.columns), axis=1)
         return deciding.metric_frame(self.decisions, features)
@@ -653,7 +657,7 @@ class FairnessAudit:
 
     @functools.cached_property
     def tables(self) -> AuditTables:
-        """Tables, reports and facts of the audit, from which findings and page are made."""
+        """Tables, reports and facts of the audit: the input of the findings and the page."""
         comparison = self.comparison
         n_compared = comparison.compared.n_groups
         return AuditTables(

@@ -127,8 +127,8 @@ def _drawn(plot: _Drawing, report: GroupAUC) -> ElementTree.Element:
 
     with mpl.rc_context(), warnings.catch_warnings():
         mpl.rcdefaults()
-        # Keep text as text. The layout uses a font that is wider than most, so that the text
-        # also fits in the reader's font.
+        # Write text as text, not as outlines. The layout uses a font that is wider than most, so
+        # that the text also fits in the reader's font.
         mpl.rcParams.update({"svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]})
         # The reader's fonts may have glyphs that this font lacks.
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)

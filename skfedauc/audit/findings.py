@@ -221,7 +221,7 @@ def _on_ranking_between_groups(tables: AuditTables) -> Iterator[str]:
         )
         return
     scores = _scored(tables, [group], gap["value"])
-    if tables.compared.n_groups == 2:  # the disparity of the second group is the same gap
+    if tables.compared.n_groups == 2:  # the disparities of two groups differ in sign only
         yield f"The model {scores} {others}: {numbers}."
         return
     yield f"Most clearly, the model {scores} {others}: {numbers}."
@@ -298,7 +298,7 @@ def _on_decisions(tables: AuditTables) -> Iterator[str]:
 
 
 def _rates_judged(tables: AuditTables, gap: dict[str, Any], rate: str) -> str:
-    """Return a sentence on whether rates differ, and one on the test with more than two groups."""
+    """Return whether rates differ, as text; with more than two groups, also describe the test."""
     name, n_groups = _RATES[rate][0], int(tables.has_enough[rate].sum())
     judged = _judged(gap, f"The {name}s differ")
     if n_groups == 2 or math.isnan(gap["pvalue"]):

@@ -28,7 +28,7 @@ Gap = dict[str, Any]
 
 
 def is_small(counts: ScoreCounts, min_per_class: int) -> NDArray[np.bool_]:
-    """Return whether each group has fewer rows of a class than required (at least one row)."""
+    """Return whether each group lacks a class or has fewer than `min_per_class` rows of a class."""
     n_smaller_class = np.minimum(counts.n_positives, counts.n_negatives)
     return np.asarray(n_smaller_class < max(min_per_class, 1))
 
@@ -43,7 +43,7 @@ class GroupComparison:
     decisions : ScoreCounts or None
         Counts of decisions on the rows of the report; None compares the ranking only.
     min_per_class : int
-        Least number of rows in the denominator of a number that is compared.
+        Least number of rows for a comparison; see `FairnessAudit`.
     reference : object
         Label of the group that each group is compared with; None for the other groups together.
     """
@@ -57,7 +57,7 @@ class GroupComparison:
         self.reference = reference
 
     def regrouped(self, columns: Sequence[str]) -> GroupComparison:
-        """Return the comparison of the groups that some of the columns form."""
+        """Return a comparison of the groups formed by some of the columns."""
         places = [self.columns.index(name) for name in columns]
 
         def parts(label: tuple[Any, ...]) -> Any:
@@ -121,7 +121,7 @@ class GroupComparison:
 
     @functools.cached_property
     def with_reference(self) -> pd.DataFrame:
-        """Comparisons of the groups that are not small with the reference, in their order."""
+        """Comparisons with the reference, one row for each group that is not small."""
         compared = self.compared
         if self.reference is None:
             return compared.compare_groups("rest", confidence_level=LEVEL)
@@ -142,7 +142,7 @@ class GroupComparison:
     def cross_gaps(self) -> CrossGaps:
         """XAUC disparities between the groups that are not small."""
         disparity = self.compared.bias_by_group["xauc_disparity"].to_numpy()
-        # The numbers must be bit-identical to the numbers in the table.
+        # Use the disparities of `bias_by_group`, so that both tables are bit-identical.
         return cross_gaps(self.compared.counts)._replace(disparity=disparity)
 
     @functools.cached_property
@@ -154,7 +154,7 @@ class GroupComparison:
 
     @functools.cached_property
     def rate_gaps(self) -> dict[str, Gap]:
-        """Gap of each rate between the groups with enough rows; empty with fewer than two."""
+        """Gap of each rate between groups with enough rows; empty with fewer than two groups."""
         gaps: dict[str, Gap] = {rate: {} for rate in deciding.RATES}
         if self.decisions is None:
             return gaps
@@ -260,7 +260,7 @@ class GroupComparison:
         # Without any standard error, take the largest disparity.
         errors = 1.0 if np.isnan(found.error).all() else found.error
         clearness = np.abs(found.disparity) / errors
-        # The disparities of two groups differ in sign only: report the group with the higher
+        # The disparities of two groups differ in sign only: choose the group with the higher
         # scores.
         clearness *= np.where(found.disparity > 0, 1 + 1e-9, 1.0)
         clearest = int(np.nanargmax(clearness))
@@ -270,7 +270,7 @@ class GroupComparison:
             "ci_low": low[clearest],
             "ci_high": high[clearest],
             "pvalue": found.pvalue_adjusted[clearest],
-            # Two groups make one claim.
+            # Two groups have one claim together.
             "pvalue_adjusted": adjusted[min(clearest, adjusted.size - 1)],
         }
         if gap["value"]:
@@ -294,7 +294,7 @@ class GroupComparison:
                 # claims.
                 raw = np.array([gap["pvalue"] for gap in of_rates])
                 of_two = weighted_holm(raw, np.ones(raw.size)).tolist()
-                # `pvalue` can exceed `pvalue_adjusted` only by rounding error.
+                # Without rounding error, `pvalue` is at most `pvalue_adjusted`.
                 of_rates = [
                     gap | {"pvalue": min(pvalue, gap["pvalue_adjusted"])}
                     for gap, pvalue in zip(of_rates, of_two, strict=True)

@@ -96,7 +96,7 @@ _NUMBERS = ("value", "ci_low", "ci_high", "expected", "pvalue", "pvalue_adjusted
 
 
 class Section(NamedTuple):
-    """Tables of an audit, and the number of rows left out for lack of a group label."""
+    """Tables of an audit, and the number of rows without a group label that it leaves out."""
 
     tables: AuditTables
     n_dropped: int = 0
@@ -163,7 +163,7 @@ def check_installed() -> None:
             importlib.import_module(name)
         except ImportError as error:
             raise ImportError(
-                f"an audit as a page requires {name}, which is not installed with skfedauc by "
+                f"the page of an audit requires {name}, which is not installed with skfedauc by "
                 'default. Install it by: pip install "skfedauc[html]"'
             ) from error
 
@@ -175,7 +175,7 @@ def _hash_for_policy(script: str) -> str:
 
 
 def _content(number: int, tables: AuditTables) -> dict[str, Any]:
-    """Return the template's variables for an audit; ids hold numbers, not labels."""
+    """Return the template's variables for an audit; HTML ids consist of numbers, not of labels."""
     columns = _columns_of(tables)
     return {
         "id": f"by-{number}",
@@ -259,7 +259,11 @@ class _GroupRows(NamedTuple):
 
 
 def _group_rows(tables: AuditTables) -> _GroupRows:
-    """Return the groups by AUC, small groups last; of too many, only the lowest and the highest."""
+    """Return the rows of the groups, sorted by AUC, with small groups last.
+
+    With more than `MOST_ROWS` groups, the table has the groups with the lowest and with the highest
+    AUCs.
+    """
     table = tables.by_group
     auc, is_small = table["auc"].to_numpy(), table["is_small"].to_numpy(np.bool_)
     order = np.argsort(auc, kind="stable")
@@ -286,7 +290,8 @@ def _label_cells(labels: Sequence[Any]) -> Iterator[list[_Cell]]:
     """Yield a column for each part of the labels; sort keys follow the values, not the text."""
     split = [label if isinstance(label, tuple) else (label,) for label in labels]
     for parts in zip(*split, strict=True):
-        # encode_groups sorts labels that do not compare: "(missing)" and integers, Enum members.
+        # encode_groups can also sort labels that have no order, such as integers and "(missing)",
+        # or Enum members.
         places, _ = _input.encode_groups(list(parts))
         yield [_label_cell(*cell) for cell in zip(parts, places.tolist(), strict=True)]
 

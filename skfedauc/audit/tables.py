@@ -30,7 +30,7 @@ class AuditTables:
     columns : tuple of str
         Names of the sensitive columns.
     by_group, gaps, quality : DataFrame
-        Tables of the attributes of `FairnessAudit` with the same names.
+        Tables; see the attributes of `FairnessAudit` with these names.
     left_out : mapping of str to tuple
         Groups with too few rows for the comparison of AUCs and of each rate.
     has_enough : mapping of str to ndarray of bool
@@ -133,7 +133,7 @@ def gaps(comparison: GroupComparison, adjusted: Questions) -> pd.DataFrame:
     rows = comparison.gaps(adjusted)
     numbers = ["value", "ci_low", "ci_high", "expected", "pvalue", "pvalue_adjusted"]
     columns = [*numbers, "lowest", "highest", "rate"]
-    # Integer labels in "lowest" and "highest" would become floats beside missing values.
+    # With dtype object, integer labels in "lowest" and "highest" do not become floats.
     cells = [[row.get(column, np.nan) for column in columns] for row in rows.values()]
     table = pd.DataFrame(cells, index=list(rows), columns=columns, dtype=object)
     return table.astype(dict.fromkeys(numbers, np.float64)).rename_axis("gap")

@@ -12,7 +12,6 @@ needs the rows.
 * `cross_gap.py`: tests of xAUC disparities;
 * `agreement.py`: comparisons of the groups' score distributions;
 * `roc_curves.py`: ROC curves, and the area between two curves;
-* `ranks.py`: ranks among the rows of all groups;
 * `paired.py`: comparison of two models on the same rows;
 * `critical_difference.py`: critical differences of test sets.
 """

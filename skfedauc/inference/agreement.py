@@ -3,8 +3,9 @@
 The average of the group AUCs weighted by positives equals the pooled AUC if the negatives have the
 same score distribution in all groups. The average weighted by negatives equals the pooled AUC if
 the positives have the same score distribution in all groups. Both conditions are sufficient, not
-necessary. The Kolmogorov distances between the distributions bound the difference of the two AUCs.
-The Anderson-Darling test for k samples tests whether the distributions are equal [1]_.
+necessary. The Kolmogorov distances between the distributions bound the difference between the
+average and the pooled AUC. The Anderson-Darling test for k samples tests whether the distributions
+are equal [1]_.
 
 References
 ----------
@@ -69,10 +70,10 @@ def kolmogorov_distances(cells: Cells, ranks: Ranks, side: int) -> Floats:
 def anderson_darling(cells: Cells, ranks: Ranks, side: int) -> tuple[float, float]:
     """Anderson-Darling statistic for k samples with ties (midranks), and its p value.
 
-    The rank within a group is constant between two scores of the group. The sum over all scores is
-    therefore a sum over the scores of each group, of differences of cumulative sums. The p value is
-    from a gamma distribution with the mean, variance and third cumulant of the limiting
-    distribution, which accounts for ties.
+    The statistic is a sum over all scores. The rank within a group is constant between two scores
+    of the group, so cumulative sums give the part of the sum between them. The p value is from a
+    gamma distribution with the mean, variance and third cumulant of the limiting distribution,
+    which accounts for ties.
     """
     column = cells.amounts[side]
     kept = np.flatnonzero(column)
@@ -102,7 +103,7 @@ def anderson_darling(cells: Cells, ranks: Ranks, side: int) -> tuple[float, floa
     def between(
         first: NDArray[Any], end: NDArray[Any], own: NDArray[Any], n: NDArray[Any]
     ) -> Floats:
-        """Sum over the scores ``first:end``; `own` of the group's `n` rows have lower scores."""
+        """Sum over the scores ``first:end``; `own` is the number of the group's rows below them."""
         zero, one, two = sums[:, end] - sums[:, first]
         found: Floats = (total * own) ** 2 * zero - 2 * total * own * n * one + n**2 * two
         return found
@@ -121,12 +122,14 @@ def anderson_darling(cells: Cells, ranks: Ranks, side: int) -> tuple[float, floa
 
 
 def _gamma_pvalue(statistic: float, n_samples: int, share: Floats, middle: Floats) -> float:
-    """Upper tail of a gamma distribution with the first three cumulants of the limit.
+    """Upper tail probability of a gamma distribution that approximates the limiting distribution.
 
-    The limiting distribution is a weighted sum of chi-square variables with k - 1 degrees of
-    freedom. The weights are the eigenvalues of L = w_j c_jk, with c_jk = b_j (1 - b_k) for j < k,
-    where b is the midrank divided by the number of rows. The cumulants are therefore traces of
-    powers of L. Each product in a trace has one factor per index, so cumulative sums compute it.
+    The gamma distribution has the first three cumulants of the limiting distribution, which is a
+    weighted sum of chi-square variables with k - 1 degrees of freedom. The weights are the
+    eigenvalues of the matrix L with the elements w_j c_jk, where c_jk = b_j (1 - b_k) for j < k and
+    b_j is the midrank of score j divided by the number of rows. The cumulants are therefore traces
+    of powers of L. Each product in a trace has one factor per index, so cumulative sums give the
+    traces.
     """
     from scipy.special import gammaincc
 

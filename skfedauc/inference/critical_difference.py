@@ -219,7 +219,7 @@ def auc_difference_pvalue(
 
     See Also
     --------
-    auc_critical_difference : The critical difference: the difference with a p value of 5 %.
+    auc_critical_difference : The difference that has a p value of 5 %.
     compare_roc_auc : Paired comparison of two models on the same rows.
 
     Notes
@@ -256,8 +256,8 @@ def _check_test_set(n_positives: Any, n_negatives: Any, correlation: Any) -> tup
     if not _input.is_number(correlation) or not 0 <= correlation < 1:
         raise ValueError(
             "correlation must be a number from 0 to below 1; got "
-            f"{_words.shortened(correlation)}. Two models on "
-            "the same rows have a positive correlation; independent test sets have 0."
+            f"{_words.shortened(correlation)}. The AUCs of two models on "
+            "the same rows have a positive correlation; with independent test sets it is 0."
         )
     return m, n, float(correlation)
 
@@ -284,7 +284,7 @@ class _Moments(NamedTuple):
         return self.covariance(m, n, 1.0)
 
     def covariance(self, m: int, n: int, same: float) -> float:
-        """Covariance of the AUCs of two models that give a share `same` of rows the same score.
+        """Covariance of the AUCs of two models that agree in the scores of a share `same` of rows.
 
         Two comparisons are correlated if they share a row with the same score in both models.
         """
@@ -293,7 +293,7 @@ class _Moments(NamedTuple):
         return (same**2 * self.pair + of_a_negative + of_a_positive) / (m * n)
 
     def share_of_same_scores(self, m: int, n: int, correlation: float) -> float:
-        """Share of rows with the same score at which two models' AUCs have this correlation."""
+        """Share of rows with equal scores in two models that gives their AUCs this correlation."""
         squared = self.pair - self.same_negative - self.same_positive
         linear = m * self.same_negative + n * self.same_positive
         wanted = correlation * self.variance(m, n) * m * n
@@ -381,7 +381,8 @@ def _population(auc: Any, distribution: Any) -> _Population:
     if auc is not None:
         raise ValueError(
             "auc must be None with distribution=(y_true, y_score), since the AUC is estimated from "
-            f"these rows; got {_words.shortened(auc)}. Leave the rows out to choose an AUC."
+            f"these rows; got {_words.shortened(auc)}. To choose an AUC, pass "
+            "distribution='binormal'."
         )
     return _of_rows(*distribution)
 
@@ -429,7 +430,8 @@ def _of_rows(y_true: Any, y_score: Any) -> _Population:
     positives, negatives = (
         of_class.astype(np.float64) for of_class in (counts.cells.positives, counts.cells.negatives)
     )
-    # Sum each positive's comparisons with all negatives, and each negative's with all positives.
+    # `beaten`: number of negatives that a positive at each score outranks. `beating`: number of
+    # positives that outrank a negative at each score. Ties count one half.
     beaten = np.cumsum(negatives) - negatives / 2
     beating = m - np.cumsum(positives) + positives / 2
     total = float(positives @ beaten)
@@ -450,7 +452,7 @@ def _of_rows(y_true: Any, y_score: Any) -> _Population:
         same_negative / (n * m**2) - squared_auc,
         same_positive / (m * n**2) - squared_auc,
     )
-    # Ranks replace the scores; ranks from 2 on cannot be mistaken for labels.
+    # Draw ranks instead of scores. Ranks begin at 2, because scores of 0 and 1 look like labels.
     place = np.arange(positives.size) + 2.0
     of_class = np.repeat(place, negatives.astype(int)), np.repeat(place, positives.astype(int))
 
@@ -465,9 +467,9 @@ def _positive(variance: float, distribution: Any) -> float:
     """Return the variance; raise a ValueError if the pilot rows cannot estimate it."""
     if not isinstance(distribution, str) and not variance > 1e-15:
         raise ValueError(
-            "distribution=(y_true, y_score) are rows from which the variance of the AUC cannot be "
-            "estimated: they are too few, or their classes too well separated. Pass "
-            "distribution='binormal' with the AUC that you expect."
+            "distribution=(y_true, y_score) must be rows that determine the variance of the AUC, "
+            "but the variance cannot be estimated: there are too few rows, or the classes are too "
+            "well separated. Pass distribution='binormal' with the AUC that you expect."
         )
     return variance
 

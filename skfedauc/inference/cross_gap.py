@@ -1,8 +1,8 @@
-"""Tests of xAUC disparities: comparisons of the two cross AUCs of each group with all others.
+"""Tests of xAUC disparities: differences between the two cross AUCs of each group.
 
-One cross AUC compares the group's positives with the others' negatives. The other cross AUC
-compares the others' positives with the group's negatives. The two cross AUCs share no row, so their
-variances [1]_ add up.
+The first cross AUC compares the group's positives with the negatives of all other groups. The
+second cross AUC compares the positives of all other groups with the group's negatives. The two
+cross AUCs share no row, so their variances [1]_ add up.
 
 References
 ----------
@@ -31,13 +31,13 @@ Floats = NDArray[np.float64]
 
 
 class CrossGaps(NamedTuple):
-    """The xAUC disparity between each group and all others, with its test.
+    """The xAUC disparity between each group and all other groups, with its test.
 
     Attributes
     ----------
     disparity, error : ndarray of float64, shape (n_groups,)
         Disparity and its standard error. The error is NaN with fewer than two rows of a class in
-        the group or in the others.
+        the group or in the other groups.
     pvalue, pvalue_adjusted : ndarray of float64, shape (n_groups,)
         P value of the null hypothesis that the disparity is 0, unadjusted and adjusted for the
         number of groups (Holm).
@@ -68,7 +68,7 @@ def cross_gaps(counts: ScoreCounts) -> CrossGaps:
     negatives, positives = variances.negatives, variances.positives
     other_negatives, other_positives = negatives.others(), positives.others()
     bnsp = _cross_aucs(counts.cells, positives, other_negatives)
-    # Reversing classes and scores turns the group's negatives into positives.
+    # Exchanging the classes and negating the scores turns the group's negatives into positives.
     turned = _reversed(negatives), _reversed(other_positives)
     bpsn = _CrossAUC(*(of[::-1] for of in _cross_aucs(_turned(counts.cells), *turned)))
     disparity = bnsp.auc - bpsn.auc
@@ -134,15 +134,15 @@ def _cross_aucs(cells: Cells, own: ClassRows, others: ClassRows) -> _CrossAUC:
     starts, sizes = cells.starts[:-1], np.diff(cells.starts)
     around = squared = _Neighbors.of(cells)
     if cells.weights is not None:
-        # These cells have squared weights in place of weights.
+        # Cells with squared weights in place of weights.
         squared = _Neighbors.of(cells._replace(weights=cells.weights[[2, 3, 2, 3]]))
     placement = ratio(around.below + around.tied / 2.0, np.repeat(others.weight, sizes), 0.0)
     auc = ratio(np.add.reduceat(around.weight * placement, starts), own.weight)
     auc[others.weight == 0] = np.nan
     of_own = np.add.reduceat(squared.weight * (placement - np.repeat(auc, sizes)) ** 2, starts)
-    # The mean placement value of the others' negatives is also the AUC. The sum of their squared
-    # placement values is a sum over pairs of positives. Each term is the squared weight of the
-    # negatives below the lower positive, times the weights of both positives.
+    # The AUC is also the mean placement value of the others' negatives. The sum of the squares of
+    # these placement values is a sum over pairs of positives. Each term is the squared weight of
+    # the negatives below the lower positive, times the weights of both positives.
     outranked = squared.below + squared.tied / 2.0
     both = 2.0 * around.weight * around.above * outranked
     both += around.weight**2 * (squared.below + squared.tied / 4.0)
@@ -152,7 +152,7 @@ def _cross_aucs(cells: Cells, own: ClassRows, others: ClassRows) -> _CrossAUC:
 
     variance = np.zeros(auc.size)
     for of_class, rows in ((of_own, own), (of_others, others)):
-        # Smaller values are rounding error.
+        # Values below this limit are rounding error.
         variance += ratio(np.where(of_class > 1e-12 * rows.squares, of_class, 0.0), rows.pairs)
     pairs = own.effective * others.effective
     shrunk_auc = (pairs * auc + 0.5) / (pairs + 1.0)
@@ -170,8 +170,7 @@ class _Neighbors(NamedTuple):
     above : ndarray of float64, shape (n_cells,)
         Weight of the group's positives that score above the cell.
     below, tied : ndarray of float64, shape (n_cells,)
-        Weight of the others' negatives with a score below the cell's score, and with an equal
-        score.
+        Weight of the others' negatives that score below the cell, and of those tied with the cell.
     """
 
     weight: Floats

@@ -1,4 +1,4 @@
-"""Comparisons of each group with the rest, and adjustment of p values for multiple tests.
+"""Comparisons of each group with the other groups, and p values adjusted for multiple tests.
 
 References
 ----------
@@ -20,8 +20,8 @@ from skfedauc.ranks import sum_of_others
 
 Floats = NDArray[np.float64]
 
-# With more comparisons than this, control the false discovery rate instead of the family-wise error
-# rate.
+# Largest number of comparisons with control of the family-wise error rate; with more comparisons,
+# the false discovery rate is controlled.
 _MOST_OF_A_FAMILY = 50
 
 
@@ -30,11 +30,11 @@ def with_rest(variances: Variances, confidence_level: float) -> Comparisons:
 
     Group g has the weight m_g n_g / (m_g + n_g), with m_g positives and n_g negatives (effective
     sample sizes for weighted rows). The weights are inverse-variance weights if the placement
-    values of both classes have equal variances. The weights depend on the numbers of rows only, so
-    they are constants in the variance of the average, sum w^2 v / (sum w)^2. Each v is the larger
-    of the group's own variance and the variance from pooled placement values, because the group's
-    own variance is biased low if its AUC is high by sampling error. Intervals and p values are
-    simultaneous (Sidak).
+    values of both classes have equal variances. The weights w depend on the numbers of rows only,
+    so they are constants in the variance of the average, sum w^2 v / (sum w)^2. The variance v of
+    each AUC is the larger of two estimates: the group's own variance and the variance from pooled
+    placement values. The group's own variance is biased low if its AUC is high by sampling error.
+    Intervals and p values are simultaneous (Sidak).
     """
     if variances.auc.size == 2:
         return _from_both_sides(
@@ -50,13 +50,13 @@ def with_rest(variances: Variances, confidence_level: float) -> Comparisons:
         counted = np.where(variances.defined, values, 0.0) * weight**power
         return ratio(sum_of_others(counted), of_others**power)
 
-    # The average of perfect groups is perfect; remove rounding error.
+    # An average of AUCs of 1 (or of 0) is exactly 1 (or 0); remove rounding error.
     auc = average(spread.auc, 1)
     auc = np.where(np.abs(auc - 0.5) > 0.5 - 1e-12, np.round(auc), auc)
     rest = AUCSpread(
         auc,
         average(spread.variance, 2),
-        # P(all other groups are perfect) is at most (true average) ** (sum of weights).
+        # All other observed AUCs are 1 with probability at most (true average) ** (sum of weights).
         of_others,
         average(spread.once, 2),
         average(spread.often, 2),
@@ -98,7 +98,7 @@ def adjusted(pvalues: Floats) -> tuple[Floats, str]:
 
 
 def holm(pvalues: ArrayLike) -> Floats:
-    """Return p values adjusted by Holm's method [1]_, which scipy lacks."""
+    """Return p values adjusted by Holm's method [1]_, which scipy does not have."""
     p = np.asarray(pvalues, np.float64)
     order = np.argsort(p)
     raised = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1))

@@ -32,8 +32,8 @@ from skfedauc.ranks import sum_of_others
 
 Floats = NDArray[np.float64]
 
-# The test for many tiny groups is used from this number of groups on, if the mean number of rows of
-# their smaller class is below TINY_CLASS.
+# The test for many tiny groups needs at least MANY_GROUPS groups, and less than TINY_CLASS rows of
+# the smaller class on average.
 MANY_GROUPS = 100
 TINY_CLASS = 10.0
 
@@ -95,7 +95,8 @@ def equal_groups_test(variances: Variances) -> EqualGroupsTest:
         method, degrees_of_freedom = "sum over many tiny groups, normal", np.nan
     else:
         of_rows = variances.delong[kept] if variances.weighted else unbiased
-        # The variance is a mean with squared weights, which are more unequal than the weights.
+        # Weighted rows: the variance is a mean with squared weights, which are more unequal than
+        # the weights.
         of_variance = variances.degrees_of_freedom[kept] / (2.0 if variances.weighted else 1.0)
         statistic, degrees_of_freedom, pvalue = _anova_type(
             auc, of_rows, variances.delong[kept], weight, np.maximum(of_variance, 1.0)
@@ -146,7 +147,10 @@ def _anova_type(
 
 
 def _many_tiny_groups(auc: Floats, unbiased: Floats, weight: Floats) -> tuple[float, float]:
-    """Return a normal statistic and its one-sided p value; each group adds a term of mean 0."""
+    """Return an approximately normal statistic and its one-sided p value.
+
+    The statistic is a sum with one term per group. Under the null hypothesis each term has mean 0.
+    """
     from scipy.special import ndtr
 
     share = weight / weight.sum()
@@ -186,8 +190,8 @@ def tau_interval(
 
     The interval inverts a test: it holds the values under which the observed variance of the AUCs
     lies between two quantiles. The variance divided by its mean is approximately a chi-square
-    variable divided by its degrees of freedom, by Box's approximation [1]_. NaN with fewer than two
-    groups.
+    variable divided by its degrees of freedom, by Box's approximation [1]_. The limits are NaN with
+    fewer than two groups.
     """
     from scipy.optimize import brentq
     from scipy.special import chdtr
@@ -227,7 +231,8 @@ class MetaAnalysis(NamedTuple):
     tau2 : float
         Variance of the true values, at least 0.
     q, i2 : float
-        Cochran's Q, and the share (0 to 1) of the observed variation that is not sampling error.
+        Cochran's Q, and the share (0 to 1) of the observed variation that sampling error does not
+        explain.
     """
 
     mean: float
@@ -423,7 +428,7 @@ def _estimable(variances: Variances) -> tuple[Floats, Floats, NDArray[np.bool_]]
 
 # Expected range of equal groups ----------------------------------------------------------
 
-# With fewer rows of the smaller class, the AUC of a group is not close to normal.
+# Least number of rows of the smaller class for which the AUC of a group is taken as normal.
 _NORMAL_ROWS = 30
 # Total of simulated rows, and bounds on the number of simulated sets of groups.
 _SIMULATED_ROWS, _LEAST_SETS, _MOST_SETS = 2_000_000, 20, 1_000

@@ -30,7 +30,7 @@ Of = Literal["groups", "statistics"]
 Over = Literal["rows", "groups"]
 METHODS = ("logit", "delong", "exact")
 
-# By default, up to this number of groups are fixed; more groups are random.
+# Largest number of groups that are fixed by default; more groups are random.
 FEW_GROUPS = 20
 
 
@@ -158,7 +158,7 @@ def _divergence(observed: Floats, true: Floats) -> Floats:
 def bounded_differences(squared_shares: float, tail: float) -> float:
     """Bound on the deviation of a sum from its expectation, by McDiarmid's inequality [2]_.
 
-    `squared_shares` is the sum over rows of the squared largest change that one row can make.
+    `squared_shares` is a sum over rows: the largest change of the sum by one row, squared.
     """
     return float(np.sqrt(-np.log(tail) * squared_shares / 2.0))
 
@@ -216,13 +216,13 @@ class AUCSpread(NamedTuple):
         return np.where((self.variance == 0.0) | (self.auc == end), self.auc, found)
 
     def _newcombe(self, end: float, deviate: ArrayLike) -> Floats:
-        """Return the AUC t at which the estimate is `deviate` standard errors of t away from t.
+        """Return the true AUC t that is `deviate` standard errors away from the estimate.
 
         The variance at a true AUC t is Hanley and McNeil's formula for exponential distributions,
         where N, the mean of m - 1 and n - 1, replaces both numbers [3]_:
         ``t (1 - t) (1 + N (1 - t) / (2 - t) + N t / (1 + t)) / (m n)``. This variance equals
         ``u (once + often (1 + 2 u) / (2 + u))`` with ``u = t (1 - t)``. The distance in
-        standard errors increases from the estimate to either end, so there is one solution.
+        standard errors increases from the estimate to either end, so the solution is unique.
         Newton's method finds the solution, with bisection if a step leaves the bracket.
         """
         near, far, squared = np.broadcast_arrays(self.auc, end, np.square(deviate))
@@ -239,7 +239,7 @@ class AUCSpread(NamedTuple):
                 step = found - excess / derivative
             allowed = (np.minimum(near, far) <= step) & (step <= np.maximum(near, far))
             step = np.where(allowed, step, (near + far) / 2.0)
-            # Convergence is quadratic, so a small step means a negligible error. NaN never moves.
+            # Convergence is quadratic, so a small step means a negligible error. NaN moves nothing.
             moved = np.abs(step - found) > 1e-10
             found = step
             if not moved.any():
@@ -257,7 +257,7 @@ def spread_of(variances: Variances) -> AUCSpread:
 def group_limits(
     variances: Variances, tail: float, method: Method
 ) -> tuple[Floats, Floats, NDArray[np.str_]]:
-    """Return limits of each group's AUC, each with non-coverage `tail`, and a note or ""."""
+    """Return the limits of each group's AUC, each with error probability `tail`, and notes."""
     auc = variances.auc
     note = np.full(auc.size, "", dtype=object)
     note[variances.positives.n == 0] = "no positives"
@@ -317,8 +317,9 @@ def mean_pooled_interval(
     """Interval of the mean pooled AUC of independent folds, by "logit" or "delong".
 
     The variance is the sum of the folds' variances, with groups as strata, divided by the squared
-    number of folds. With "logit", the interval also contains the interval from the variance without
-    strata and the interval from Newcombe's variance, which assumes the same true AUC in all folds.
+    number of folds. With "logit", the result is the smallest interval that contains three others:
+    the interval from this variance, the interval from the variance without strata, and the interval
+    from Newcombe's variance, which assumes the same true AUC in all folds.
     """
     tail, n_folds = (1.0 - confidence_level) / 2.0, len(folds)
     parts = [spread_of(fold.pooled) for fold in folds]
@@ -349,7 +350,7 @@ def mean_pooled_interval(
 
 def average_variance(variances: Variances, share: Floats) -> float:
     """Variance of an average of group AUCs for fixed groups."""
-    # A number that replaces an undefined AUC is a constant.
+    # A number that replaces an undefined AUC is a constant and has no variance.
     counted = (share > 0) & variances.defined
     of_group = np.where(variances.estimable, variances.delong, variances.bounded)
     return float((share[counted] ** 2 * of_group[counted]).sum())
@@ -394,7 +395,7 @@ def average_interval(
     squares = share[counted] ** 2
     if method == "exact":
         if new_groups and np.ptp(share[used]) > 1e-12:
-            # The share of a random group is random, too.
+            # The exact bound requires equal shares, because the shares of random groups are random.
             return Interval(value, np.nan, np.nan, "no exact interval for new groups")
         if not new_groups:
             squares = squares * (
@@ -451,11 +452,12 @@ def mean_of_averages_interval(
 
 
 def _perfect_limit(share: Floats, n_smaller_class: Floats, tail: float) -> float:
-    """Return the smallest average at which all groups are perfect with probability >= `tail`.
+    """Return the smallest true average with a probability of at least `tail` of perfect separation.
 
-    Group g, with k_g independent pairs, is perfect with probability at most A_g**k_g. Minimizing
-    the sum of c_g A_g, subject to the product of these probabilities being `tail`, makes A_g
-    proportional to k_g / c_g, but at most 1.
+    Group g, with k_g independent pairs and the true AUC A_g, has an observed AUC of 1 with
+    probability at most A_g**k_g. The average is the sum of c_g A_g, with the shares c_g. At its
+    minimum, the product of the probabilities is `tail`, and A_g is proportional to k_g / c_g, but
+    at most 1.
     """
     allowed = -np.log(tail)
     low, high = -50.0, 50.0  # logarithm of the factor
@@ -488,7 +490,7 @@ def worst_interval(
 def _limits_of_all(
     variances: Variances, auc: Floats, used: NDArray[np.bool_], tail: float, method: Method
 ) -> tuple[Floats, Floats]:
-    """Return limits of the groups in use; a number that replaces an undefined AUC is exact."""
+    """Return the limits of the groups in use; a number for an undefined AUC is its own limit."""
     low, high, _ = group_limits(variances, tail, method)
     low = np.where(variances.defined, low, auc)
     high = np.where(variances.defined, high, auc)

@@ -1,10 +1,10 @@
 """Averages of the AUCs of random groups: variance, and null distribution of the t statistic.
 
-The groups are a sample of a population, and their values have equal variances. With unequal
-weights, the weighted mean and the estimate of its variance are dependent, and Student's t with
-Satterthwaite's degrees of freedom gives intervals that are far too wide. If one of ten groups has
-60 % of the weight, the quantile of this t distribution for 95 % is 10.9. The quantile that accounts
-for the dependence is 3.0.
+The groups are a sample from a population of groups, and their AUCs have equal variances. With
+unequal weights, the weighted mean and the estimate of its variance are dependent, and Student's t
+with Satterthwaite's degrees of freedom gives intervals that are far too wide. If one of ten groups
+has 60 % of the weight, the quantile of this t distribution for 95 % is 10.9. The quantile that
+accounts for the dependence is 3.0.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-# Total number of random numbers, and bounds on the number of draws; each draw has one per group.
+# Total of random numbers, and bounds on the number of draws; a draw needs one number per group.
 _NUMBERS, _LEAST_DRAWS, _MOST_DRAWS = 1 << 23, 400, 20_000
 _NUMBERS_AT_ONCE = 1 << 20
-# Logarithm of the largest quantile that is searched for, in standard errors
+# Logarithm of the largest quantile that `_quantile` returns, in standard errors
 _FURTHEST = 20.0
 
 
@@ -61,11 +61,11 @@ class StudentT(NamedTuple):
 class OverGroups(NamedTuple):
     """Null distribution of a weighted mean divided by its estimated standard error.
 
-    The estimate is the square root of `variance_over_groups`. The values are normal with mean 0 and
-    equal variances. The part of the values that is independent of the weighted mean is drawn with a
-    fixed seed. Given this part, the statistic exceeds a value if a quadratic function of the
-    weighted mean is positive; this probability is known, and is averaged over the draws. With equal
-    shares the distribution is Student's t.
+    The standard error is the square root of `variance_over_groups`. The values of the groups are
+    normal with mean 0 and equal variances. The part of the values that is independent of the
+    weighted mean is drawn with a fixed seed. Given this part, the statistic exceeds a limit if a
+    quadratic function of the weighted mean is positive. The probability of this event is computed
+    for each draw and averaged over the draws. With equal shares the distribution is Student's t.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class OverGroups(NamedTuple):
         return bool(np.ptp(self.share) <= 1e-9 * self.share.max())
 
     def tail(self, statistic: float) -> float:
-        """Return the probability of exceeding `statistic`, which is at least 0."""
+        """Return the probability of exceeding `statistic`, a number of at least 0."""
         from scipy.special import ndtr
 
         if self._equal:
@@ -88,8 +88,8 @@ class OverGroups(NamedTuple):
         if statistic == 0.0:
             return 0.5
         drawn = _draws(self.share.tobytes())
-        # Let x be the mean divided by its standard deviation. The statistic is exceeded if
-        # ``a x**2 - 2 b x - c > 0`` and x > 0.
+        # Let x be the mean divided by its standard deviation. The random statistic exceeds
+        # `statistic` if ``a x**2 - 2 b x - c > 0`` and x > 0.
         squared = statistic**2 / float((self.share**2).sum())
         a = 1.0 - squared * drawn.square
         b, c = squared * drawn.product, squared * drawn.rest
@@ -97,15 +97,15 @@ class OverGroups(NamedTuple):
         if a > 0:
             # Only one of the two roots is positive.
             return float(ndtr(-(b + root) / a).mean())
-        # The estimated variance grows faster than the squared mean: x is between the roots.
+        # The estimated variance grows faster than the squared mean, so x must be between the roots.
         reached = (b**2 + a * c > 0) & (b < 0)
         ends = [(b[reached] + sign * root[reached]) / a for sign in (1.0, -1.0)]
         total = float((ndtr(-np.minimum(*ends)) - ndtr(-np.maximum(*ends))).sum())
-        # Few draws reach extreme values, so the tail probability is at least half a draw.
+        # The draws cannot resolve smaller tail probabilities: return at least half a draw.
         return max(total, 0.5) / reached.size
 
     def quantile(self, tail: float) -> float:
-        """Return the value exceeded with probability `tail`; infinite below half a draw."""
+        """Return the value exceeded with probability `tail`; infinite if `tail` is too small."""
         if self._equal:
             return StudentT(self.share.size - 1).quantile(tail)
         return _quantile(self.share.tobytes(), tail)
@@ -126,7 +126,7 @@ def _quantile(shares: bytes, tail: float) -> float:
 
 
 class _Draws(NamedTuple):
-    """Coefficients by draw of the estimated variance as a quadratic function of the mean."""
+    """Estimated variance as a quadratic function of the weighted mean: coefficients by draw."""
 
     square: float
     product: Floats

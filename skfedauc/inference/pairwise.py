@@ -46,7 +46,8 @@ Floats = NDArray[np.float64]
 # The upper tail probability of this normal quantile is 0 in floating point.
 _FURTHEST = 38.0
 _AT_ONCE = 4096
-# With more groups than this, the limits of groups are compared instead of all pairs.
+# Largest number of groups whose pairs are all compared. With more groups, the largest limit and the
+# smallest limit of single groups are compared.
 MOST_GROUPS = 2_000
 
 
@@ -110,8 +111,8 @@ class Comparisons(NamedTuple):
     ci_low, ci_high : ndarray of float64, shape (n_comparisons,)
         Simultaneous confidence limits of the differences.
     statistic : ndarray of float64, shape (n_comparisons,)
-        Normal quantile at which the interval of this comparison alone ends at 0, with the sign of
-        the difference.
+        Normal quantile at which the unadjusted interval of the comparison ends at 0, with the sign
+        of the difference.
     pvalue, pvalue_adjusted : ndarray of float64, shape (n_comparisons,)
         Unadjusted and adjusted p values.
     adjustment : str
@@ -174,9 +175,8 @@ def clearest_difference(
 ) -> tuple[float, tuple[int, int] | None]:
     """Return the p value of the largest difference, and the indices of the most significant pair.
 
-    The p value is the smallest alpha at which the lower limit is above 0. At this alpha the
-    interval of only one pair excludes 0: the most significant pair. The pair is None if the p value
-    is 1.
+    The p value is the alpha at which the largest lower limit of all pairs is 0. The pair with this
+    limit is the most significant pair. The pair is None if the p value is 1.
     """
     from scipy.optimize import brentq
 
@@ -277,7 +277,7 @@ def with_reference(
 
 
 def sidak(confidence_level: float, n_comparisons: int) -> tuple[float, Callable[[Floats], Floats]]:
-    """Return Sidak's normal quantile for simultaneous intervals, and his adjustment [5]_.
+    """Return Sidak's normal quantile for simultaneous intervals, and Sidak's adjustment [5]_.
 
     The adjustment is a function that maps normal quantiles to adjusted p values. An interval
     excludes 0 if and only if the adjusted p value is below ``1 - confidence_level``.
@@ -364,7 +364,7 @@ def _deviates(one: AUCSpread, other: AUCSpread) -> Floats:
 
 
 def _roots(function: Callable[[Floats], Floats], low: Floats, high: Floats) -> Floats:
-    """Return roots of decreasing functions between limits, or the nearer limit [4]_."""
+    """Return the root of each decreasing function, or the nearer limit if it has no root [4]_."""
     f_low, f_high = function(low), function(high)
     ended = np.where(f_low <= 0.0, low, np.where(f_high >= 0.0, high, np.nan))
     a, b, f_a, f_b = high.copy(), low.copy(), f_high, f_low
@@ -401,8 +401,8 @@ def studentized_range_tail(value: ArrayLike, n_groups: int) -> Floats:
     """Return the probability that the range of `n_groups` standard normals exceeds a value.
 
     The result is an integral over the largest variable. The integrand is the density of this
-    variable times the probability that another variable is lower by more than the value. The
-    formula avoids cancellation, so small probabilities are accurate.
+    variable times the probability that at least one other variable is lower by more than the value.
+    The formula avoids cancellation, so small probabilities are accurate.
     """
     from scipy.special import log_ndtr
 
@@ -420,7 +420,7 @@ def studentized_range_tail(value: ArrayLike, n_groups: int) -> Floats:
             inside = np.log1p(-np.exp(log_ndtr(x - q) - below))
         reached = -np.expm1((n_groups - 1) * inside)
         terms = np.exp(density + (n_groups - 1) * below) * reached
-        # The integrand vanishes at both ends: the trapezoidal rule is a sum.
+        # The integrand is 0 at both ends, so the trapezoidal rule is a sum.
         found[start : start + 512] = terms.sum(axis=1) * (width / (share.size - 1))[:, 0]
     return np.minimum(found, 1.0).reshape(value.shape)
 

@@ -22,7 +22,8 @@ from skfedauc._kernel import Cells, number_cells
 
 Floats = NDArray[np.float64]
 
-# With more rows than this, the bootstrap draws counts on a grid with this number of parts.
+# Largest number of rows that the bootstrap draws one by one. With more rows, it draws counts on a
+# grid with `_GRID` intervals.
 _MOST_ROWS, _GRID = 1 << 16, 1024
 
 
@@ -40,7 +41,7 @@ class RocCurve(NamedTuple):
 
     @classmethod
     def of(cls, negatives: NDArray[Any], positives: NDArray[Any]) -> RocCurve | None:
-        """Return the curve of weights by class at ascending scores; None if a class is absent."""
+        """Return the curve from the weights of each class at ascending scores; None if one is 0."""
         if not (negatives.any() and positives.any()):
             return None
         return cls(_shares(negatives), _shares(positives))
@@ -92,7 +93,8 @@ def mean_curve(curves: Sequence[RocCurve], weights: Sequence[float]) -> RocCurve
     """Return the weighted mean of curves at each false positive rate.
 
     The area under the mean curve is the weighted mean of the areas, because all curves are linear
-    between corners. A vertical segment of a curve appears in the mean, multiplied by its weight.
+    between corners. A vertical segment of a curve is also a vertical segment of the mean curve,
+    with its length multiplied by the weight of the curve.
     """
     if len(curves) == 1:
         return curves[0]
@@ -106,7 +108,7 @@ def mean_curve(curves: Sequence[RocCurve], weights: Sequence[float]) -> RocCurve
 
 
 def area_between(one: RocCurve, other: RocCurve) -> float:
-    """Return the exact ABROCA [1]_; both curves are linear between the corners of both curves."""
+    """Return the exact ABROCA [1]_: both curves are linear between any two adjacent corners."""
     corners = np.union1d(one.fpr, other.fpr)
     begin, end = corners[:-1], corners[1:]
     first = _at(one, begin, "right") - _at(other, begin, "right")
@@ -140,11 +142,12 @@ def null_areas(
     the share of its group's negatives that score above the positive. If both groups have the same
     curve, their placement values have the same distribution [2]_. The placement values of positives
     are drawn from the pooled placement values of both groups, uniformly within a tie block. The
-    placement values of negatives are uniform on [0, 1]. Rows that fall into a tie block of their
-    group are tied again.
+    placement values of negatives are uniform on [0, 1]. Drawn rows that fall into a tie block of
+    their group are tied.
 
-    With more than `_MOST_ROWS` rows, the numbers of rows between the corners of both curves and a
-    grid are drawn instead, so that the time does not depend on the number of rows.
+    With more than `_MOST_ROWS` rows, the bootstrap draws the number of rows between neighboring
+    edges instead. The edges are the corners of both curves and the points of a grid, so the time
+    does not depend on the number of rows.
     """
     if sum(n_negatives) + sum(n_positives) > _MOST_ROWS:
         return _null_areas_by_numbers(curves, n_negatives, n_positives, n_resamples, random)
@@ -177,8 +180,8 @@ def _null_areas_by_numbers(
     """Draw areas as `null_areas` does, from multinomial counts at and between grid points."""
     grid = np.linspace(0.0, 1.0, _GRID + 1)
     edges = np.unique(np.concatenate([grid, *(curve.fpr for curve in curves)]))
-    # Counts at edges and between edges alternate; placement values of negatives are never at an
-    # edge.
+    # Counts at edges and between edges alternate. Negatives are never at an edge, because their
+    # placement values are continuous.
     of_negatives = np.zeros(2 * edges.size - 1)
     of_negatives[1::2] = np.diff(edges)
     of_positives = np.zeros(2 * edges.size - 1)
@@ -210,7 +213,11 @@ def _null_areas_by_numbers(
 
 
 def _at_edges(curve: RocCurve, edges: Floats, side: Literal["left", "right"]) -> Floats:
-    """Return heights at edges, which include the corners; 0 left of the curve, 1 right of it."""
+    """Return the heights of a curve just left or right of each edge.
+
+    The edges include the corners of the curve. The height is 0 left of the first edge and 1 right
+    of the last edge.
+    """
     inner = edges[1:] if side == "left" else edges[:-1]
     heights = _at(curve, inner, side)
     return np.append(0.0, heights) if side == "left" else np.append(heights, 1.0)

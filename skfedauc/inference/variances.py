@@ -77,10 +77,15 @@ class ClassRows(NamedTuple):
 class OwnMoments(NamedTuple):
     """Sums by group over rows, from placement values within the group.
 
-    ``once`` and ``squared`` are the sums of the placement values of a class minus the group's AUC,
-    and the sums of the squares of these differences, with squared weights. ``comparisons`` and
-    ``comparisons_squared`` are the sums of the comparisons (1, one half or 0) of a positive with a
-    negative, and the sums of the squared comparisons, with products of squared weights.
+    Attributes
+    ----------
+    positives_once, negatives_once : ndarray of float64, shape (n_groups,)
+        Sum of the placement values minus the group's AUC, with squared weights.
+    positives_squared, negatives_squared : ndarray of float64, shape (n_groups,)
+        Sum of the squares of these differences, with squared weights.
+    comparisons, comparisons_squared : ndarray of float64, shape (n_groups,)
+        Sum of the comparisons (1, one half or 0) of a positive with a negative, and sum of their
+        squares, with products of squared weights.
     """
 
     positives_once: Floats
@@ -229,8 +234,8 @@ class Variances:
 
         Pooling assumes that the placement values of a class have equal variances in all groups. A
         group's own variance is biased low if its AUC is high by sampling error, so inverse-variance
-        weights favor such groups. The estimate is unbiased, except that it is at least 0; NaN if no
-        group is estimable.
+        weights favor such groups. The estimate is unbiased, except that negative estimates are set
+        to 0. It is NaN if no group is estimable.
         """
         kept = self.estimable
         positives, negatives = self.positives.effective, self.negatives.effective
@@ -245,7 +250,7 @@ class Variances:
         variance += ratio(np.average(of_negatives, weights=n - 1.0), negatives)
         pairs = positives * negatives
         variance += ratio(np.average(excess, weights=m * n / (m + n)), pairs)
-        # Smaller values are rounding error.
+        # Values below this limit are rounding error.
         return np.where(variance * pairs < 1e-14, 0.0, variance)
 
     @functools.cached_property
@@ -257,7 +262,7 @@ class Variances:
 
     @functools.cached_property
     def placements_of_positives(self) -> tuple[Floats, Floats]:
-        """Placement values within the group of the positives of each cell, and their weights."""
+        """Placement values of the positives of each cell within their group, and their weights."""
         group, (negatives, positives) = self.cells.groups, self.cells.amounts
         found = ranks_in_groups(self.cells.starts, negatives)
         found *= self._half_over(self.negatives)[group]
@@ -577,12 +582,12 @@ class FoldVariances(Variances):
 
 
 def variances_of(pairs: GroupPairs) -> Variances:
-    """Return the variances of the AUCs of these pairs.
+    """Return the variances of the group AUCs and of the pooled AUC, given the compared pairs.
 
     Raises
     ------
     ValueError
-        If rows may be counted several times.
+        If rows can be in several test sets.
     """
     if pairs.rows_repeat:
         raise ValueError(REPEATED_ROWS)

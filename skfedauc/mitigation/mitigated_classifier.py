@@ -37,9 +37,10 @@ def _gives(method: str) -> Callable[[MitigatedClassifier], bool]:
 class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Binary classifier with a fairlearn mitigator, for pipelines and searches.
 
-    Fairlearn's mitigators take sensitive features as an argument of ``fit``, and some also of
-    ``predict``. Scikit-learn's pipelines, searches and scorers do not pass this argument. This
-    estimator reads the sensitive features from columns of X and passes them to the mitigator.
+    Fairlearn's mitigators take sensitive features as an argument of ``fit``, some also as an
+    argument of ``predict``. Scikit-learn's pipelines, searches and scorers do not pass this
+    argument. This estimator reads the sensitive features from columns of X and passes them to the
+    mitigator.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     mitigator_ : object
         The fitted mitigator. Reductions keep the training rows in ``mitigator_.constraints``.
     estimator_ : classifier
-        The fitted `estimator`, if there is one.
+        The fitted `estimator`; only with `CorrelationRemover`.
     n_features_in_ : int
         Number of columns of X in fit, including sensitive columns.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -111,17 +112,16 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     requests the weights by ``set_fit_request``.
 
     `ExponentiatedGradient` draws one of its classifiers at random for each decision, so the
-    probability of a positive decision takes few distinct values. The weighted mean of the
-    classifiers' probabilities has many distinct values. The AUC of the scores describes this mean,
-    not the random decisions.
+    probability of a positive decision has few distinct values. The scores are the weighted mean of
+    the classifiers' probabilities, which has many distinct values. An AUC of the scores describes
+    this mean, not the random decisions.
 
     `ThresholdOptimizer` has no scores. Make a group scorer with ``response_method="predict"`` to
     score its decisions.
 
-    Pass a fitted model as ``ThresholdOptimizer(estimator=FrozenEstimator(model))``, with the
-    value of `drop` that matches the columns the model was fitted to. `CorrelationRemover` gets
-    one indicator column for each label of a text column; its ``sensitive_feature_ids`` are filled
-    in.
+    Pass a fitted model as ``ThresholdOptimizer(estimator=FrozenEstimator(model))``. Set `drop` to
+    False if the model was fitted with the sensitive columns. `CorrelationRemover` gets one
+    indicator column for each label of a text column; `fit` sets its ``sensitive_feature_ids``.
 
     Reductions predict without the sensitive columns if `drop` is true and X has all other columns
     in the order of fit.
@@ -200,7 +200,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         Raises
         ------
         ValueError, TypeError
-            If X lacks the sensitive columns or they have missing values, if there are not two
+            If the sensitive columns are absent from X or have missing values, if there are not two
             classes, if `mitigator`, `estimator` and `drop` are not compatible, or if the mitigator
             does not take `sample_weight`.
         """
@@ -213,7 +213,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         target = _target(y)
         check_consistent_length(X, target.codes, sample_weight)
         strategy.fit(features, target, groups, self._fit_params(sample_weight, params))
-        # `_gives` checks which methods the mitigator has.
+        # The type is Any, because only some strategies have scores; `_gives` checks this.
         self._strategy: Any = strategy
         self.classes_ = target.classes
         self.mitigator_ = strategy.mitigator
@@ -237,8 +237,8 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         Raises
         ------
         ValueError, TypeError
-            If X is not as in fit, or if X holds a group that was not in fit and the mitigator
-            needs the groups to predict.
+            If the columns of X differ from fit, or if X holds a group that was not in fit and the
+            mitigator needs the groups to predict.
         """
         check_is_fitted(self)
         labels: NDArray[Any] = self._strategy.predict(*self._parts(X), self.random_state)
@@ -340,7 +340,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         if strategy is not None and not strategy.takes_fit_params and given:
             raise ValueError(
                 f"{type(self.mitigator).__name__} sets the weights of the rows itself, so it "
-                f"takes no {', '.join(given)}; leave it out."
+                f"takes no {', '.join(given)}; do not pass it."
             )
         if is_routing_enabled():
             routed = process_routing(self, "fit", **given)
@@ -375,8 +375,8 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         if strategy is not strategies.CorrelationRemoval:
             if self.estimator is not None:
                 raise ValueError(
-                    f"estimator is for CorrelationRemover; {name} has its own: pass it there, "
-                    f"{name}(estimator=...)."
+                    f"estimator is for CorrelationRemover only; {name} has its own estimator: pass "
+                    f"mitigator={name}(estimator=...)."
                 )
             return strategy(self.mitigator)
         if self.estimator is None:
@@ -392,15 +392,14 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         named = list(self.mitigator.sensitive_feature_ids)
         if named and named != sensitive.check_columns(self.sensitive_features):
             raise ValueError(
-                f"sensitive_feature_ids={_words.shortened(named)} of {name} are not "
-                f"sensitive_features={_words.shortened(self.sensitive_features)}; leave them "
-                "out there, "
+                f"sensitive_feature_ids={_words.shortened(named)} of {name} differ from "
+                f"sensitive_features={_words.shortened(self.sensitive_features)}; pass "
                 "CorrelationRemover(sensitive_feature_ids=[])."
             )
         return strategies.CorrelationRemoval(self.mitigator, self.estimator)
 
     def _checked(self, X: Any, reset: bool) -> Any:
-        """Return X as a DataFrame of the same kind or an array, after checks of its columns."""
+        """Check the columns of X, and return X as a DataFrame of its library or as an array."""
         if sensitive.is_frame(X):
             return validate_data(self, X, reset=reset, skip_check_array=True)
         return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)

@@ -27,8 +27,8 @@ def check_columns(sensitive_features: Any) -> Columns:
     )
     if not columns or not (_input.is_column_names(columns) or are_positions):
         raise TypeError(
-            f"{_NAME} must be the name of a column of X or a list of names, or, where X is an "
-            "array and has none, a position from 0 or a list of positions; got "
+            f"{_NAME} must be the name of a column of X or a list of names; if X is an array, "
+            "it must be a position from 0 or a list of positions; got "
             f"{_words.shortened(sensitive_features)}."
         )
     if len(set(columns)) < len(columns):
@@ -61,7 +61,7 @@ def select(X: Any, columns: Columns) -> list[Any]:
         names = names_of(X)
         if not set(columns) <= set(names):
             raise ValueError(
-                f"{_NAME} names the column{plural} {shown}, not all found in X. Its columns are "
+                f"{_NAME} requires the column{plural} {shown} of X; the columns of X are "
                 f"{_words.listed(names)}."
             )
         frame = nw.from_native(X, eager_only=True)
@@ -69,8 +69,8 @@ def select(X: Any, columns: Columns) -> list[Any]:
     if _input.is_column_names(columns):
         raise TypeError(
             f"{_NAME} names the column{plural} {shown} of X, but X arrived as "
-            f"{type(X).__name__} without named columns. If earlier steps of a pipeline made "
-            "an array of it, let them keep the names: pipeline.set_output(transform='pandas')."
+            f"{type(X).__name__} without named columns. If earlier steps of a pipeline return "
+            "arrays, make them return DataFrames: pipeline.set_output(transform='pandas')."
         )
     if max(columns) >= X.shape[1]:
         raise ValueError(
@@ -99,7 +99,7 @@ def without(X: Any, columns: Columns) -> Any:
 
 
 def like(X: Any, values: NDArray[np.float64]) -> Any:
-    """Return values as a table with the kind, names and index of X; unchanged if X is an array."""
+    """Return values as a DataFrame with the library, names and index of X; as is for an array X."""
     if not is_frame(X):
         return values
     if nw.dependencies.is_pandas_dataframe(X):
@@ -110,7 +110,7 @@ def like(X: Any, values: NDArray[np.float64]) -> Any:
 
 
 def labels_of(columns: Sequence[Any]) -> NDArray[Any]:
-    """Return the labels of the rows, shape (n_rows,); with several columns (n_rows, n_columns)."""
+    """Return labels of shape (n_rows,), or (n_rows, n_columns) with several columns."""
     labels = []
     for column in columns:
         codes, known = _input.encode_groups(column, _NAME)
@@ -134,7 +134,7 @@ class KnownGroups:
         self.size = len(self._groups)
 
     def check(self, labels: NDArray[Any], lack: str) -> None:
-        """Raise a ValueError if rows belong to groups not in fit; `lack` completes the message."""
+        """Raise a ValueError that names `lack` if rows belong to groups that were not in fit."""
         codes, groups = _input.encode_groups(labels, _NAME)
         unknown = [group not in self._groups for group in groups.tolist()]
         if any(unknown):
@@ -181,9 +181,8 @@ class CenteredNumbers:
             values = labels_of([column])
             if known is None:
                 raise TypeError(
-                    f"{_NAME} held numbers in fit and holds labels such as "
-                    f"{_words.shortened(values[:1].tolist()[0])} now; pass columns of the "
-                    "same kind."
+                    f"{_NAME} held numbers in fit, but now holds labels such as "
+                    f"{_words.shortened(values[:1].tolist()[0])}; pass columns of numbers."
                 )
             known.check(values, "correlation")
             parts.append((values[:, np.newaxis] == labels).astype(np.float64))

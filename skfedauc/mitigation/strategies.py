@@ -147,7 +147,7 @@ class MixtureReduction(GridReduction):
 
 
 class Thresholds(Strategy):
-    """Strategy for ``ThresholdOptimizer``: one threshold per group, or a random choice of two."""
+    """Strategy for ``ThresholdOptimizer``: per group, one threshold or two with a random choice."""
 
     is_random = True
     reads_sensitive_features = True
@@ -176,18 +176,18 @@ class Thresholds(Strategy):
         if not isinstance(estimator, FrozenEstimator):
             if self.mitigator.prefit:
                 raise ValueError(
-                    "prefit=True of ThresholdOptimizer needs a fitted estimator, and "
-                    "scikit-learn's searches and pipelines clone what they are given, which "
-                    "unfits it. Wrap it: ThresholdOptimizer(estimator="
+                    "prefit=True of ThresholdOptimizer needs a fitted estimator, but "
+                    "scikit-learn's searches and pipelines replace estimators by unfitted clones. "
+                    "Wrap the fitted model: ThresholdOptimizer(estimator="
                     "sklearn.frozen.FrozenEstimator(model), prefit=True)."
                 )
             return
         n_expected = getattr(estimator, "n_features_in_", n_features)
         if n_expected != n_features:
             raise ValueError(
-                f"the frozen estimator of ThresholdOptimizer was fitted to {n_expected} features "
-                f"and would be given {n_features}; drop=False gives it the sensitive columns, "
-                "drop=True does not."
+                f"the frozen estimator of ThresholdOptimizer was fitted to {n_expected} features, "
+                f"but gets {n_features}; drop=False passes the sensitive columns to it, drop=True "
+                "does not."
             )
         known = np.asarray(getattr(estimator, "classes_", classes))
         if not np.array_equal(known, classes):
@@ -220,7 +220,7 @@ class CorrelationRemoval(Strategy):
         n_sensitive = self._numbers.of(sensitive).shape[1]
         self.mitigator.set_params(sensitive_feature_ids=list(range(n_sensitive)))
         if hasattr(self.mitigator, "set_output"):  # fairlearn 0.15 added this method
-            # With transform_output="pandas", the output has other column names.
+            # Return arrays: with transform_output="pandas", the output has other column names.
             self.mitigator.set_output(transform="default")
         self.mitigator.fit(self._table(X, sensitive))
         self.estimator.fit(self._features(X, sensitive), target.classes[target.codes], **fit_params)
@@ -238,7 +238,7 @@ class CorrelationRemoval(Strategy):
         return np.asarray(self.estimator.decision_function(self._features(X, sensitive)))
 
     def _features(self, X: Any, sensitive: Sequence[Any]) -> Any:
-        """Return the features without the correlations, as a table of the kind of X or an array."""
+        """Return the output of the remover, as a DataFrame of the library of X or as an array."""
         return like(X, self.mitigator.transform(self._table(X, sensitive)))
 
     def _table(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:

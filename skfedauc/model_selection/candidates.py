@@ -43,11 +43,11 @@ def compare_candidates(
     score : str
         Name of the score, a key of ``scoring``; "score" if the search has a single score.
     test_fraction : float, default=None
-        Share of the rows in the test set of each split, between 0 and 1. None reads the share
-        from ``search.cv`` if this is None, a number of folds, `KFold`, `StratifiedKFold`,
+        Share of the rows in the test set of each split, between 0 and 1. None computes the share
+        from ``search.cv``, which must then be None, a number of folds, `KFold`, `StratifiedKFold`,
         `GroupKFold`, `StratifiedGroupKFold`, `LeaveOneGroupOut`, `WithinGroupStratifiedKFold`,
         `RepeatedKFold`, `RepeatedStratifiedKFold`, `ShuffleSplit` or `StratifiedShuffleSplit`
-        (not a subclass). Required otherwise.
+        (not a subclass).
     confidence_level : float, default=0.95
         Candidates are tied with the best unless their adjusted p value is at most 1 -
         confidence_level.
@@ -89,9 +89,9 @@ def compare_candidates(
     The best candidate is selected for its score, which in effect compares all pairs of candidates.
     P values are therefore multiplied by the number of pairs (Bonferroni). In simulated searches
     over 2 to 30 equally good models (200 rows; 5 folds, or 5 folds repeated 10 times), at most 5 %
-    of searches had a candidate that was not tied. Multiplying by the number of candidates alone
-    gave up to 22 %; no adjustment gave 77 % and 97 % with 30 models; a plain t test gave 7 and 57 %
-    with 2 models.
+    of searches had a candidate that was not tied. This share was up to 22 % if p values were
+    multiplied by the number of candidates only. It was 77 % and 97 % without adjustment with 30
+    models, and 7 % and 57 % with a plain t test with 2 models.
 
     A candidate with the same scores as the best is tied, with a p value of 1. If all differences
     are equal and not 0, the p value is 0. Candidates with a score that is not finite, because
@@ -228,7 +228,7 @@ def compared_with_best(
 
 
 def split_scores(results: Mapping[str, Any], score: Any) -> Floats:
-    """Scores by candidate and split, an array of shape (n_candidates, n_splits)."""
+    """Return the scores by candidate and split, shape (n_candidates, n_splits)."""
     if not isinstance(score, str):
         raise TypeError(f"score must be the name of a score; got {type(score).__name__}.")
     if "n_resources" in results:
@@ -250,14 +250,14 @@ def split_scores(results: Mapping[str, Any], score: Any) -> Floats:
     if n_splits == 1:
         raise ValueError(
             "the search has a single split, from which the variance of scores cannot be "
-            "estimated; use cv=5 or more, best repeated."
+            "estimated; use cv=5 or more, or repeated folds."
         )
     columns = [results[f"split{i}_test_{score}"] for i in range(n_splits)]
     return np.array(columns, np.float64).T
 
 
 def _results_of(search: Any) -> Mapping[str, Any]:
-    """The ``cv_results_`` of a search, or `search` itself if it already holds results."""
+    """Return the ``cv_results_`` of a search, or `search` itself if it is a table of results."""
     if isinstance(search, Mapping) or hasattr(search, "columns"):
         results: Mapping[str, Any] = search
         return results
@@ -278,11 +278,11 @@ _EACH_ROW_ONCE = {
 
 
 def _test_fraction_of(search: Any, n_splits: int) -> float:
-    """Share of the rows in each test set; a ValueError if ``search.cv`` does not determine it."""
+    """Return the share of the rows in each test set; raise a ValueError if it is not known."""
     if not hasattr(search, "cv"):
         raise ValueError(
-            "cv_results_ do not contain the share of rows that each split tested on: pass "
-            "test_fraction=, 0.2 for 5 folds, repeated or not."
+            "cv_results_ do not contain the share of the rows in each test set: pass "
+            "test_fraction=, such as 0.2 for 5 folds, repeated or not."
         )
     cv = search.cv
     if cv is None or isinstance(cv, int | np.integer):
@@ -299,14 +299,14 @@ def _test_fraction_of(search: Any, n_splits: int) -> float:
             if fraction is not None:
                 return fraction
     raise ValueError(
-        f"the share of rows that each split of cv={kind} tests on is not known: pass "
+        f"the share of the rows in each test set of cv={kind} is not known: pass "
         "test_fraction=, the mean size of the test sets divided by the mean size of test and "
         "training set together."
     )
 
 
 def _shuffled_fraction(test_size: Any, train_size: Any) -> float | None:
-    """Share of test rows among the rows in use; None if it depends on the number of rows."""
+    """Return the share of test rows; None if it depends on the number of rows."""
     if test_size is None and train_size is None:
         return 0.1  # the default `test_size` of scikit-learn
     shares = [size for size in (test_size, train_size) if size is not None]
@@ -321,8 +321,8 @@ def _hint(n_splits: int, n_failed: int, n_candidates: int) -> str:
     hints = []
     if n_failed:
         hints.append(
-            f"{n_failed} of {n_candidates} candidates are left out, since a score of theirs is NaN "
-            "or infinite."
+            f"{n_failed} of {n_candidates} candidates are left out, because one of their scores is "
+            "NaN or infinite."
         )
     if n_splits < _FEW_SPLITS:
         hints.append(

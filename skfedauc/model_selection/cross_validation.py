@@ -143,14 +143,14 @@ class GroupAUCCrossValidation:
         Raises
         ------
         ValueError
-            If an argument is not as described, or a row is in several test sets.
+            If an argument is not as described, or if a row is in several test sets.
 
         Notes
         -----
         The variance of a mean over K folds is the sum of the folds' variances over K squared
         [1]_. The intervals cover the sampling error of new rows for the K fitted models, not the
         variation between models fitted on other rows. The pooled out-of-fold scores come from
-        different models, so an interval of their AUC has another estimand.
+        different models, so an interval of their AUC would have another estimand.
 
         The limits are computed as in `GroupAUC.confidence_intervals`. With "logit", each limit of
         the pooled AUC is the further of the logit limit and the limit of Newcombe's method 5, which
@@ -255,7 +255,7 @@ class GroupAUCCrossValidation:
 def _interval_of_mean(
     folds: list[GroupEstimates], name: str, confidence_level: float, way: intervals.Method
 ) -> intervals.Interval:
-    """Interval of the mean over folds of the pooled AUC or of an average, over new rows."""
+    """Interval of the mean over folds of the pooled AUC or of an average, for fixed groups."""
     if name == "pooled":
         return intervals.mean_pooled_interval(
             [fold.variances for fold in folds], confidence_level, way
@@ -346,9 +346,9 @@ def cross_validate_group_auc(
     return_indices : bool, default=False
         Whether to return the row numbers of each fold.
     error_score : "raise" or NaN, default="raise"
-        Treatment of a fold that cannot be fitted or scored: raise the error, or warn and continue
-        without the rows of this fold, with NaN for its statistics. If all fits fail, an error is
-        raised.
+        How to treat a fold that cannot be fitted or scored. "raise" raises the error. NaN warns,
+        leaves out the rows of the fold, and makes the statistics of the fold NaN. If all fits fail,
+        an error is raised.
 
     Returns
     -------
@@ -404,16 +404,15 @@ def cross_validate_group_auc(
         _input.check_length("sample_weight", weights.size, "y", target.size)
     if weights is not None and params and "sample_weight" in params:
         raise ValueError(
-            "sample_weight was given twice, by itself and in params. In params it weights the "
-            "fit alone, by itself the fit and the AUC; give one of them."
+            "sample_weight was passed twice, as an argument and in params; pass one of the two. "
+            "The argument weights the fit and the AUC, params weights the fit only."
         )
     check_response_method(response_method)
     _sklearn.refuse_without_scores(estimator, response_method)
     if error_score != "raise" and not (_input.is_number(error_score) and np.isnan(error_score)):
         raise ValueError(
             f"error_score must be 'raise' or numpy.nan; got {_words.shortened(error_score)}. "
-            "No other number can "
-            "take the place of the counts of a fold."
+            "A fold has score counts, which no number can replace."
         )
     fit_params = dict(params or {})
     rows = Rows(target, codes, weights, fit_params, pos_label, response_method)

@@ -27,7 +27,7 @@ class _RefitRule:
     """Base class of refit rules: a callable that is also a key of the search's scorers.
 
     A search looks up its scorer by ``scorer_[refit]``. A rule therefore equals the name of its
-    score and has the hash of that name. Two rules are equal if all their parameters are equal.
+    score and has the hash of this name. Two rules are equal if all their parameters are equal.
     """
 
     score: str
@@ -59,7 +59,7 @@ class _RefitRule:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     def _set(self, name: str, value: Any) -> None:
-        """Store a validated parameter; rules are otherwise immutable, since they serve as keys."""
+        """Store a validated parameter; rules are otherwise immutable, because they are keys."""
         object.__setattr__(self, name, value)
 
 
@@ -84,7 +84,7 @@ class select_within_gap(_RefitRule):
     gap : {"difference", "cross_difference", "tau"}, default="difference"
         The gap to limit; ``scoring`` must contain it with the prefix ``"neg_"``.
     at_most : float
-        Upper limit of a candidate's mean gap over the folds.
+        Upper limit of the mean gap of a candidate over the folds.
 
     Raises
     ------
@@ -158,8 +158,8 @@ class select_within_gap(_RefitRule):
         if not within.any():
             smallest = int(np.nanargmin(gap))
             warnings.warn(
-                f"no candidate has a mean {self.gap} of at most {self.at_most:g}; picked the "
-                f"one with the smallest, {gap[smallest]:.4g}.",
+                f"no candidate has a mean {self.gap} of at most {self.at_most:g}; selected the "
+                f"candidate with the smallest {self.gap}, {gap[smallest]:.4g}.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -167,7 +167,7 @@ class select_within_gap(_RefitRule):
         return int(np.argmax(np.where(within, score, -np.inf)))
 
 
-# With more splits than this, rows are probably tested more than once.
+# Largest number of splits that are probably K folds; more splits are probably repeated folds.
 _MOST_FOLDS = 10
 
 
@@ -219,8 +219,8 @@ class select_simplest(_RefitRule):
     ``test_fraction`` is a parameter because a callable for ``refit=`` receives ``cv_results_`` but
     not the splitter.
 
-    With few splits the test has little power, so a much simpler candidate that is somewhat worse
-    may be selected: repeat the folds.
+    With few splits the test has little power, so the rule may select a much simpler candidate that
+    is somewhat worse. Repeat the folds to increase the power.
 
     References
     ----------
@@ -279,8 +279,8 @@ class select_simplest(_RefitRule):
     def _fraction_of_folds(self, n_splits: int) -> float:
         if n_splits > _MOST_FOLDS:
             raise ValueError(
-                f"select_simplest cannot tell what share of the rows each of {n_splits} "
-                "splits tests on; pass test_fraction, such as 0.2 for 5 folds that are repeated."
+                f"select_simplest does not know the share of the rows in the test set of each of "
+                f"{n_splits} splits; pass test_fraction, such as 0.2 for 5 folds that are repeated."
             )
         return 1 / n_splits
 
@@ -291,15 +291,15 @@ class select_simplest(_RefitRule):
         if name not in parameters:
             raise ValueError(
                 f"simplest={_words.shortened(self.simplest)} names no parameter of the tied "
-                f"candidate, which has {_words.all_shortened(list(parameters)[:20])}; name one "
-                "that all candidates have, or pass a function of their parameters."
+                f"candidate, which has {_words.all_shortened(list(parameters)[:20])}; name a "
+                "parameter that all candidates have, or pass a function of their parameters."
             )
         value = parameters[name]
         if not isinstance(value, Real) or np.isnan(float(value)):
             raise ValueError(
                 f"simplest={_words.shortened(self.simplest)}: the tied candidate "
                 f"{_words.shortened(parameters)} has {_words.shortened(value)}, "
-                "which is no number to sort by; pass a function of the parameters, such as "
+                "which is not a number; pass a function of the parameters, such as "
                 f"lambda p: order.index(p[{_words.shortened(name)}])."
             )
         return -value if self.simplest.startswith("-") else value
@@ -399,8 +399,8 @@ def scores_and_gaps(
         named = " or ".join(map(_words.shortened, absent))
         raise ValueError(
             f"the search has no score named {named}; it has "
-            f"{', '.join(map(repr, there))}. Give them by scoring=group_auc_scoring([...], "
-            "groups=...), where gaps have the prefix 'neg_'."
+            f"{', '.join(map(repr, there))}. Pass scoring=group_auc_scoring([...], groups=...); "
+            "there, names of gaps have the prefix 'neg_'."
         )
     scores = np.asarray(cv_results[keys[0]], np.float64)
     gaps = -np.asarray(cv_results[keys[1]], np.float64)

@@ -45,19 +45,19 @@ class SplitsByGroups(_sklearn.GroupsConsumerMixin):
             return request
         if hasattr(self, "_metadata_request") and request.split.requests.get("groups"):
             raise TypeError(
-                f"this splitter has groups of its own (groups={_shown(self.groups)}), so no others "
-                "can be requested; make it without groups= to have them routed."
+                f"this splitter has its own groups (groups={_shown(self.groups)}), so it cannot "
+                "request other groups; create the splitter without groups= to route groups."
             )
         request.split.add_request(param="groups", alias=False)
         return request
 
     def with_warning(self, warning: SplitWarning) -> Self:
-        """Return a copy of the splitter that warns of small groups in another way.
+        """Return a copy of the splitter with other options for its warning about small groups.
 
         Parameters
         ----------
         warning : SplitWarning
-            Whether to warn, and the labels to warn of if `split` receives group numbers.
+            Options of the warning.
 
         Returns
         -------
@@ -163,7 +163,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         elif groups is not None and not _input.is_column_names(groups):
             raise TypeError(
                 "groups must be the name of a column of X, a list of names, a pandas Series with "
-                "the index of X, or None to take the groups that split is given; got "
+                "the index of X, or None for the groups that are passed to split; got "
                 f"{_input.kind_in_words(groups)}. To group by several Series, add them to "
                 "X as columns and pass the list of column names."
             )
@@ -262,7 +262,8 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         if self.shuffle:
             fold: NDArray[np.intp] = random.permutation(self.n_splits)[dealt]
             return fold
-        # Keep the number of rows of each cell in each fold, but make these rows consecutive.
+        # Keep the number of rows of each group and class in each fold, but make these rows
+        # consecutive.
         fold = np.empty(cell.size, np.intp)
         fold[order] = np.sort(cell * self.n_splits + dealt) % self.n_splits
         return fold
@@ -284,10 +285,10 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         named = ", ".join(map(_words.shortened, few[:3]))
         _input.warn(
             f"{len(few):,} of {_words.counted(n_groups, 'group')} "
-            f"{'has' if len(few) == 1 else 'have'} fewer rows of a class than there are folds, "
-            f"{self.n_splits}, so that some folds hold none of them and the AUC of the group is "
-            f"undefined there: {named}{', ...' if len(few) > 3 else ''}. Use fewer folds, or put "
-            "small groups together.",
+            f"{'has' if len(few) == 1 else 'have'} fewer rows of a class than there are folds "
+            f"({self.n_splits}), so some folds lack this class and the AUC of the group is "
+            f"undefined in these folds: {named}{', ...' if len(few) > 3 else ''}. Use fewer folds, "
+            "or merge small groups.",
             UserWarning,
         )
 
@@ -310,7 +311,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
             label = labels.tolist()[counts.argmin()]
             raise ValueError(
                 f"n_splits={self.n_splits} is more than the {counts.min()} rows of class "
-                f"{_words.shortened(label)}, so some folds would have none; use fewer folds."
+                f"{_words.shortened(label)}, so some folds would lack the class; use fewer folds."
             )
         return classes, labels.size
 
@@ -319,7 +320,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         if self.groups is not None:
             if groups is not None:
                 _input.warn(
-                    "the groups given to split are ignored: this splitter has groups of its own "
+                    "the groups passed to split are ignored: this splitter has its own groups "
                     f"(groups={_shown(self.groups)}).",
                     UserWarning,
                 )
@@ -329,8 +330,8 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
             return self._encoded(_input.columns_of(X, names))
         if groups is None:
             raise ValueError(
-                "WithinGroupStratifiedKFold got no groups. Name the column(s) of X that hold "
-                "them, WithinGroupStratifiedKFold(groups='site'); or pass groups=labels to "
+                "WithinGroupStratifiedKFold got no groups. Name the column(s) of X with the "
+                "groups, WithinGroupStratifiedKFold(groups='site'); or pass groups=labels to "
                 "split, to fit of a search, or to cross_validate."
             )
         # y is not checked, because permutation_test_score shuffles it with its index.
@@ -425,7 +426,7 @@ class RepeatedWithinGroupStratifiedKFold(SplitsByGroups, _sklearn.RepeatedSplits
         Warns
         -----
         UserWarning
-            Issued once, in the cases of `WithinGroupStratifiedKFold.split`.
+            As in `WithinGroupStratifiedKFold.split`, but only once for all repetitions.
         """
         random = check_random_state(self.random_state)
         for repeat in range(self.n_repeats):

@@ -1,4 +1,4 @@
-"""Displays: plots of a report and of a search, with the interface of scikit-learn's displays.
+"""Displays: plots of a report or of a search, with the interface of scikit-learn's displays.
 
 The class methods ``from_report``, ``from_predictions``, ``from_estimator`` and ``from_search`` make
 and draw a display. ``plot`` draws the display again, on other axes. Matplotlib is an optional

@@ -164,8 +164,8 @@ class CandidatesDisplay:
         gap : {"difference", "cross_difference", "tau"}, default="difference"
             Name of the gap; ``scoring`` must contain the gap with the prefix ``"neg_"``.
         at_most : float, default=None
-            Limit of the gap to draw. None uses the limit of ``search.refit`` if this is a
-            `select_within_gap` for the same gap.
+            Limit of the gap to draw. None uses the limit of ``search.refit`` if ``search.refit`` is
+            a `select_within_gap` for this gap.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
 
@@ -272,7 +272,7 @@ class CandidatesDisplay:
 
     @functools.cached_property
     def _names(self) -> dict[str, str]:
-        """Parameters that differ between candidates, with the ends of their names."""
+        """Parameters that differ between candidates, and their short names without prefixes."""
         written = [{name: str(value) for name, value in one.items()} for one in self.params or ()]
         names = [
             name

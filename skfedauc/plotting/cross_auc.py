@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
     from matplotlib.text import Text
 
-# Largest number of groups, so that a cell is at least one or two points wide.
+# Default of `max_groups`; with 250 groups, a cell is one or two points wide.
 _MOST_GROUPS = 250
-# The color scale covers at least this difference from its center.
+# Least difference between the ends of the color scale and its center.
 _LEAST_RANGE = 0.05
 # Inches for a number in a cell, and for a character of a tick label.
 _VALUE, _CHARACTER = 0.36, 0.075
@@ -50,8 +50,9 @@ class CrossAUCDisplay(ReportDisplay):
 
     Groups are sorted from low to high scores. The sort key averages two differences: the cross AUCs
     of the group's positives minus the pooled AUC, and the pooled AUC minus the cross AUCs of the
-    group's negatives. If the scores of groups are shifted against each other, the plot is red above
-    the diagonal and blue below it. If all groups have the same scores, the plot has no color.
+    group's negatives. If the scores of groups are shifted against each other, cells above the
+    diagonal are red and cells below the diagonal are blue. If all groups have the same scores, all
+    cells are white.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ class CrossAUCDisplay(ReportDisplay):
     pooled_auc : float, default=None
         AUC at the center of the color scale; None uses 0.5.
     n_missing : int, default=0
-        Number of rows left out for lack of a group label; the note shows it.
+        Number of rows without a group label, for the note; the display leaves them out.
 
     Attributes
     ----------
@@ -145,8 +146,8 @@ class CrossAUCDisplay(ReportDisplay):
         sort : bool, default=True
             Whether to sort groups from low to high scores; False keeps the order of labels.
         max_groups : int, default=250
-            Largest number of groups to draw, at least 2. If there are more groups, a selection
-            evenly spread over the order is drawn, and the plot says so.
+            Largest number of groups to draw, at least 2. With more groups, the display draws groups
+            at equal distances in the order, and a note says so.
         colorbar : bool, default=True
             Whether to add a color bar.
         ax : matplotlib Axes, default=None
@@ -208,8 +209,8 @@ class CrossAUCDisplay(ReportDisplay):
         sort : bool, default=True
             Whether to sort groups from low to high scores; False keeps the order of labels.
         max_groups : int, default=250
-            Largest number of groups to draw, at least 2. If there are more groups, a selection
-            evenly spread over the order is drawn, and the plot says so.
+            Largest number of groups to draw, at least 2. With more groups, the display draws groups
+            at equal distances in the order, and a note says so.
         colorbar : bool, default=True
             Whether to add a color bar.
         ax : matplotlib Axes, default=None
@@ -267,11 +268,11 @@ class CrossAUCDisplay(ReportDisplay):
             True labels.
         groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
             Name or names of columns of X, or the labels themselves. A pandas Series is
-            aligned with the index of X by label, if X has one.
+            aligned with the index of X by label, if X has an index.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
-            The positive label; ``estimator.classes_[1]`` if left out.
+            The positive label; None means ``estimator.classes_[1]``.
         response_method : str or tuple of str, default=("decision_function", \
 "predict_proba")
             Methods of the estimator that return scores; the first available method is used.
@@ -282,8 +283,8 @@ class CrossAUCDisplay(ReportDisplay):
         sort : bool, default=True
             Whether to sort groups from low to high scores; False keeps the order of labels.
         max_groups : int, default=250
-            Largest number of groups to draw, at least 2. If there are more groups, a selection
-            evenly spread over the order is drawn, and the plot says so.
+            Largest number of groups to draw, at least 2. With more groups, the display draws groups
+            at equal distances in the order, and a note says so.
         colorbar : bool, default=True
             Whether to add a color bar.
         ax : matplotlib Axes, default=None
@@ -330,8 +331,8 @@ class CrossAUCDisplay(ReportDisplay):
         sort : bool, default=True
             Whether to sort groups from low to high scores; False keeps the order of labels.
         max_groups : int, default=250
-            Largest number of groups to draw, at least 2. If there are more groups, a selection
-            evenly spread over the order is drawn, and the plot says so.
+            Largest number of groups to draw, at least 2. With more groups, the display draws groups
+            at equal distances in the order, and a note says so.
         colorbar : bool, default=True
             Whether to add a color bar.
 
@@ -403,7 +404,7 @@ class CrossAUCDisplay(ReportDisplay):
         self.ax_.set_xlabel("\n".join(["Negatives of", *(f"({note})" for note in notes)]))
 
     def _draw_labels(self) -> int:
-        """Label as many groups as have room; return the step between labeled groups."""
+        """Label every n-th group, so that labels do not overlap; return the number n."""
         ax, n_shown = self.ax_, self.shown_.size
         texts = [text_of(self.groups[g], _MOST_CHARACTERS) for g in self.shown_]
         lay_out(ax)

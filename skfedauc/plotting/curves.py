@@ -14,10 +14,11 @@ from skfedauc.inference.roc_curves import RocCurve, RocCurves, mean_curve
 
 Floats = NDArray[np.float64]
 
-# Curves with more corners are thinned on a grid with GRID steps each way, each below two pixels.
+# Curves with more corners are thinned on a grid of GRID by GRID squares, which are smaller than two
+# pixels.
 MOST_CORNERS = 1000
 GRID = 500
-# Share of rows in either tail whose scores go to the outermost bins if the scores are outliers.
+# Share of the rows in each tail; if these rows are outliers, the outermost bins include them.
 _TAIL = 0.001
 
 
@@ -105,8 +106,8 @@ def score_histograms(cells: Cells, n_bins: int) -> Histograms:
     low, high = _limits(scores, weights)
     if max(-low, high) > _LARGEST:
         raise ValueError(
-            f"the scores from {low:.3g} to {high:.3g} are too large for bins of numbers; plot "
-            "their ranks or logarithms."
+            f"the scores from {low:.3g} to {high:.3g} are too large for histogram bins; plot "
+            "ranks or logarithms of the scores."
         )
     if low == high:
         half = max(0.5, abs(low) / 2**20)  # adding 0.5 to a large score has no effect

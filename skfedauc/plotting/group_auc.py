@@ -73,12 +73,12 @@ class GroupAUCDisplay(ReportDisplay):
     confidence_level : float, default=0.95
         Confidence level of the intervals, for the label.
     n_rows : array-like of shape (n_groups,), default=None
-        Number of rows of each group; the area of a marker increases with it.
+        Number of rows of each group; the area of a marker increases with this number.
     statistics : mapping of str to float, default=None
         Name and value of each line. Names are "pooled", "macro", "samples", "positives",
         "negatives", "within", "cross" and "worst". None draws no line.
     n_missing : int, default=0
-        Number of rows left out for lack of a group label; the note shows it.
+        Number of rows without a group label, for the note; the display leaves them out.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ class GroupAUCDisplay(ReportDisplay):
             Statistics to draw as lines: "pooled", "macro", "samples", "positives",
             "negatives", "within", "cross", "worst".
         max_groups : int, default=None
-            Largest number of groups to draw. None draws as many as have room, up to 30.
+            Largest number of groups to draw. None draws up to 30 groups, if there is room.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
 
@@ -254,7 +254,7 @@ class GroupAUCDisplay(ReportDisplay):
             Statistics to draw as lines: "pooled", "macro", "samples", "positives",
             "negatives", "within", "cross", "worst".
         max_groups : int, default=None
-            Largest number of groups to draw. None draws as many as have room, up to 30.
+            Largest number of groups to draw. None draws up to 30 groups, if there is room.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
 
@@ -318,11 +318,11 @@ class GroupAUCDisplay(ReportDisplay):
             True labels.
         groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
             Name or names of columns of X, or the labels themselves. A pandas Series is
-            aligned with the index of X by label, if X has one.
+            aligned with the index of X by label, if X has an index.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
-            The positive label; ``estimator.classes_[1]`` if left out.
+            The positive label; None means ``estimator.classes_[1]``.
         response_method : str or tuple of str, default=("decision_function", \
 "predict_proba")
             Methods of the estimator that return scores; the first available method is used.
@@ -338,7 +338,7 @@ class GroupAUCDisplay(ReportDisplay):
             Statistics to draw as lines: "pooled", "macro", "samples", "positives",
             "negatives", "within", "cross", "worst".
         max_groups : int, default=None
-            Largest number of groups to draw. None draws as many as have room, up to 30.
+            Largest number of groups to draw. None draws up to 30 groups, if there is room.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
 
@@ -381,8 +381,8 @@ class GroupAUCDisplay(ReportDisplay):
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
         max_groups : int, default=None
-            Largest number of groups to draw, at least 2. None draws as many as have room, up to
-            30.
+            Largest number of groups to draw, at least 2. None draws up to 30 groups, if there is
+            room.
 
         Returns
         -------
@@ -394,7 +394,7 @@ class GroupAUCDisplay(ReportDisplay):
         if max_groups is not None:
             most = _input.check_whole_number(max_groups, "max_groups", 2)
         elif ax is not None:
-            # Legend and note need some of the room.
+            # Keep room for the legend and the note.
             most = min(most, max(int(size_of(ax)[1] / LINE) - 5, 2))
         chosen = choose(self.auc, most)
         n_drawn = chosen.shown.size + bool(chosen.left_out.size)

@@ -58,7 +58,7 @@ class GroupRocCurveDisplay(ReportDisplay):
     pooled_auc : float, default=None
         AUC of all rows together.
     n_missing : int, default=0
-        Number of rows left out for lack of a group label; the note shows it.
+        Number of rows without a group label, for the note; the display leaves them out.
 
     Attributes
     ----------
@@ -81,10 +81,11 @@ class GroupRocCurveDisplay(ReportDisplay):
 
     Notes
     -----
-    Tie blocks are straight lines, so the area under each curve is the group's AUC. If the report is
-    within folds, each curve is the mean of the folds' curves at each false positive rate, weighted
-    by pairs, and its area is the AUC within folds. Curves with more than 1,000 corners are drawn on
-    a grid with 500 steps each way. The AUCs in the legend are exact.
+    Tie blocks are straight lines, so the area under each curve is the group's AUC. If the report
+    compares rows within folds only, each curve is the mean of the folds' curves at each false
+    positive rate, weighted by pairs, and the area under the mean curve is the AUC within folds.
+    Curves with more than 1,000 corners are thinned on a grid of 500 by 500 squares. The AUCs in the
+    legend are exact.
 
     If you pass `ax`, make its figure with ``layout="constrained"``. A legend that would cover a
     curve is then placed to the right of the axes, unless the axes are small.
@@ -146,7 +147,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         report : GroupAUC
             Report to draw.
         max_groups : int, default=6
-            Largest number of groups with a color of their own, from 2 to 6.
+            Largest number of groups with their own color, from 2 to 6.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
 
@@ -211,7 +212,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         max_groups : int, default=6
-            Largest number of groups with a color of their own, from 2 to 6.
+            Largest number of groups with their own color, from 2 to 6.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
 
@@ -265,11 +266,11 @@ class GroupRocCurveDisplay(ReportDisplay):
             True labels.
         groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
             Name or names of columns of X, or the labels themselves. A pandas Series is
-            aligned with the index of X by label, if X has one.
+            aligned with the index of X by label, if X has an index.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
-            The positive label; ``estimator.classes_[1]`` if left out.
+            The positive label; None means ``estimator.classes_[1]``.
         response_method : str or tuple of str, default=("decision_function", \
 "predict_proba")
             Methods of the estimator that return scores; the first available method is used.
@@ -278,7 +279,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         max_groups : int, default=6
-            Largest number of groups with a color of their own, from 2 to 6.
+            Largest number of groups with their own color, from 2 to 6.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
 
@@ -316,7 +317,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
         max_groups : int, default=6
-            Largest number of groups with a color of their own, from 2 to 6.
+            Largest number of groups with their own color, from 2 to 6.
 
         Returns
         -------

@@ -43,7 +43,7 @@ class GroupScoreDisplay(ReportDisplay):
 
     Make the display with `from_report`, `from_predictions` or `from_estimator`. Each group has a
     base line. The histogram of the positives' scores is above the line, and the histogram of the
-    negatives' scores is below it, upside down. All histograms have the same bins. The heights are
+    negatives' scores is below the line, upside down. All histograms have the same bins. Heights are
     shares of the class, so both histograms of a group have the same area; each group has its own
     scale. All groups together are at the top, followed by the groups in descending order of AUC. If
     there are too many groups, the groups with the lowest and the highest AUCs are drawn, and a note
@@ -65,7 +65,7 @@ class GroupScoreDisplay(ReportDisplay):
         Share of the weight of rows with scores beyond the edges; the first and the last bin include
         these rows.
     n_missing : int, default=0
-        Number of rows left out for lack of a group label; the note shows it.
+        Number of rows without a group label, for the note; the display leaves them out.
 
     Attributes
     ----------
@@ -151,11 +151,11 @@ class GroupScoreDisplay(ReportDisplay):
         report : GroupAUC
             Report to draw.
         bins : int, default=40
-            Number of bins from the lowest to the highest score. If outliers would leave only half
-            of the bins for 998 of 1,000 rows, the outermost bins include the outliers, and a note
-            says so.
+            Number of bins from the lowest to the highest score. If 998 of 1,000 rows are in less
+            than half of this range, the bins cover only the range of these rows. The outermost
+            bins then include the other rows, and a note says so.
         max_groups : int, default=None
-            Largest number of groups to draw. None draws as many as have room, up to 12.
+            Largest number of groups to draw. None draws up to 12 groups, if there is room.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
 
@@ -225,11 +225,11 @@ class GroupScoreDisplay(ReportDisplay):
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         bins : int, default=40
-            Number of bins from the lowest to the highest score. If outliers would leave only half
-            of the bins for 998 of 1,000 rows, the outermost bins include the outliers, and a note
-            says so.
+            Number of bins from the lowest to the highest score. If 998 of 1,000 rows are in less
+            than half of this range, the bins cover only the range of these rows. The outermost
+            bins then include the other rows, and a note says so.
         max_groups : int, default=None
-            Largest number of groups to draw. None draws as many as have room, up to 12.
+            Largest number of groups to draw. None draws up to 12 groups, if there is room.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
 
@@ -284,11 +284,11 @@ class GroupScoreDisplay(ReportDisplay):
             True labels.
         groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
             Name or names of columns of X, or the labels themselves. A pandas Series is
-            aligned with the index of X by label, if X has one.
+            aligned with the index of X by label, if X has an index.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
-            The positive label; ``estimator.classes_[1]`` if left out.
+            The positive label; None means ``estimator.classes_[1]``.
         response_method : str or tuple of str, default=("decision_function", \
 "predict_proba")
             Methods of the estimator that return scores; the first available method is used.
@@ -297,11 +297,11 @@ class GroupScoreDisplay(ReportDisplay):
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         bins : int, default=40
-            Number of bins from the lowest to the highest score. If outliers would leave only half
-            of the bins for 998 of 1,000 rows, the outermost bins include the outliers, and a note
-            says so.
+            Number of bins from the lowest to the highest score. If 998 of 1,000 rows are in less
+            than half of this range, the bins cover only the range of these rows. The outermost
+            bins then include the other rows, and a note says so.
         max_groups : int, default=None
-            Largest number of groups to draw. None draws as many as have room, up to 12.
+            Largest number of groups to draw. None draws up to 12 groups, if there is room.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
 
@@ -337,8 +337,8 @@ class GroupScoreDisplay(ReportDisplay):
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
         max_groups : int, default=None
-            Largest number of groups to draw, at least 2. None draws as many as have room, up to
-            12.
+            Largest number of groups to draw, at least 2. None draws up to 12 groups, if there is
+            room.
 
         Returns
         -------
@@ -350,7 +350,7 @@ class GroupScoreDisplay(ReportDisplay):
         if max_groups is not None:
             most = _input.check_whole_number(max_groups, "max_groups", 2)
         elif ax is not None:
-            # The histograms of all groups together, legend and note need some of the room.
+            # Keep room for the histograms of all groups together, the legend and the note.
             most = min(most, max(int(size_of(ax)[1] / _ROW) - 3, 2))
         undefined = np.flatnonzero(np.isnan(self.auc))
         if len(self.groups) > most:

@@ -15,7 +15,7 @@ from skfedauc.report.statistics import AVERAGES, shares
 if TYPE_CHECKING:
     import pandas as pd
 
-# Distributions of scores count as different below this p value.
+# Score distributions count as different if the p value is below this level.
 _DIFFERENT = 0.01
 
 

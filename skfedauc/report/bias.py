@@ -96,8 +96,8 @@ def abroca_table(
     n_resamples = _input.check_whole_number(n_resamples, "n_resamples", 0)
     if n_resamples and counts.cells.weights is not None:
         raise ValueError(
-            "n_resamples must be 0 where rows have weights: the p value of the area is "
-            "only known for rows without weights."
+            "n_resamples must be 0 if rows have weights: the p value of the area is only "
+            "available for rows without weights."
         )
     if n_resamples and pairs.rows_repeat:
         raise ValueError(f"n_resamples must be 0: {REPEATED_ROWS}")

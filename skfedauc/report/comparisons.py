@@ -20,7 +20,7 @@ _MOST_IN_PAIRS = 500
 
 
 def number_of_group(label: Any, counts: ScoreCounts) -> int:
-    """Return the number of the group that is given as a reference."""
+    """Return the index of the reference group."""
     if isinstance(label, list) and len(label) == 1:
         label = label[0]
     groups = counts.groups or ()
@@ -53,8 +53,8 @@ def comparison_table(
     if reference is None:
         if n_groups > _MOST_IN_PAIRS:
             raise ValueError(
-                f"every two of {n_groups:,} groups are too many to compare; pass "
-                "reference='rest', or the label of one group."
+                f"compare_groups compares all pairs of at most {_MOST_IN_PAIRS} groups; got "
+                f"{n_groups:,} groups. Pass reference='rest', or the label of one group."
             )
         first, second = np.triu_indices(n_groups, 1)
         index = pd.MultiIndex.from_arrays(

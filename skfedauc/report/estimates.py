@@ -23,7 +23,7 @@ class GroupEstimates:
     pairs : GroupPairs
     policy : UndefinedPolicy
     variances : Variances, default=None
-        Variances of these pairs, if they are known already.
+        Variances of the AUCs, if they are already computed.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class GroupEstimates:
         Raises
         ------
         ValueError
-            If rows may be counted several times.
+            If rows can be in several test sets.
         """
         if self._variances is None:
             self._variances = variances_of(self.pairs)

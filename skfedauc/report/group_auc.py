@@ -46,9 +46,10 @@ class GroupAUC:
         Score counts by group, such as the sum of the counts of many devices. A `GroupPairs` also
         determines which rows are compared, as in the reports of a cross-validation.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
-        How averages and gaps treat groups that lack a class, whose AUC is undefined. "skip" leaves
-        them out with one `UndefinedMetricWarning` that counts them. "ignore" leaves them out
-        silently. "raise" raises a ValueError. A number is used as their AUC.
+        How to treat groups that lack a class in averages and gaps; the AUC of these groups is
+        undefined. "skip" leaves these groups out, with one `UndefinedMetricWarning` that counts
+        them. "ignore" leaves these groups out without a warning. "raise" raises a ValueError. A
+        number is used as the AUC of these groups.
     group_names : str or list of str, default=None
         Names of the group columns in tables: one name for each column that the groups come from.
         None means the `group_names` of the counts.
@@ -117,7 +118,7 @@ class GroupAUC:
         pairs = GroupPairs(counts) if isinstance(counts, ScoreCounts) else counts
         if not isinstance(pairs, GroupPairs):
             raise TypeError(
-                f"GroupAUC reads a ScoreCounts; got {type(counts).__name__}. Use "
+                f"counts must be a ScoreCounts; got {type(counts).__name__}. Use "
                 "GroupAUC.from_predictions(y_true, y_score, groups=...) for rows."
             )
         counts = pairs.counts
@@ -172,7 +173,7 @@ class GroupAUC:
         y_true : array-like of shape (n_rows,)
             Labels of two classes.
         y_score : array-like of shape (n_rows,)
-            Finite scores; a higher score means more likely positive.
+            Finite scores; higher scores mean the positive class.
         groups : array-like of shape (n_rows,) or (n_rows, n_columns)
             Group label of each row; with several columns each combination is a group.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -249,7 +250,7 @@ class GroupAUC:
             The positive label; None means ``estimator.classes_[1]``.
         response_method : str or tuple of str, default=("decision_function", \
 "predict_proba")
-            Methods of the estimator that return scores; the first that exists is used.
+            Methods of the estimator that return scores; the first available method is used.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
@@ -310,10 +311,11 @@ class GroupAUC:
         Parameters
         ----------
         weights : {"macro", "samples", "positives", "negatives", "within"}, mapping or array
-            Weights of the groups: equal ("macro"), the group's weight of rows ("samples"), of
-            positives ("positives") or of negatives ("negatives"), or the product of the weights of
-            positives and negatives ("within"). Alternatively, a mapping or pandas Series with a
-            weight for each label, or an array of weights in the order of ``by_group``.
+            Weights of the groups: equal ("macro"), the weight of the group's rows ("samples"), of
+            its positives ("positives") or of its negatives ("negatives"), or the product of the
+            weights of its positives and negatives ("within"). Alternatively, a mapping or pandas
+            Series with a weight for each label, or an array of weights in the order of
+            ``by_group``.
 
         Returns
         -------
@@ -354,7 +356,7 @@ class GroupAUC:
 
     @functools.cached_property
     def cross_difference(self) -> float:
-        """Largest difference, over pairs of groups, between their two cross AUCs.
+        """Largest absolute difference between the two cross AUCs of a pair of groups.
 
         Access raises a ValueError if the cross matrix does not fit in memory.
         """
@@ -393,7 +395,7 @@ class GroupAUC:
         Raises
         ------
         ValueError
-            If there is no statistic of that name; the message lists the names.
+            If there is no statistic with this name; the message lists the names.
 
         Examples
         --------
@@ -412,8 +414,8 @@ class GroupAUC:
         Returns
         -------
         pandas.Series
-            Statistics by name. `cross_difference`, which needs the cross matrix, is left out above
-            500 groups; use ``statistic("cross_difference")`` instead.
+            Statistics by name. With more than 500 groups, `cross_difference` is left out, because
+            it needs the cross matrix; use ``statistic("cross_difference")`` instead.
 
         Examples
         --------
@@ -469,7 +471,7 @@ class GroupAUC:
         Parameters
         ----------
         min_per_class : int, default=10
-            Groups with fewer positives or fewer negatives than this are left out.
+            Groups with fewer positives or fewer negatives than `min_per_class` are left out.
 
         Returns
         -------
@@ -498,7 +500,7 @@ class GroupAUC:
         """
         least = _input.check_whole_number(min_per_class, "min_per_class", 0)
         if self.pairs.is_within_folds or self.pairs.rows_repeat:
-            raise ValueError("without_small_groups is not known over folds.")
+            raise ValueError("without_small_groups is not available for a report over folds.")
         return GroupAUC(
             self.counts.select_groups(np.flatnonzero(self.pairs.has_per_class(least))),
             undefined=self.undefined,
@@ -644,7 +646,8 @@ class GroupAUC:
         power : float, default=-5.0
             Exponent of the generalized means; see `bias_means`.
         pooled_share : float, default=0.25
-            Weight of the pooled AUC, from 0 to 1; the three means share the rest.
+            Weight of the pooled AUC, from 0 to 1. The three means have equal weights, which sum to
+            ``1 - pooled_share``.
 
         Returns
         -------
@@ -681,8 +684,8 @@ class GroupAUC:
         ----------
         reference : "rest" or a group's label, default="rest"
             "rest" compares each group with the pooled rows of all other groups. A label compares
-            the other groups with the group of that label. If a group is named "rest", pass its
-            label in a list.
+            all other groups with the group that has this label. If a group is named "rest", pass
+            its label in a list.
         n_resamples : int, default=0
             Number of draws of the area under the null hypothesis that both curves are equal. 0
             leaves out `expected` and the p values. The smallest possible p value with 1,000 draws
@@ -761,10 +764,10 @@ class GroupAUC:
             "groups" gives an interval for each group AUC; "statistics" gives intervals for the
             pooled AUC, the averages, the worst AUC and the difference.
         over : {"rows", "groups"} or None, default=None
-            Source of the sampling error of the pooled AUC and the averages: new rows of the same,
-            fixed groups ("rows"), or new, random groups from a population that these groups are a
-            sample of ("groups"). None means "rows" for up to 20 groups and "groups" for more. The
-            worst AUC and the difference are always for fixed groups.
+            Source of the sampling error of the pooled AUC and the averages: new rows of these,
+            fixed groups ("rows"), or new rows of new, random groups from the population of these
+            groups ("groups"). None means "rows" for up to 20 groups and "groups" for more groups.
+            The intervals of the worst AUC and the difference are always for fixed groups.
 
         Returns
         -------
@@ -821,7 +824,7 @@ class GroupAUC:
         if of == "statistics":
             return statistic_intervals(self._estimates, confidence_level, way, over)
         if over is not None:
-            raise ValueError("over is about averages of groups: pass of='statistics' with it.")
+            raise ValueError("over applies to statistics over all groups: pass of='statistics'.")
         return group_intervals(self._estimates, self.index, confidence_level, way)
 
     # Are the groups equal? --------------------------------------------------------------
@@ -884,9 +887,9 @@ class GroupAUC:
         -------
         DifferenceTest
             Result with the `difference`, its confidence limits `ci_low` and `ci_high`, the
-            `pvalue`, the labels of the groups with the `highest` and the `lowest` AUC, `clearest`,
-            the pair of groups that the p value belongs to, `n_groups` and `method`. NaN with fewer
-            than two groups that have an AUC.
+            `pvalue`, the labels of the groups with the `highest` and the `lowest` AUC, `clearest`
+            (the pair of groups with the most significant difference), `n_groups` and `method`. NaN
+            with fewer than two groups that have an AUC.
 
         Raises
         ------
@@ -929,14 +932,14 @@ class GroupAUC:
     def compare_groups(
         self, reference: Any = None, *, confidence_level: float = 0.95
     ) -> pd.DataFrame:
-        """Compare all pairs of groups, each group with a reference group, or each with the rest.
+        """Compare all pairs of groups, or each group with a reference group or with the rest.
 
         Parameters
         ----------
         reference : None, "rest" or a group's label, default=None
             None compares all pairs of groups (up to 500 groups). "rest" compares each group with a
-            weighted average of the AUCs of the other groups. A label compares the other groups with
-            the group of that label. If a group is named "rest", pass its label in a list.
+            weighted average of the AUCs of the other groups. A label compares all other groups with
+            the group that has this label. If a group is named "rest", pass its label in a list.
         confidence_level : float, default=0.95
             Simultaneous confidence level of all intervals.
 
@@ -960,10 +963,10 @@ class GroupAUC:
         excludes 0, and `statistic` is the normal quantile of the p value. All pairs of groups are
         compared by Tukey's and Kramer's method with quantiles of the studentized range [2]_.
         Comparisons with a reference group or with the rest use Sidak's method [3]_, which does not
-        require independent comparisons. A simultaneous interval therefore excludes 0 exactly if
-        `pvalue_adjusted` is below ``1 - confidence_level``, and the smallest `pvalue_adjusted` of
-        all pairs is the p value of `test_difference`. With two groups, each is the rest of the
-        other; this is one comparison, without adjustment.
+        require independent comparisons. A simultaneous interval excludes 0 if and only if
+        `pvalue_adjusted` is below ``1 - confidence_level``. The smallest `pvalue_adjusted` of all
+        pairs is the p value of `test_difference`. With two groups, "rest" makes one comparison,
+        without adjustment.
 
         In the average of the other groups ("rest") a group with m positives and n negatives has the
         weight ``m n / (m + n)``. The weights are inverse-variance weights if the placement values
@@ -972,9 +975,9 @@ class GroupAUC:
         treated as constants: the variance of the average is ``sum w^2 v / (sum w)^2``. Each ``v``
         is the larger of the group's DeLong variance and the variance from placement values pooled
         over groups. In simulations under the null hypothesis (500 runs; 10 groups of 3/50 or 20/400
-        positives/negatives, AUCs of .8 to .95, tied scores, unequal spreads) at most 1.8 % of
-        families had an adjusted p value below 5 %. With two groups of 20/400, AUC .95 and unequal
-        spreads, 4.6 % of families had such a p value.
+        positives/negatives, AUCs of .8 to .95, tied scores, unequal standard deviations) at most
+        1.8 % of runs had an adjusted p value below 5 %. With two groups of 20/400, AUC .95 and
+        unequal standard deviations, 4.6 % of runs had such a p value.
 
         References
         ----------
@@ -1003,7 +1006,7 @@ class GroupAUC:
             self.counts, self.variances, self.index, reference, confidence_level
         )
 
-    # Spread of the true AUCs -------------------------------------------------------------
+    # Standard deviation of the true AUCs -------------------------------------------------
 
     @functools.cached_property
     def tau(self) -> float:
@@ -1047,9 +1050,9 @@ class GroupAUC:
             `ci_low` and `ci_high` (profile of the restricted likelihood for "reml", Q profile [4]_
             for "paule_mandel", Box's approximation for "moments", none for "dersimonian_laird");
             the `mean` AUC of the groups and its `standard_error` (Knapp and Hartung's for "reml"
-            and "paule_mandel"); `i2`, the share of the observed variance that is not sampling
-            error; and Cochran's `q`. All columns are NaN, with a warning, with fewer than two
-            groups that have two rows of each class.
+            and "paule_mandel"); `i2`, the share of the observed variance that sampling error does
+            not explain; and Cochran's `q`. With fewer than two groups that have two rows of each
+            class, all columns are NaN and a warning is issued.
 
         Raises
         ------
@@ -1060,14 +1063,15 @@ class GroupAUC:
         -----
         The group AUCs are not transformed. The variances of the AUCs come from placement values
         pooled over groups, because a group's own variance estimate is biased low if its AUC is high
-        by sampling error. With own variances, software for meta-analysis finds a spread among tiny
-        groups that have none (mean tau .063 for a true tau of 0 in 100 groups of 5/15
-        positives/negatives; here .017).
+        by sampling error. Software for meta-analysis that uses each group's own variance
+        overestimates tau for tiny groups: with 100 groups of 5/15 positives/negatives and a true
+        tau of 0, the mean estimate was .063, and .017 with pooled placement values.
 
-        "moments" gives all groups equal weights, so a single tiny group among large ones may reduce
-        the estimate to 0. REML was chosen by simulation. With three groups of 2,000/6,000 rows, one
-        of 2/6 and a true tau of .05, the root mean squared error of REML was .021 (Paule-Mandel
-        .035). With 100 groups of 5/15 and a true tau of .06, the mean REML estimate was .056.
+        "moments" gives all groups equal weights, so a single tiny group may reduce the estimate for
+        large groups to 0. REML was chosen by simulation. With three groups of 2,000/6,000 rows, one
+        group of 2/6 and a true tau of .05, the root mean squared error of REML was .021
+        (Paule-Mandel .035). With 100 groups of 5/15 and a true tau of .06, the mean REML estimate
+        was .056.
 
         The intervals assume normal true AUCs. The 95 % intervals of "reml" then cover the true
         value in 92 to 99 % of simulations. If the true AUCs have a Beta distribution of mean .9 and
@@ -1123,7 +1127,7 @@ class GroupAUC:
         Returns
         -------
         Agreement
-            Result with a `verdict` in words and the tables behind it.
+            Result with a `verdict` in words, and tables of averages and of score distributions.
 
         Raises
         ------
@@ -1132,12 +1136,12 @@ class GroupAUC:
 
         Notes
         -----
-        The method is an equivalence test (TOST): an average is equivalent to the pooled AUC if the
-        90 % interval of their difference, for fixed groups, is within `delta` of 0, that is, if two
-        one-sided tests reject at 5 %. An average is not equivalent if the 99 % interval lies
-        entirely beyond `delta`; the level is stricter because five averages are tested. Failing to
-        detect a difference does not show that there is none. The Anderson-Darling test [1]_ shows
-        which score distributions differ.
+        The method is an equivalence test (TOST). An average is equivalent to the pooled AUC if the
+        90 % interval of their difference, for fixed groups, is within `delta` of 0, which means
+        that two one-sided tests reject at 5 %. An average is not equivalent if the 99 % interval
+        lies entirely beyond `delta`; the level is stricter because five averages are tested.
+        Failing to detect a difference does not show that there is no difference. The
+        Anderson-Darling test [1]_ shows which score distributions differ.
 
         The interval is a normal approximation, and the error rate may exceed 5 %: an average with a
         true difference of `delta` was called equivalent in up to 11 % of simulations with two
@@ -1203,7 +1207,7 @@ class GroupAUC:
         )
 
     def _extremes(self) -> list[tuple[str, Any, float]]:
-        """The groups with the smallest and the largest AUC."""
+        """Return the groups with the smallest and the largest AUC."""
         if not self.pairs.defined.any():
             return []
         groups = self.counts.groups or ("all",)

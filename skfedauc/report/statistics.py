@@ -31,11 +31,12 @@ ScorerStatistic: TypeAlias = (
 
 # Largest number of groups in tables with statistics that need the cross matrix.
 MATRIX_GROUPS = 500
-# Below this share, sum weighted cross-group pairs directly: a difference loses precision.
+# If the share of the cross-group pairs is smaller, their weights are summed directly, because a
+# difference of two sums loses precision.
 _FEW_CROSS = 1e-3
 
-NO_SPREAD = "the spread of AUCs needs two groups with two rows of each class"
-_REPEATED = "the spread of AUCs needs rows that are tested once"
+NO_SPREAD = "tau needs two groups with two rows of each class"
+_REPEATED = "tau needs folds that test each row at most once"
 _NO_GAP = "a gap needs two groups with rows of both classes"
 
 
@@ -65,8 +66,8 @@ def decomposition(pairs: GroupPairs) -> Decomposition:
     if not pairs.has_cross_pairs:
         cross = float("nan")
     elif pairs.u2.dtype.kind == "f" and weight - weight_within < _FEW_CROSS * weight:
-        # Sum these few pairs directly: in the difference of two large sums, rounding loses the
-        # pairs.
+        # Sum these few pairs directly, because the difference of two large sums has a large
+        # rounding error.
         u2_across, across = pairs.over_others
         cross = share_of(u2_across[1, 0].sum(), across[1, 0].sum())
     else:
@@ -93,13 +94,13 @@ def average(estimates: GroupEstimates, weights: Callable[[GroupPairs], NDArray[A
     of_group = weights(estimates.pairs).astype(np.float64)
     total = float(of_group[used].sum())
     if not total > 0:
-        raise NotDefined("no group that counts has rows of both classes")
+        raise NotDefined("no group with a weight above 0 has rows of both classes")
     # Avoid a dot product, because its rounding depends on the number of threads.
     return min(float((of_group[used] * auc[used]).sum()) / total, 1.0)
 
 
 def shares(estimates: GroupEstimates, name: str) -> NDArray[np.float64] | None:
-    """Return the weights of the groups in an average, with sum 1; None if it is undefined."""
+    """Return the weights of the groups in an average, with sum 1; None if no group has weight."""
     _, used = estimates.group_aucs
     weights = np.where(used, AVERAGES[name](estimates.pairs).astype(np.float64), 0.0)
     total = float(weights.sum())
@@ -152,7 +153,7 @@ def cross(estimates: GroupEstimates) -> float:
 
 
 def cross_difference(estimates: GroupEstimates) -> float:
-    """Largest difference, over pairs of groups, between their two cross AUCs."""
+    """Largest absolute difference between the two cross AUCs of a pair of groups."""
     # A number that replaces the AUC of a group does not replace its cross AUCs.
     estimates.policy.report_groups(estimates.pairs)
     both = estimates.pairs.defined
@@ -161,7 +162,7 @@ def cross_difference(estimates: GroupEstimates) -> float:
     matrix = estimates.pairs.cross_auc[np.ix_(both, both)]
     gaps = np.abs(matrix - matrix.T)[~np.eye(len(matrix), dtype=np.bool_)]
     if np.isnan(gaps).all():
-        raise NotDefined("no two groups have pairs in both directions")
+        raise NotDefined("no pair of groups has two cross AUCs")
     return float(np.nanmax(gaps))
 
 
@@ -226,7 +227,7 @@ STATISTICS: dict[str, Statistic] = {
 
 
 def all_statistics(estimates: GroupEstimates) -> dict[str, float]:
-    """Compute the named statistics that are cheap enough, without warnings."""
+    """Compute the named statistics without warnings; leave out large cross matrices."""
     quiet = estimates.quiet()
     return {
         name: quiet.value_of(statistic.compute)

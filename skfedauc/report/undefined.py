@@ -1,4 +1,4 @@
-"""Treatment of undefined AUCs: the argument `undefined` of reports and scorers."""
+"""How to treat undefined AUCs: the argument `undefined` of reports and scorers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Undefined: TypeAlias = Literal["skip", "ignore", "raise"] | float
 
 
 class NotDefined(Exception):
-    """Error because a statistic has no value for the rows.
+    """A statistic is undefined for the rows.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class NotDefined(Exception):
 
 
 class UndefinedPolicy:
-    """Treatment of groups that lack a class and of undefined statistics.
+    """Policy for groups that lack a class and for undefined statistics.
 
     Each report has its own policy, because the policy records which warnings were issued.
 
@@ -68,7 +68,7 @@ class UndefinedPolicy:
         return self.undefined if isinstance(self.undefined, float) else None
 
     def quiet(self) -> UndefinedPolicy:
-        """Return a policy that uses the same groups and neither warns nor raises."""
+        """Return a copy of this policy that neither warns nor raises."""
         undefined: Undefined = "ignore" if self.replacement is None else self.replacement
         # Return a policy and set no warnings filter, because filters affect all threads.
         return UndefinedPolicy(undefined, is_quiet=True)
@@ -88,13 +88,13 @@ class UndefinedPolicy:
             )
             if self.undefined == "raise":
                 raise ValueError(
-                    f"{message}. Pass undefined='skip' to leave them out, or a number that "
-                    f"stands in for their AUC.{self.remedy}"
+                    f"{message}. Pass undefined='skip' to leave these groups out, or a number "
+                    f"to use as their AUC.{self.remedy}"
                 )
             self._warned.discard("undefined")  # an earlier warning may not name the cause
             self.warn(
                 f"{message}: they are left out of averages and gaps. Pass "
-                "undefined='ignore' to silence this, or a number that stands in for their "
+                "undefined='ignore' to suppress this warning, or a number to use as their "
                 f"AUC.{self.remedy}"
             )
         self._is_reported = True
@@ -104,7 +104,7 @@ class UndefinedPolicy:
         remedy = self.remedy if error.more_rows_help else ""
         reason = error.reason + of_one_label(pairs.counts)
         if self.undefined == "raise":
-            raise ValueError(f"{reason}, and undefined='raise' was asked for.{remedy}")
+            raise ValueError(f"{reason}, and undefined is 'raise'.{remedy}")
         if self.undefined != "ignore" and not self.is_quiet:
             self.warn(f"{reason}, so the result is NaN.{remedy}")
         return float("nan")
@@ -135,6 +135,6 @@ def check_undefined(undefined: Any) -> Undefined:
     if is_number and 0 <= undefined <= 1:
         return float(undefined)
     raise ValueError(
-        "undefined must be 'skip', 'ignore', 'raise' or a number from 0 to 1, used as "
-        f"the AUC of groups that lack a class; got {_words.shortened(undefined)}."
+        "undefined must be 'skip', 'ignore', 'raise', or a number from 0 to 1 to use as the AUC "
+        f"of groups that lack a class; got {_words.shortened(undefined)}."
     )

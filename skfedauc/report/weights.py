@@ -28,7 +28,7 @@ def average_weights(
         return AVERAGES[weights](pairs).astype(np.float64)
     if hasattr(weights, "to_dict") and hasattr(weights, "index"):
         by_label = {_input.as_label(k): v for k, v in weights.to_dict().items()}
-        # Treat a Series without labels of its own as an array.
+        # Treat a Series without group labels in its index as an array.
         if by_label.keys() == set(pairs.counts.groups or ()) or any(
             isinstance(label, str | tuple) for label in by_label
         ):
@@ -42,10 +42,10 @@ def average_weights(
         if absent or unknown:
             raise ValueError(
                 f"average needs one weight for each group; {len(absent)} of "
-                f"{_words.counted(len(groups), 'group')} have none, such as "
+                f"{_words.counted(len(groups), 'group')} have no weight, such as "
                 f"[{_words.all_shortened(absent[:3])}], and "
-                f"{_words.counted(len(unknown), 'label')} given "
-                f"without such a group, for instance [{_words.all_shortened(unknown[:3])}]."
+                f"{_words.counted(len(unknown), 'label')} "
+                f"without a group, such as [{_words.all_shortened(unknown[:3])}], have a weight."
             )
         weights = [weights[group] for group in groups]
     of_group = _input.check_weights(weights, "weights")

@@ -453,6 +453,6 @@ def test_scorer_that_ranks_meets_a_mitigator_that_does_not(people):
     told = [str(one.message) for one in caught]
     assert any(
         "none of the following attributes: decision_function, predict_proba" in t
-        and "can be scored on its decisions: response_method='predict'" in t
+        and "an estimator without scores, pass response_method='predict'" in t
         for t in told
     )

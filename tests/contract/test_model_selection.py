@@ -122,7 +122,7 @@ def test_set_split_request_needs_routing():
 def test_a_splitter_that_names_columns_cannot_be_asked_to_take_others(routing):
     """Else the request would be dropped without a word; scorers refuse it as well."""
     folds = WithinGroupStratifiedKFold(groups="site").set_split_request(groups=True)
-    with pytest.raises(TypeError, match="has groups of its own"):
+    with pytest.raises(TypeError, match="has its own groups"):
         folds.get_metadata_routing()
 
 
@@ -218,7 +218,7 @@ def test_groups_passed_beside_columns_while_routing_is_off(data, given, watched)
     X = X.assign(site=pd.Categorical(site).codes)
     folds = WithinGroupStratifiedKFold(3, groups="site")
     search = GridSearchCV(LogisticRegression(), GRID, cv=folds)
-    with pytest.warns(UserWarning, match="groups given to split are ignored"):
+    with pytest.warns(UserWarning, match="groups passed to split are ignored"):
         search.fit(X, y, groups=np.arange(y.size))
     plain = GridSearchCV(LogisticRegression(), GRID, cv=splits_of(X, y, site)).fit(X, y)
     assert_same(search.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"])

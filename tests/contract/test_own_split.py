@@ -20,7 +20,7 @@ from skfedauc import RepeatedWithinGroupStratifiedKFold, WithinGroupStratifiedKF
 
 FEW_ROWS = (
     "fewer rows of a class than folds is an error: the AUC of a fold would be undefined",
-    "so some folds would have none|DID NOT WARN",
+    "so some folds would lack the class|DID NOT WARN",
 )
 NOT_APART = ("it keeps each group in one fold; ours spreads each group over the folds", "")
 TAKES_GROUPS = ("it takes groups, which StratifiedKFold ignores with a warning", "")

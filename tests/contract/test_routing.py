@@ -68,7 +68,7 @@ def test_factory_refuses_none_while_routing_is_off(make):
 def test_scorer_made_under_routing_tells_that_routing_went_off(way):
     scorer = make_group_auc_scorer("macro", groups=None)
     sklearn.set_config(enable_metadata_routing=False)
-    with pytest.raises(ValueError, match=r"groups did not reach the scorer"):
+    with pytest.raises(ValueError, match=r"groups=None, but received no groups"):
         cross_val_score(way.model, way.X, way.y, scoring=scorer, error_score="raise")
 
 
@@ -300,7 +300,7 @@ def test_set_score_request_returns_the_scorer(way):
     ("groups", "request_", "message"),
     [
         (None, {"weights": True}, r"takes groups, sample_weight; got weights"),
-        ("site", {"groups": True}, r"reads its groups from X; make it with groups=None"),
+        ("site", {"groups": True}, r"reads its groups from X; make the scorer with groups=None"),
     ],
 )
 def test_requests_for_what_the_scorer_does_not_take_are_refused(routing, groups, request_, message):
