@@ -1,7 +1,8 @@
 """Measure skfedauc and its peers: ``python -m benchmarks``.
 
-Every result is compared with ours before its time is printed. The tables are printed and written
-to benchmarks/README.md, beside a JSON file of all figures and a plot of time against rows.
+Each result is compared with our result before its time is printed. The tables are printed and
+written to benchmarks/README.md, together with a JSON file of all figures and a plot of time against
+rows.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from benchmarks.data import Case, Rows, make_rows
 from benchmarks.measure import LIMIT, Result, is_peer, time_interleaved
 
 RESULTS = Path("benchmarks/results")
-# Seconds; a peer is left out if its previous times predict a longer one.
+# Seconds; a peer is left out if its previous times predict a longer time.
 PATIENCE = 6.0
 
 
@@ -82,7 +83,7 @@ def _expected(name: str, case: Case, results: list[Result]) -> float:
 
 
 def _check(rows: Rows, case: Case) -> Callable[[str, Any], None]:
-    """Compare each result with ours, the first one, and ours with the rows."""
+    """Return a check that compares each result with ours, and our result with scikit-learn."""
     ours: list[Any] = []
 
     def check(name: str, result: Any) -> None:

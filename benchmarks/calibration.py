@@ -109,9 +109,9 @@ def single(n_runs: int, seed: int, m: int, n: int, auc: float, ratio: float) -> 
 def few_positives(n_runs: int, seed: int, m: int, n: int, auc: float) -> list[str]:
     """Coverage of the interval of one AUC by the distribution of the scores.
 
-    The distributions are normal scores with equal standard deviations, with twice the standard
-    deviation in the positives, and rounded to whole numbers; and two values, whose probabilities in
-    the two classes add up to 1.
+    There are four distributions: normal scores with equal standard deviations, normal scores with
+    twice the standard deviation in the positives, normal scores rounded to whole numbers, and two
+    values whose probabilities in the two classes add up to 1.
     """
     rng, cells = np.random.default_rng(seed), []
     for shape in ("normal", "wide", "whole", "two values"):
@@ -140,8 +140,8 @@ def few_positives(n_runs: int, seed: int, m: int, n: int, auc: float) -> list[st
 def largest(n_runs: int, seed: int, of: Groups, kind: str) -> list[str]:
     """Test of the largest difference: rejections, contradictions, coverage; errors of pairs.
 
-    Scores are normal. "whole" rounds them, "two values" replaces scores by whether they are above
-    0.8, and a number is the sigma of lognormal weights of the rows.
+    Scores are normal. "whole" rounds the scores, "two values" is 1 for scores above 0.8 and 0 for
+    other scores, and a number is the sigma of lognormal weights of the rows.
     """
     rng = np.random.default_rng(seed)
     rejected, contradicts, covers, pairs = [], [], [], []
@@ -427,7 +427,7 @@ COUNTS = {"n_positives": np.array([8, 4, 2, 1]), "n_negatives": np.array([1, 3, 
 
 
 def cases(n_runs: int, seed: int, case: str, n_rows: int) -> list[str]:
-    """Verdicts on the four cases with unequal counts: right, wrong, cannot tell."""
+    """Shares of right, wrong and undecided verdicts on the four cases with unequal counts."""
     rng, told = np.random.default_rng(seed), []
     right = {
         "identical": {"macro", "samples", "positives", "negatives", "within"},
@@ -579,7 +579,7 @@ def alike(n_groups: int, m: int, n: int, auc: float) -> Callable[[Any], Groups]:
 
 
 def unlike(n_groups: int, m: int, n: int, auc: float) -> Callable[[Any], Groups]:
-    """Equal AUCs with unequal base rates, spreads and scales, drawn for each run."""
+    """Equal AUCs with unequal prevalences, standard deviations and scales, drawn for each run."""
 
     def of(rng: np.random.Generator) -> Groups:
         rows, share = m + n, rng.uniform(0.5, 2.0, n_groups) * m / (m + n)

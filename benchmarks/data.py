@@ -16,14 +16,14 @@ class Case(NamedTuple):
     ties: str = "none"  # none, one, 3 digits, binary
     sizes: str = "equal"  # equal, zipf
     weighted: bool = False
-    scores: str = "float64"  # float64, float32 (both of probabilities), signed
+    scores: str = "float64"  # float64 or float32 probabilities, or signed
     labels: str = "integers"  # integers, strings, categories
 
     def __str__(self) -> str:
         ties = {"none": "no ties", "one": "one tie", "binary": "two scores"}
         parts = [f"{self.n_rows:.0e} rows".replace("e+0", "e"), ties.get(self.ties, self.ties)]
         if self.scores == "float32" and self.ties == "none":
-            parts.pop()  # some tie once they are rounded
+            parts.pop()  # rounding makes ties
         if self.n_groups > 1:
             parts.insert(1, f"{self.n_groups:,} {self.sizes} groups")
         parts += [f"{self.scores} scores"] * (self.scores != "float64")

@@ -40,9 +40,9 @@ class Figure(NamedTuple):
 
 
 def timed(ways: Mapping[str, Way], repeats: int = 5) -> tuple[dict[str, float], dict[str, float]]:
-    """Least seconds of each way by the clock, and of CPU; they take turns after a first call.
+    """Return the least wall and CPU seconds of each function; functions take turns after one call.
 
-    Other work on the machine makes runs slower, so the fastest run is the least disturbed one.
+    Other work on the machine makes runs slower, so the fastest run has the least disturbance.
     """
     for way in ways.values():
         way()
@@ -119,7 +119,7 @@ def pooled(n: int, repeats: int) -> Iterator[Figure]:
 
 
 def variations(n: int, repeats: int) -> Iterator[Figure]:
-    """Weights, float32, text and threads beside the plain case."""
+    """Time weights, float32, text and threads next to the default case."""
     for n_groups in (1, 1_000):
 
         def way(case: Case, n_jobs: int | None = None) -> Way:
@@ -176,7 +176,7 @@ def _state(rows: Rows, chosen: slice) -> ScoreCounts:
 
 
 def adversarial(n: int, repeats: int) -> Iterator[Figure]:
-    """Times of scores that are hard to sort, next to random scores."""
+    """Time scores that are slow to sort, next to random scores."""
     rng = np.random.default_rng(0)
     y, plain, group, _ = make_rows(Case(n, 1_000))
 
@@ -225,7 +225,7 @@ def adversarial(n: int, repeats: int) -> Iterator[Figure]:
 
 
 def _outliers(rng: np.random.Generator, n: int, share: float) -> NDArray[np.float64]:
-    """Scores of random low bits; above them, a bit of one score or of a share of the scores."""
+    """Return scores of random low bits; each higher bit is set for one or a share of the scores."""
     bits = rng.integers(0, 1 << 22, n)
     for bit in (33, 44, 55):
         bits[rng.random(n) < share if share else rng.integers(n)] |= 1 << bit
@@ -271,7 +271,7 @@ def all_figures(most_rows: int, repeats: int) -> Iterator[Figure]:
 
 
 def variants(most_rows: int, repeats: int) -> list[dict[str, Any]]:
-    """Worst figure of each claim, in a process with numpy's AVX-512 sort and one without."""
+    """Return the worst figure of each claim, with and without numpy's AVX-512 sort."""
     found = []
     for name, changes in (("as it is", {}), ("without AVX-512 in numpy", WITHOUT_AVX512)):
         command = [sys.executable, "-m", "benchmarks.kernel", str(most_rows), str(repeats)]

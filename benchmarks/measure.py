@@ -1,4 +1,4 @@
-"""Interleaved timings: all functions take turns, several rounds, medians reported."""
+"""Interleaved timings: all functions take turns for several rounds; reports use medians."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.data import Case
 
-OURS = "skfedauc"  # with one thread; the names of other ways of ours begin with it
+OURS = "skfedauc"  # with one thread; names of our other variants begin with this name
 LIMIT = "limit: numpy.sort(scores)"
 # Seconds for the runs of a peer, which runs at least once.
 BUDGET = 2.0
@@ -28,7 +28,7 @@ def time_interleaved(
     repeats: int = 5,
     budget: float = BUDGET,
 ) -> dict[str, list[float]]:
-    """Seconds per call of each function in each round, after `check` has accepted its result.
+    """Return seconds per call of each function in each round, after `check` accepts its result.
 
     Speed drifts, and a function that frees much memory slows down the next one. The functions
     therefore take turns, in a new order in each round. The checked run counts for peers that run

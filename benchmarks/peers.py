@@ -1,7 +1,7 @@
-"""Peers that compute the same numbers, each written as its users would write it.
+"""Peers that compute the same numbers, each with the code that its users would write.
 
-The rows are converted to the peer's own containers before timing. Each function returns the AUC of
-each group by label, or the pooled AUC, which is compared with ours before timing.
+Before timing, the rows are converted to the peer's containers, and results are compared with ours.
+Each function returns the AUC of each group by label, or the pooled AUC.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def _table(title: str, columns: list[str], rows: list[list[str]]) -> str:
 
 
 class Claim(NamedTuple):
-    """A claim about the worst of several figures, each with the case it was measured in."""
+    """A claim about the worst of several figures, each with the case of its measurement."""
 
     what: str
     figures: list[tuple[float, str]]
@@ -61,7 +61,7 @@ class Claim(NamedTuple):
 def summary(
     results: list[Result], scenarios: list[dict[str, Any]], memory: list[dict[str, Any]]
 ) -> str:
-    """Each claim with the worst figure measured, without claims that were not measured."""
+    """Table of the claims with their worst figures; claims without a measurement are left out."""
     claims = [*_claims_of_cases(results), *_claims_of_scenarios(scenarios)]
     claims.append(
         Claim(

@@ -31,13 +31,13 @@ Way = Callable[[], Any]
 
 
 def all_scenarios() -> list[dict[str, Any]]:
-    """Rows of the table: topic, description, ours in seconds (or GB), the peer's, the peer."""
+    """Rows of the table: topic, description, our seconds (or GB), the peer's, and its name."""
     found = [*small_calls(), *merging(), search(), folds(), categories(), cross_matrix()]
     return [*found, *inference(), *audit(), batches(), many_batches()]
 
 
 def _row(topic: str, what: str, unit: str, runs: Mapping[str, list[float]]) -> dict[str, Any]:
-    """Medians of ours, the first one, and of the peer, if there is one."""
+    """Return a row with the medians of our function (the first) and of the peer, if any."""
     (_, ours), *rest = runs.items()
     return {
         "topic": topic,
@@ -60,7 +60,7 @@ def _timed(
     repeats: int = 7,
     calls: int = 1,
 ) -> dict[str, Any]:
-    """Seconds of `calls` calls of each function; `agree` compares its result with ours."""
+    """Time `calls` calls of each function; `agree` compares each result with our result."""
     ours: list[Any] = []
 
     def check(name: str, result: Any) -> None:
@@ -439,7 +439,7 @@ def made():
         yield rng.random(n_rows) < score, score, rng.integers(0, 1000, n_rows)
 GroupAUC(ScoreCounts.from_predictions([0, 1], [0, 0.5], groups=[0, 0])).pooled
 def peak_kilobytes():
-    # Of this process alone; getrusage would tell the peak of the one that started it.
+    # Peak of this process; getrusage would return the peak of the parent process.
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
 before = peak_kilobytes()

@@ -1,4 +1,4 @@
-"""Random rows for the kernel, and the comparison of its two versions bit by bit.
+"""Random rows for the kernel, and a bitwise comparison of the compiled and the numpy kernel.
 
 ``python tests/kernel_cases.py 100000`` compares 100,000 cases; the tests compare some of them.
 """
@@ -15,7 +15,7 @@ LARGEST = np.finfo(float).max
 
 
 def neighbours(centre, rng, n, reach=3):
-    """Floats at most `reach` places from `centre`."""
+    """Return floats that are at most `reach` floats away from `centre`."""
     places = rng.integers(-reach, reach + 1, n)
     return (np.asarray(centre).view(np.int64) + np.sign(centre).astype(np.int64) * places).view(
         np.float64
@@ -43,7 +43,7 @@ SCORES = {
     "six far clusters": lambda rng, n: neighbours(10.0 ** (9 * rng.integers(-3, 3, n)), rng, n, n),
     "sorted": lambda rng, n: np.sort(rng.normal(size=n)),
     "reversed": lambda rng, n: np.sort(rng.normal(size=n))[::-1].copy(),
-    # Each pass of a radix sort separates few of these.
+    # Each pass of a radix sort separates few of these scores.
     "clusters within clusters": lambda rng, n: np.cumprod(rng.choice([0.5, 1.0], n)) + 0.0,
     "outliers of outliers": lambda rng, n: outliers(rng, n, 11, 22, 0.0),
     "shares of outliers": lambda rng, n: outliers(rng, n, 5, 10, 0.03),
@@ -52,7 +52,10 @@ SCORES = {
 
 
 def outliers(rng, n, step, low, share):
-    """Random low bits; above them, every `step` bits, one score's bit or a share of the scores'."""
+    """Return scores of random low bits; each `step` bits above, set a bit of a share of scores.
+
+    Without a share, the bit of one score is set.
+    """
     bits = rng.integers(0, 1 << low, n).astype(np.uint64)
     for bit in range(low + step, 62, step):
         chosen = rng.random(n) < share if share else rng.integers(n, size=1)
@@ -61,7 +64,7 @@ def outliers(rng, n, step, low, share):
 
 
 def make_rows(rng, n_groups, scores, n):
-    """Scores, labels, groups and weights; every group occurs."""
+    """Return scores, labels, groups and weights; every group has rows."""
     groups = np.append(np.arange(n_groups), rng.integers(0, n_groups, n - n_groups))
     if rng.random() < 0.2:  # nearly all rows in one group
         groups[n_groups:] = np.where(rng.random(n - n_groups) < 0.99, 0, groups[n_groups:])
@@ -94,7 +97,7 @@ def same_bits(found, expected):
 
 
 def both(call):
-    """Results of a call by the compiled part and by numpy."""
+    """Return the results of a call by the compiled and by the numpy kernel."""
     compiled = call()
     before, kernel._implementation = kernel._implementation, _numpy
     try:
@@ -104,7 +107,7 @@ def both(call):
 
 
 def compare(rows, n_groups, rng):
-    """Assert that all functions give the same bits by both versions."""
+    """Assert that both kernels give bit-identical results for all functions."""
     scores, positive, groups, weights = rows
     of_groups = None if n_groups == 1 and rng.random() < 0.5 else groups
     for of_row in (None, weights):
@@ -113,11 +116,11 @@ def compare(rows, n_groups, rng):
         assert same_bits(cells, expected)
         for function in (kernel.concordance, lambda c: [kernel.cross_concordance(c)]):
             assert n_groups > 50 or same_bits(*both(lambda c=cells, f=function: f(c)))
-        # New groups, of which each occurs
+        # New groups, each with cells
         new = np.unique(rng.integers(0, n_groups, n_groups)[cells.groups], return_inverse=True)[1]
         n_new = int(new.max()) + 1
         assert same_bits(*both(lambda c=cells, g=new, n=n_new: kernel.add_cells(c, g, n)))
-        # Parts of the rows
+        # Merge parts of the rows
         part = rng.integers(0, int(rng.choice([2, 5])), scores.size)
         parts, numbers = [], []
         for mine in (part == number for number in np.unique(part)):

@@ -1,7 +1,7 @@
-"""What skfedauc must agree with: every definition over all pairs of rows, in plain numpy.
+"""Expected results: every definition over all pairs of rows, in plain numpy.
 
-Nothing here imports skfedauc. The oracle compares each positive with each negative, which is
-slow and hard to get wrong; the random cases are the ones on which fast code goes wrong.
+Nothing here imports skfedauc. The oracle compares each positive with each negative, which is slow
+and simple. The random cases have ties, tiny groups and unequal weights.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NAN = float("nan")
 
 
 class Case(NamedTuple):
-    """Rows as a user has them; `groups` is a list of labels, `weights` may be None."""
+    """Rows in the form of user input; `groups` is a list of labels, `weights` can be None."""
 
     y: np.ndarray
     scores: np.ndarray
@@ -47,7 +47,7 @@ class Case(NamedTuple):
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """Keyword arguments of the package's functions."""
+        """Keyword arguments for functions of the package."""
         return {
             "y_true": self.y,
             "y_score": self.scores,
@@ -57,7 +57,7 @@ class Case(NamedTuple):
 
 
 class Statistics(Mapping[str, float]):
-    """The statistics by name, each computed when it is first asked for."""
+    """Statistics by name, computed at first access."""
 
     def __init__(self, functions: dict[str, Callable[[], float]]) -> None:
         self._functions, self._known = functions, dict[str, float]()
@@ -75,16 +75,16 @@ class Statistics(Mapping[str, float]):
 
 
 def comparisons(positives: np.ndarray, negatives: np.ndarray) -> np.ndarray:
-    """1 where the positive has the higher score, 1/2 where both have the same, otherwise 0."""
+    """Return 1 for pairs in which the positive has the higher score, 1/2 for ties, otherwise 0."""
     above = np.asarray(positives)[:, None] > np.asarray(negatives)
     return np.where(above, 1.0, np.where(np.equal.outer(positives, negatives), 0.5, 0.0))
 
 
 def all_pairs(case: Case, stand_in: float | None = None, fold: Any = None) -> Truth:
-    """Everything by brute force.
+    """Compute all quantities by brute force.
 
-    `stand_in` is the AUC of groups that lack a class. With `fold`, the fold of each row, only
-    the pairs within a fold count.
+    `stand_in` replaces the AUC of groups that lack a class. With `fold`, the fold of each row, only
+    pairs within a fold are compared.
     """
     return Truth(case, stand_in, fold)
 
@@ -98,14 +98,14 @@ class Counts(NamedTuple):
 
 
 def counts_by_search(y, scores, weights=None) -> Counts:
-    """The counts of one group by two binary searches a positive, for too many rows to pair.
+    """Count the concordant pairs of one group by two binary searches per positive.
 
-    They are exact without weights.
+    This is possible with many rows. The counts are exact without weights.
     """
     scores, of_positives = np.asarray(scores, np.float64), np.asarray(y) == 1
     order = np.argsort(scores[~of_positives], kind="stable")
     negatives = scores[~of_positives][order]
-    # Negatives below each positive, and those of the same score as well
+    # Negatives below each positive, and negatives below or tied with each positive
     ranks = [np.searchsorted(negatives, scores[of_positives], side) for side in ("left", "right")]
     if weights is None:
         return Counts(int(sum(r.sum() for r in ranks)), int(of_positives.sum()), negatives.size)
@@ -116,7 +116,7 @@ def counts_by_search(y, scores, weights=None) -> Counts:
 
 
 class Truth:
-    """Every quantity by its definition; groups in sorted order, NaN where undefined."""
+    """All quantities by their definitions; groups are sorted, undefined values are NaN."""
 
     def __init__(self, case: Case, stand_in: float | None, fold: Any) -> None:
         weights = np.ones(case.y.size) if case.weights is None else case.weights
@@ -199,14 +199,14 @@ class Truth:
         return _ratio(self._concordant[across].sum(), self._pairs[across].sum())
 
     def _cross_difference(self) -> float:
-        """Within folds, both cross AUCs may lack pairs though the groups have their own."""
+        """Skip groups without pairs in both directions, which occur within folds."""
         defined = ~np.isnan(self.auc)
         gaps = np.abs(self.matrix - self.matrix.T)[np.ix_(defined, defined)]
         gaps = gaps[~np.isnan(gaps) & ~np.eye(len(gaps), dtype=bool)]
         return gaps.max() if gaps.size else NAN
 
     def _tau(self) -> float:
-        """The variance of a group's AUC is that of a mean over independent folds."""
+        """Use the variance of a weighted mean over independent folds for each group's AUC."""
         pos, neg = self._rows
         squares, totals = np.zeros((2, len(self.labels)))
         for fold in np.unique(self._fold):
@@ -216,16 +216,17 @@ class Truth:
                 weights = self._weights[mine & pos], self._weights[mine & neg]
                 groups.append((self._wins[np.ix_(a, b)], *weights))
             in_fold = np.array([above.sum() * below.sum() for _, above, below in groups])
-            # A group without pairs in the fold is not in its AUC.
+            # A group without pairs in the fold has no variance there.
             squares += np.where(in_fold > 0, in_fold**2 * shared_variances(groups), 0.0)
             totals += in_fold
         return reml_tau(self.auc, _ratio(squares, totals**2))
 
     def _bound(self, averaged, other) -> float:
-        """How far pooled can be from the average by `averaged`, by Kolmogorov distances.
+        """Bound the difference of the pooled AUC and the average weighted by `averaged` rows.
 
-        The sum over groups of their share of `averaged` times the distance of their `other`
-        rows' score distribution from that of all `other` rows, 1 where a group has none.
+        The bound is a sum over groups: the group's share of the `averaged` rows, times the
+        Kolmogorov distance between the scores of its `other` rows and of all `other` rows. The
+        distance of a group without `other` rows counts as 1.
         """
         if not averaged.any() or not other.any():
             return NAN
@@ -240,13 +241,13 @@ class Truth:
 
 
 def _ratio(numerator: Any, denominator: Any) -> Any:
-    """NaN where the denominator is 0."""
+    """Return the quotient; NaN if the denominator is 0."""
     full = np.full(np.shape(denominator), NAN)
     return np.divide(numerator, denominator, out=full, where=np.greater(denominator, 0))[()]
 
 
 def bias_score(pooled, auc, concordant, pairs) -> float:
-    """Mean of the pooled AUC and three means of the power -5: within, and with other groups."""
+    """Return the mean of the pooled AUC and the generalized means of three bias AUCs."""
     across = ~np.eye(len(pairs), dtype=bool)
     with np.errstate(invalid="ignore", divide="ignore"):
         bnsp, bpsn = ((concordant * across).sum(i) / (pairs * across).sum(i) for i in (1, 0))
@@ -259,7 +260,7 @@ def bias_score(pooled, auc, concordant, pairs) -> float:
 
 
 def unbiased_variance(wins, above, below) -> float:
-    """Squared AUC minus the mean product of comparisons without a common row."""
+    """Return the squared AUC minus the mean product of two comparisons without a common row."""
     if above.size < 2 or below.size < 2:
         return NAN
     weighted = above[:, None] * wins * below
@@ -272,7 +273,7 @@ def unbiased_variance(wins, above, below) -> float:
 
 
 def signed_tau(auc, variances) -> float:
-    """Root, with its sign, of the variance of AUCs that their own variances do not explain."""
+    """Return the signed root of the variance of the AUCs minus their mean sampling variance."""
     kept = ~np.isnan(variances)
     if kept.sum() < 2:
         return NAN
@@ -281,15 +282,15 @@ def signed_tau(auc, variances) -> float:
 
 
 def has_two_rows(above, below) -> bool:
-    """Whether each class has two rows, of weights that make 1.5 effective rows or more."""
+    """Return whether each class has two rows and an effective sample size of at least 1.5."""
     return all(w.size > 1 and w.sum() ** 2 >= 1.5 * (w**2).sum() for w in (above, below))
 
 
 def shared_variances(groups) -> np.ndarray:
-    """Variances of AUCs from pooled variances of placements; NaN with one row of a class.
+    """Return variances of AUCs from pooled placement values; NaN with one row of a class.
 
-    `groups` has for each group its matrix of comparisons and the weights of both classes. A
-    variance of 0 is replaced by the group's own one, of which 0 is replaced by its upper bound.
+    `groups` has the matrix of comparisons and the weights of both classes of each group. The
+    group's own variance replaces a variance of 0. An upper bound replaces an own variance of 0.
     """
     rows, sizes, own = [], [], []
     for wins, above, below in groups:
@@ -323,9 +324,10 @@ def shared_variances(groups) -> np.ndarray:
 
 
 def restricted_deviance(tau, auc, variances) -> np.ndarray:
-    """Minus twice the log density of differences between groups, for each tau, up to a constant.
+    """Return minus twice the restricted log likelihood for each tau, up to a constant.
 
-    The groups' mean does not change these differences.
+    The restricted likelihood is the density of the differences between groups, which do not depend
+    on the mean of the groups.
     """
     contrasts = np.eye(auc.size)[1:] - np.eye(auc.size)[0]
     differences = contrasts @ auc
@@ -337,13 +339,13 @@ def restricted_deviance(tau, auc, variances) -> np.ndarray:
 
 
 def reml_tau(auc, variances) -> float:
-    """The tau from 0 to 1/2 of largest restricted likelihood; NaN below two groups."""
+    """Return the tau from 0 to 1/2 with the largest restricted likelihood; NaN below two groups."""
     kept = ~np.isnan(variances)
     if kept.sum() < 2:
         return NAN
     y, v = auc[kept], variances[kept]
     low, high = 0.0, 0.5
-    for _ in range(12):  # finer and finer around the best of 41
+    for _ in range(12):  # refine the grid around the best of 41 values
         grid = np.linspace(low, high, 41)
         best = int(np.argmin(restricted_deviance(grid, y, v)))
         low, high = grid[max(best - 1, 0)], grid[min(best + 1, 40)]
@@ -351,7 +353,7 @@ def reml_tau(auc, variances) -> float:
 
 
 def kolmogorov(scores, weights, some, others) -> float:
-    """Largest distance between the distribution functions of two sets of rows."""
+    """Return the Kolmogorov distance between the scores of two sets of rows."""
     at = np.unique(scores)
     distribution = [
         (weights[rows] * (scores[rows] <= at[:, None])).sum(axis=1) / weights[rows].sum()
@@ -362,7 +364,7 @@ def kolmogorov(scores, weights, some, others) -> float:
 
 # Random cases ----------------------------------------------------------------------------
 
-# Scores are never 0 and 1 alone, which would look like predicted labels.
+# No scores are only 0 and 1, because these look like predicted labels.
 SCORES = {
     "no ties": lambda rng, n: rng.normal(size=n),
     "many ties": lambda rng, n: rng.normal(size=n).round(1) + 0.05,
@@ -401,12 +403,12 @@ def random_case(
     labels: str | None = None,
     most_groups: int = 50,
 ) -> Case:
-    """Rows with ties, one-class groups and single rows; what is not given is drawn."""
+    """Return rows with ties, one-class groups and single rows; None draws the kind of a column."""
     rng = np.random.default_rng(seed)
     n_groups = int(rng.integers(1, most_groups + 1))
     sizes = np.minimum(rng.geometric(rng.choice([0.1, 0.3, 0.9]), n_groups), 30)
     codes = np.repeat(np.arange(n_groups), sizes)
-    # The prevalence of 0 or 1 makes groups of one class.
+    # A prevalence of 0 or 1 makes groups of one class.
     prevalence = rng.choice([0.0, 0.2, 0.5, 0.8, 1.0], n_groups, p=[0.1, 0.25, 0.3, 0.25, 0.1])
     shift = rng.normal(0, 0.5, n_groups)
     y = (rng.random(codes.size) < prevalence[codes]).astype(int)
@@ -429,21 +431,21 @@ def random_case(
 
 
 def same_number(got: float, expected: float, tolerance: float = 1e-12) -> bool:
-    """Whether both are NaN or they are closer than the tolerance."""
+    """Return whether both numbers are NaN, or differ by at most the tolerance."""
     if math.isnan(got) or math.isnan(expected):
         return math.isnan(got) and math.isnan(expected)
     return abs(got - expected) <= tolerance
 
 
 def same_statistic(name: str, got: float, expected: float) -> bool:
-    """The same number; of tau, which is where a function is largest, the same to 7 digits."""
+    """Return whether statistics agree; tau, the argument of a maximum, to 7 digits only."""
     if name == "tau" and not math.isnan(expected):
         return same_number(got, expected, 1e-7) or same_number(got**2, expected**2, 1e-8)
     return same_number(got, expected)
 
 
 def plain_label(label: Any) -> Any:
-    """A date label as a datetime, however it is kept; others as they are."""
+    """Return a date label of any type as a datetime; return other labels unchanged."""
     if isinstance(label, np.datetime64):
         return label.astype("datetime64[us]").item()
     return label

@@ -1,4 +1,4 @@
-"""The page of an audit, read back as HTML and compared with the audit."""
+"""The page of an audit, parsed as HTML and compared with the audit."""
 
 import base64
 import enum
@@ -23,7 +23,7 @@ from skfedauc.audit.page import Section, page_of
 
 UNDEFINED = "\N{EN DASH}"
 VOID = {"meta", "br", "hr", "img", "input", "link"}
-# What labels could do to a page, its tables and its plots
+# Labels that could break a page, its tables or its plots
 HOSTILE = [
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -44,7 +44,7 @@ HOSTILE = [
 
 
 class Tree(HTMLParser):
-    """The elements of a page, which must be closed in order."""
+    """Parser of a page's elements, which must be closed in order."""
 
     def __init__(self, text):
         super().__init__()
@@ -94,7 +94,7 @@ def words_of(element):
 
 
 def people(n_groups=3, n=600, seed=0, labels=None, weighted=False):
-    """Arguments of an audit; group 0 has one class only if there are more than 3."""
+    """Return arguments of an audit; group 0 lacks a class if there are more than 3 groups."""
     rng = np.random.default_rng(seed)
     group = rng.integers(0, n_groups, n)
     y = rng.integers(0, 2, n)
@@ -148,7 +148,7 @@ AUDITS = {
 
 @pytest.fixture
 def without_plots(monkeypatch):
-    """Drawing takes most of the time."""
+    """Leave out the plots, because drawing takes most of the time."""
     monkeypatch.setattr(page_module.figures, "plots", lambda tables, prefix: [])
 
 
@@ -163,7 +163,7 @@ def shown(request):
 
 @functools.cache
 def drawn_page(name):
-    """An audit, its page with the plots, and the elements of that."""
+    """An audit, its page with plots, and the elements of the page."""
     audit = AUDITS[name]()
     text = page(audit)
     return audit, text, tree_of(text)
@@ -185,7 +185,7 @@ def rows_of(table):
 
 
 def check_cell(cell, expected):
-    """A number is there in full, and its text is that number in short."""
+    """Check that a cell has the full number as its value and the rounded number as its text."""
     text, value = words_of(cell), cell.get("data-value")
     if math.isnan(expected):
         assert (text, value) == (UNDEFINED, "")
@@ -198,7 +198,7 @@ def check_cell(cell, expected):
         assert number == pytest.approx(expected, abs=0.00051)
 
 
-# What is shown ---------------------------------------------------------------------------------
+# Contents --------------------------------------------------------------------------------------
 
 
 def test_tables_have_the_numbers_of_the_audit(shown):
@@ -214,7 +214,7 @@ def test_tables_have_the_numbers_of_the_audit(shown):
         assert len(headings) == n_labels + numbers.shape[1]
         assert len(set(headings)) == len(headings)
         places = [[int(c.get("data-value")) for c in row[:n_labels]] for row in rows_of(table)]
-        # Places tell the groups, which are sorted by their labels.
+        # Sort keys identify the groups, because groups are sorted by label.
         order = sorted(range(len(places)), key=places.__getitem__)
         assert len(order) == part.report.n_groups
         rows = rows_of(table)
@@ -262,7 +262,7 @@ def test_findings_come_first(shown):
     audit, tree = shown
     section = tree.find(".//section[@class='findings']")
     found = [words_of(item) for item in section.iter("li")]
-    # What the p values are adjusted for is said once.
+    # One sentence names the claims that p values are adjusted for.
     last = [words_of(item) for item in section.iter("p")]
     sentences = [" ".join(f.split()) for part in of_sections(audit) for f in part.findings]
     assert set(sentences) == {*found, *last}
@@ -514,10 +514,10 @@ def test_a_page_of_the_ranking_alone_has_no_words_on_rates(monkeypatch):
             y, score, groups=groups, sample_weight=weight, threshold=threshold
         )
         text = words_of(tree_of(page(audit))).lower()
-        # One page has plots; they are the same for all.
+        # Only one page has plots, because the plots of all pages are the same.
         monkeypatch.setattr(page_module.figures, "plots", lambda tables, prefix: [])
         if threshold is None:
-            # Except those of the axes of ROC curves
+            # Axis labels of ROC curves name rates.
             text = re.sub("(true|false) positive rate", "", text)
             assert words.findall(text) == []
         else:

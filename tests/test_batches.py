@@ -1,4 +1,4 @@
-"""ScoreCounts.from_batches: the same as from all rows at once, a few batches at a time."""
+"""ScoreCounts.from_batches gives the counts of all rows, and reads few batches at a time."""
 
 import enum
 import gc
@@ -24,7 +24,7 @@ from skfedauc import GroupAUC, ScoreCounts
 from skfedauc.counts import batches as batches_module
 from skfedauc.counts import score_counts
 
-# Backends and numbers of workers under which everything must be the same.
+# Backends and numbers of workers, which must not change the result.
 WORKERS = [("loky", 1), ("threading", 2), ("loky", 2)]
 every_backend = pytest.mark.parametrize(("backend", "n_jobs"), WORKERS, ids=str)
 # A failure ends the processes, and it takes seconds to start others.
@@ -49,7 +49,7 @@ def rows():
 
 
 def cuts(n, n_batches, seed=0):
-    """Consecutive slices of unequal size."""
+    """Return consecutive slices of unequal size."""
     inner = np.sort(np.random.default_rng(seed).choice(np.arange(1, n), n_batches - 1, False))
     ends = [0, *inner.tolist(), n]
     return [slice(a, b) for a, b in itertools.pairwise(ends)]
@@ -92,7 +92,7 @@ def test_workers_of_the_context(rows, backend):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_many_distinct_scores_are_merged_on_the_way(n_jobs):
-    """More cells than are kept waiting, so that the state is merged several times."""
+    """The batches have more cells than the buffer, so the state is merged several times."""
     rng = np.random.default_rng(1)
     n = 300_000
     rows = {
@@ -130,7 +130,7 @@ def test_tuples_of_two_three_and_four(rows):
     three = ScoreCounts.from_batches(tuples(rows, ["ill", "risk", "site"], slices))
     assert three == whole(rows)
     assert three.groups == ("bern", "oslo", "rome", "va")
-    # Sums of whole numbers do not round, so that even these are equal.
+    # Sums of whole numbers are exact, so even weighted counts are equal.
     four = ScoreCounts.from_batches(tuples(rows, ["ill", "risk", "site", "weight"], slices))
     assert four == whole(rows, weight="weight")
 
@@ -162,7 +162,7 @@ def test_weights_that_round(rows):
 
 
 def test_batches_with_weights_and_without(rows):
-    """Rows without weights weigh 1, as in a merge."""
+    """Rows without weights have weight 1, as in a merge."""
     slices = cuts(5000, 2)
     first = next(tuples(rows, ["ill", "risk", "site", "weight"], slices[:1]))
     last = next(tuples(rows, ["ill", "risk", "site"], slices[1:]))
@@ -187,7 +187,7 @@ def test_one_batch(rows):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_positive_label(rows, n_jobs):
     text = {**rows, "ill": np.where(rows["ill"] == 1, "yes", "no")}
-    # The first batch has rows of one class only, which does not tell the positive one.
+    # The first batch has rows of one class only, so it does not determine the positive class.
     first = np.flatnonzero(rows["ill"] == 0)[:5]
     rest = np.setdiff1d(np.arange(5000), first)
     batches = tuples(text, ["ill", "risk", "site"], [first, rest])
@@ -262,7 +262,7 @@ def test_csv_file_in_chunks(rows, tmp_path):
 
 
 class Watched:
-    """Batches made on the fly; tells how many were read, and how many were alive at most."""
+    """Generator of batches that counts the batches read, and the batches in memory."""
 
     def __init__(self, n_batches, n_rows=50):
         self.sizes = [n_rows] * n_batches
@@ -282,7 +282,7 @@ class Watched:
 
 @every_backend
 def test_few_batches_are_in_memory(backend, n_jobs):
-    """About twice as many as there are workers, however fast batches are counted."""
+    """At most about two batches per worker are in memory, for any speed of counting."""
     gc.collect()
     batches = Watched(300)
     with joblib.parallel_config(backend):
@@ -292,14 +292,14 @@ def test_few_batches_are_in_memory(backend, n_jobs):
 
 
 def test_one_worker_reads_one_batch_after_the_other():
-    """A batch is asked for when the one before it has been counted and let go."""
+    """A batch is read after the previous batch is counted and released."""
     batches = Watched(20)
     ScoreCounts.from_batches(batches)
     assert batches.most_alive <= 1
 
 
 def test_reading_waits_while_counts_are_merged(monkeypatch):
-    """Else what is counted but not merged yet would pile up."""
+    """Otherwise counts that wait for the merge would fill the memory."""
     batches = Watched(400)
     batches.sizes[:3] = [40_000] * 3
     ahead = []
@@ -322,7 +322,7 @@ def test_reading_waits_while_counts_are_merged(monkeypatch):
 
 
 def failing(at, n_batches=10_000):
-    """Batches of which one has a NaN score; far more follow than may be read."""
+    """Batches with a NaN score in one batch; many more follow than may be read."""
     failing.read = 0
     for number in range(n_batches):
         failing.read += 1
@@ -341,7 +341,7 @@ def test_batch_that_fails_is_named_with_its_reason(backend, n_jobs, at):
 
 
 class CannotBeRead(Exception):
-    """Needs more arguments than its message, so that a copy of it cannot be made."""
+    """Error that cannot be copied or unpickled, because its constructor has two arguments."""
 
     def __init__(self, path, reason):
         super().__init__(f"{path}: {reason}")
@@ -444,7 +444,7 @@ def test_batches_that_cannot_be(batches, error, message):
     ],
 )
 def test_names_that_cannot_be(names, error, message):
-    """Told before the first batch is read."""
+    """The error is raised before the first batch is read."""
     batches = Watched(3)
     with pytest.raises(error, match=message):
         ScoreCounts.from_batches(batches, **names)
@@ -453,7 +453,7 @@ def test_names_that_cannot_be(names, error, message):
 
 @pytest.mark.parametrize("name", ["label", "score", "group", "weight"])
 def test_absent_columns_are_named(name):
-    """By the argument that names them, and as columns of the batch."""
+    """The message names the argument, and calls the columns columns of the batch."""
     columns = {"ill": [0, 1], "risk": [0.1, 0.4], "site": ["a", "b"], "w": [1.0, 2.0]}
     renamed = {"label": "ill", "score": "risk", "group": "site", "weight": "w"}
     complete = pd.DataFrame(columns).assign(day=columns[renamed[name]])
@@ -472,7 +472,7 @@ def test_tuples_where_columns_are_named():
 
 
 def test_a_table_instead_of_batches():
-    """Iterating over a DataFrame gives the names of its columns."""
+    """A DataFrame is refused, because iteration gives its column names."""
     with pytest.raises(TypeError, match=r"batch") as failure:
         ScoreCounts.from_batches(TABLE, **NAMES)
     assert "scikit-learn" not in str(failure.value)
@@ -495,7 +495,7 @@ def test_verbose_tells_how_many_batches_are_done(rows, capsys, n_jobs):
     assert told.out == ""
 
 
-# What is kept of a run that ends early ---------------------------------------------------------
+# Checkpoints of runs that end early ------------------------------------------------------------
 
 
 def end_this_process():
@@ -603,7 +603,7 @@ def test_an_interrupt_keeps_what_was_counted(rows, tmp_path, error):
 
 
 def test_a_process_that_ends_has_written_before(rows, tmp_path):
-    """Nothing can be written on SIGKILL: the file is there while batches are counted."""
+    """A killed process cannot write, so the file is written while batches are counted."""
     path = tmp_path / "counted.skfa"
 
     def seen():
@@ -639,7 +639,7 @@ LABELS_KEPT = {
     "periods": lambda g: pd.PeriodIndex(np.where(g == "va", "2020Q1", "2019Q4"), freq="Q-MAR"),
     "instants": lambda g: (
         pd.to_datetime("2020-10-25 00:30").tz_localize("UTC").tz_convert("Europe/Oslo")
-        + pd.to_timedelta((g == "va") * 1, unit="h")  # the hour that comes twice
+        + pd.to_timedelta((g == "va") * 1, unit="h")  # the hour that occurs twice
     ),
     "instants of an offset": lambda g: (
         pd.Timestamp("2020-01-01T00:00-03:30") + pd.to_timedelta((g == "va") * 1, unit="us")
@@ -684,7 +684,7 @@ class Stage(enum.Enum):
     ids=["Enum", "Enum in a tuple", "a time zone without a name"],
 )
 def test_labels_that_are_not_kept(labels, mend, tmp_path):
-    """Told before more than the first round is counted."""
+    """The error is raised in the first round of batches."""
     watched, path = Watched(9, n_rows=2), tmp_path / "counted.skfa"
     rows = ((y, score, labels) for y, score, _ in watched)
     with pytest.raises(TypeError, match=rf"files keep groups labelled by .*{mend}"):

@@ -25,7 +25,7 @@ def weights_of(case):
 
 
 def auc_of(case, positives, negatives):
-    """By scikit-learn, of these rows of the two classes; NaN where a class weighs nothing."""
+    """Return scikit-learn's AUC of these rows; NaN if a class has no weight."""
     rows, weights = positives | negatives, weights_of(case)
     if not weights[positives].sum() or not weights[negatives].sum():
         return np.nan
@@ -33,7 +33,7 @@ def auc_of(case, positives, negatives):
 
 
 def by_definition(case):
-    """Of each group: subgroup, BPSN and BNSP AUC, and both average equality gaps."""
+    """Return subgroup, BPSN and BNSP AUC, and both average equality gaps of each group."""
     weights, pos = weights_of(case), case.y == 1
     labels = sorted({g for g, w in zip(case.groups, weights, strict=True) if w > 0})
     rows = []
@@ -143,7 +143,7 @@ def test_what_cannot_be_done_is_said(call, message):
 
 
 def exact_curve(scores, positive):
-    """Corners of the ROC curve as fractions."""
+    """Return the corners of the ROC curve as fractions."""
     corners = [(Fraction(0), Fraction(0))]
     for score in sorted(set(scores.tolist()), reverse=True):
         reached = scores >= score
@@ -157,7 +157,7 @@ def exact_curve(scores, positive):
 
 
 def exact_height(corners, fpr):
-    """Height of the curve at a rate that is no corner's."""
+    """Return the height of the curve at a false positive rate between two corners."""
     for (a, low), (b, high) in itertools.pairwise(corners):
         if a < fpr < b:
             return low + (fpr - a) / (b - a) * (high - low)
@@ -165,7 +165,10 @@ def exact_height(corners, fpr):
 
 
 def exact_area(one, other):
-    """Between two corners both are straight: two heights tell the line, and the crossing."""
+    """Return the area between two curves, which are straight lines between adjacent corners.
+
+    Two heights between the corners determine the lines and their crossing.
+    """
     area = Fraction(0)
     for a, b in itertools.pairwise(sorted({x for x, _ in one + other})):
         third, width = (b - a) / 3, b - a
@@ -261,7 +264,7 @@ def test_resamples_tell_chance_from_difference():
 
 
 def test_resamples_of_equal_curves_reject_no_more_than_they_should():
-    """The chance of 16 or more rejections of 120 at 5 % is below 0.1 %."""
+    """At a level of 5 %, 16 or more of 120 tests reject with probability below 0.1 %."""
     rejected = 0
     for seed in range(120):
         devices = make_group_scores(
@@ -285,7 +288,7 @@ def test_adjustment_for_many_groups():
 
 @pytest.mark.parametrize(("digits", "limit"), [(9, 0.12), (0, 0.12), (None, 0.35)])
 def test_what_chance_makes_of_areas_between_tied_curves(digits, limit):
-    """The mean of the areas found, had the groups one curve; of two scores, too much at most."""
+    """The expected area is near the mean area of equal groups, or larger with two scores."""
     rng = np.random.default_rng(0)
     found, expected = [], []
     for seed in range(60):

@@ -1,4 +1,4 @@
-"""Labels of classes that score counts carry, so that a misspelled pos_label is found."""
+"""Class labels in score counts, which reveal a misspelled pos_label."""
 
 import decimal
 import itertools
@@ -35,7 +35,7 @@ def merged(parts, way):
 
 WAYS = ["merge", "+", "tree", "pickle"]
 
-# Devices that do not go together, and what the error says.
+# Devices whose counts cannot be merged, with the error message
 CONFLICTS = {
     "misspelled, one class a device": (
         [(["yes"] * 2, "Yes"), (["no"] * 2, "Yes")],
@@ -96,7 +96,7 @@ def test_devices_that_do_not_go_together(name, way):
 )
 @pytest.mark.parametrize("way", WAYS)
 def test_devices_that_do(devices, way):
-    """Batches of one class are no reason for a warning, which would be an error here."""
+    """Batches of one class cause no warning; a warning would fail the test."""
     parts = [device(*labels, pos_label=pos_label) for labels, pos_label in devices]
     wholes = [merged(list(order), way) for order in itertools.permutations(parts)]
     assert all(whole == wholes[0] for whole in wholes)
@@ -160,7 +160,7 @@ def test_labels_that_cannot_be_are_not_loaded(classes):
         counts.__reduce__()[0](counts.cells, counts.labels, (0, (), classes))
 
 
-# A warning before it is certain ----------------------------------------------------------------
+# Warnings about a possible misspelling ---------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ def test_reports_of_one_label_name_it():
 
 
 def test_other_reports_do_not():
-    """Where some rows are positive, or of unknown labels."""
+    """Reports do not name the label if some rows are positive, or if labels are unknown."""
     one = device("no", "no", pos_label="yes")
     for counts in (
         one + ScoreCounts.from_counts(["b"], [0.5], [0], [2]),

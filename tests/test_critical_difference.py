@@ -1,6 +1,6 @@
-"""Critical differences by simulation, and candidates by the definition of the test.
+"""Critical differences against simulations, and candidates against the definition of the test.
 
-Nothing here is compared with the package itself, except where two calls must agree.
+Expected values do not come from the package, except where two calls must agree.
 """
 
 import functools
@@ -53,13 +53,13 @@ uniform_difference = functools.partial(auc_critical_difference, distribution="un
 
 
 def variance_of(critical, correlation=0.0, quantile=Z):
-    """Variance of an AUC that a critical difference at 95 % comes from."""
+    """Return the variance of an AUC that belongs to a 95 % critical difference."""
     return (critical / quantile) ** 2 / 2 / (1 - correlation)
 
 
-# The exact way -----------------------------------------------------------------------------------
+# Exact variances ---------------------------------------------------------------------------------
 
-# Variance of the AUC and critical, to the digits that are written: AUC, positives, negatives.
+# Variance of the AUC and critical difference by AUC, number of positives and number of negatives.
 KNOWN = {
     (0.8, 10, 990): (0.0014329966329966, 0.1049266177464),
     (0.8, 500, 500): (0.0002135466666667, 0.0405050793431),
@@ -76,7 +76,7 @@ def test_known_values_of_the_universe(case, known):
 
 
 def variance_of_universe(auc, m, n):
-    """By the formula as it is published."""
+    """Return the variance by the published formula."""
     a = 2 * auc - 1
     q1, q2 = (1 + 2 * a) / 3, (1 + a + a**2) / 3
     return (auc * (1 - auc) + (m - 1) * (q1 - auc**2) + (n - 1) * (q2 - auc**2)) / (m * n)
@@ -92,7 +92,7 @@ def test_variance_in_the_universe(auc, m, n):
 @pytest.mark.parametrize("auc", [0.02, 0.3, 0.5, 0.7, 0.8, 0.9, 0.999])
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 40), (40, 1), (10, 990), (300, 200)])
 def test_variance_of_normal_scores(auc, m, n):
-    """The probability that two positives outrank a negative, by integrating over the negative."""
+    """The expected variance integrates P(two positives outrank a negative) over the negative."""
     separation = math.sqrt(2) * stats.norm.ppf(auc)
     q, _ = integrate.quad(
         lambda x: stats.norm.pdf(x) * stats.norm.cdf(separation - x) ** 2,
@@ -107,7 +107,7 @@ def test_variance_of_normal_scores(auc, m, n):
 
 
 def unbiased_variance(y, scores, m, n):
-    """From all pairs of pairs of rows, for test sets of m positives and n negatives."""
+    """Return the variance for m positives and n negatives, from all pairs of pairs of rows."""
     h = comparisons(scores[y == 1], scores[y == 0])
     i, j = h.shape
     both, same_negative, same_positive, none = [], [], [], []
@@ -146,7 +146,7 @@ def test_variance_from_rows(seed):
 
 
 def test_rows_of_the_universe_have_its_critical_difference():
-    """With many rows the estimate is the population value."""
+    """With many pilot rows the critical difference equals the population value."""
     rng = np.random.default_rng(0)
     y = np.repeat([1, 0], [20_000, 30_000])
     even = rng.random(y.size)
@@ -193,7 +193,7 @@ def test_normal_scores_are_symmetric():
     )
 
 
-# The figures that the documentation gives --------------------------------------------------------
+# Numbers in the documentation --------------------------------------------------------------------
 
 
 def test_critical_difference_of_normal_scores_next_to_the_universe():
@@ -205,8 +205,8 @@ def test_critical_difference_of_normal_scores_next_to_the_universe():
         assert both[0] / both[1] == pytest.approx(ratio, abs=0.005)
 
 
-# Critical differences in per cent, simulated with test sets of random rows and class counts:
-# by number of rows and AUC, at prevalences of 1, 5 and 20 %. The simulation is off by 2 to 3 %.
+# Critical differences in percent, simulated with test sets of random rows and class counts, by
+# number of rows and AUC, at prevalences of 1, 5 and 20 %. The simulation error is 2 to 3 %.
 PREVALENCES = (0.01, 0.05, 0.2)
 SIMULATED = {
     (1000, 0.7): (16.18, 7.34, 4.71),
@@ -230,7 +230,7 @@ CASES = [
 def test_table_of_simulated_critical_difference(n, auc, prevalence, simulated):
     m = round(n * prevalence)
     ratio = uniform_difference(auc, m, n - m) / simulated
-    # With ten positives on average their random number adds to the critical.
+    # With ten positives on average, their random number increases the critical difference.
     assert (0.92 if m == 10 else 0.97) < ratio < 1.03
 
 
@@ -238,7 +238,7 @@ def test_table_of_simulated_critical_difference(n, auc, prevalence, simulated):
 def test_table_of_simulated_critical_difference_with_random_class_counts(
     n, auc, prevalence, simulated
 ):
-    """The variance at each number of positives, weighted by how probable two of them are."""
+    """Average over the numbers of positives of both test sets, weighted by their probability."""
     low, high = stats.binom.interval(1 - 1e-4, n, prevalence)
     counts = np.arange(max(low, 1), high + 1)
     variance = np.array([variance_of(uniform_difference(auc, int(m), int(n - m))) for m in counts])
@@ -281,12 +281,12 @@ def test_critical_difference_by_simulation_in_plain_numpy(scores, m, n, method):
     critical = auc_critical_difference(
         0.8, m, n, distribution=scores, method=method, random_state=0
     )
-    # Two standard errors of such a quantile, of one simulation or two
+    # Two standard errors of a simulated quantile
     assert critical == pytest.approx(expected, rel=0.04)
 
 
 def test_critical_difference_where_differences_are_not_normal():
-    """Near an AUC of 1 with few positives, simulated differences reach further."""
+    """With an AUC near 1 and few positives, the simulated critical difference is larger."""
     rng = np.random.default_rng(1)
     m, n, separation = 3, 97, math.sqrt(2) * stats.norm.ppf(0.98)
     drawn = aucs(rng.normal(separation, 1, (20_000, m)), rng.normal(size=(20_000, n)))
@@ -330,13 +330,13 @@ SCORES = {
     [(0.25, 40, 160), (0.5, 10, 190), (0.75, 40, 160), (0.95, 10, 190), (0.95, 40, 160)],
 )
 def test_critical_difference_of_correlated_aucs_by_simulation(scores, correlation, m, n):
-    """Their differences shrink as those of variables of that correlation do."""
+    """Correlation reduces the critical difference by the factor sqrt(1 - correlation)."""
     settings = {"distribution": scores, "correlation": correlation}
     auc = 0.8 if isinstance(scores, str) else None
     critical = auc_critical_difference(
         auc, m, n, method="simulate", random_state=0, n_simulations=8000, **settings
     )
-    # At .95 hardly a positive of ten scores differently, and differences are not normal.
+    # At .95, nearly all of ten positives have equal scores in both models: not normal.
     low, high = (0.95, 1.06) if correlation < 0.9 else (0.97, 1.3)
     assert low < critical / auc_critical_difference(auc, m, n, **settings) < high
 
@@ -345,7 +345,7 @@ def test_critical_difference_of_correlated_aucs_by_simulation(scores, correlatio
 @pytest.mark.parametrize("correlation", [0.3, 0.9])
 @pytest.mark.parametrize(("m", "n"), [(1, 5), (30, 10)])
 def test_correlation_of_models_that_share_some_scores(name, correlation, m, n):
-    """What is promised of the share of rows that score the same, in plain numpy."""
+    """Simulate the correlation that the share of equal scores is chosen for, in plain numpy."""
     rng = np.random.default_rng(5)
     population = module._population(0.8, name)
     same = population.drawn.share_of_same_scores(m, n, correlation)
@@ -384,7 +384,7 @@ def test_many_test_sets_are_fast():
 
 
 def test_predicted_labels_are_told_of_once():
-    """Scores that are labels are a user's affair; test sets drawn from them are not."""
+    """Scores that are labels cause one warning; test sets drawn from them cause none."""
     y = np.array([0, 0, 0, 1, 1, 1])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -395,7 +395,7 @@ def test_predicted_labels_are_told_of_once():
 
 
 def test_models_on_the_same_rows_are_closer_than_on_independent_ones():
-    """Two equally good models that share part of what they know."""
+    """Two equally good models with correlated scores."""
     rng = np.random.default_rng(4)
     m, n, n_sets = 60, 90, 400
     y = np.arange(m + n) < m
@@ -424,11 +424,11 @@ def test_models_on_the_same_rows_are_closer_than_on_independent_ones():
         (paired, auc_critical_difference(center, m, n, correlation=correlation, **settings)),
     ):
         assert np.mean(differences > critical) == pytest.approx(0.05, abs=0.03)
-    # Without the correlation critical is taken for larger than it is.
+    # The critical difference without the correlation is too large.
     assert np.mean(paired > auc_critical_difference(center, m, n, **settings)) < 0.02
 
 
-# What cannot be asked ----------------------------------------------------------------------------
+# Invalid arguments -------------------------------------------------------------------------------
 
 ROWS = ([0, 0, 1, 1], [0.1, 0.5, 0.3, 0.6])
 
@@ -508,7 +508,7 @@ def test_what_cannot_be_asked(arguments, error, message, method):
 
 
 def results(scores, *, name="score", params=None):
-    """What a search keeps of candidates with these scores in each split."""
+    """Return ``cv_results_`` of candidates with these scores by split."""
     scores = np.array(scores, float)
     return {
         "params": params or [{"C": 2.0**i} for i in range(len(scores))],
@@ -519,7 +519,7 @@ def results(scores, *, name="score", params=None):
 
 
 def by_definition(scores, test_fraction):
-    """Mean difference to the best, standard error, p value and adjusted one, in plain loops."""
+    """Return mean difference from the best, standard error and both p values, by plain loops."""
     means = [statistics.fmean(row) for row in scores]
     best = max(range(len(scores)), key=lambda i: (means[i], -i))
     rows = {}
@@ -572,7 +572,7 @@ def test_small_report():
     assert report.index.tolist() == [1, 2, 0]
     assert report["tied"].tolist() == [True, True, False]
     assert report["tied"].dtype == bool
-    # The differences of candidate 0 are -.20, -.20, -.23: mean -.21, variance .0003.
+    # The differences of candidate 0 are -.20, -.20 and -.23: mean -.21, variance .0003.
     row = report.loc[0]
     assert row["difference"] == pytest.approx(-0.21)
     assert row["standard_error"] == pytest.approx(math.sqrt((1 / 3 + 1 / 2) * 0.0003))
@@ -740,7 +740,7 @@ def test_share_of_test_rows_is_that_of_the_splits(cv):
 
 
 class Purged(KFold):
-    """Trains on fewer rows than the folds leave."""
+    """Splitter that uses only half of the training rows of each fold."""
 
     def split(self, X, y=None, groups=None):
         for train, test in super().split(X, y, groups):
@@ -760,13 +760,13 @@ UNCERTAIN = {
 @pytest.mark.parametrize("name", UNCERTAIN)
 def test_share_of_test_rows_has_to_be_given_where_it_is_not_certain(name):
     search = searched(UNCERTAIN[name])
-    with pytest.raises(ValueError, match=rf"split of cv={name} .* not known: .*test_fraction="):
+    with pytest.raises(ValueError, match=rf"test set of cv={name} is not known: .*test_fraction="):
         compare_candidates(search, "score")
     assert compare_candidates(search, "score", test_fraction=0.3).attrs["test_fraction"] == 0.3
 
 
 def test_share_of_test_rows_is_not_in_the_results():
-    with pytest.raises(ValueError, match=r"do not contain the share of rows .*0\.2 for 5"):
+    with pytest.raises(ValueError, match=r"do not contain the share of the rows .*0\.2 for 5"):
         compare_candidates(searched(3).cv_results_, "score")
 
 
@@ -817,11 +817,11 @@ def test_halving_search():
         compare_candidates(search.fit(X[["x"]], Y), "score")
 
 
-# How often equally good pipelines differ ----------------------------------------------------------
+# Error rates with equally good pipelines ----------------------------------------------------------
 
 
 def table_of_equal_pipelines(rng, n_candidates, cv, n_rows=120, n_features=4):
-    """Scores of linear classifiers, each with features of its own that are equally informative."""
+    """Return results of linear classifiers, each with its own, equally informative features."""
     y = np.repeat([0, 1], n_rows // 2)
     common = rng.normal(size=(n_rows, 1, n_features))
     own = rng.normal(size=(n_rows, n_candidates, n_features))
@@ -836,7 +836,7 @@ def table_of_equal_pipelines(rng, n_candidates, cv, n_rows=120, n_features=4):
 
 
 def told_apart(n_candidates, cv, test_fraction, n_searches):
-    """Shares of searches in which some candidate is not tied: adjusted, not adjusted, plain t."""
+    """Return the share of searches with an untied candidate: adjusted, unadjusted, plain t test."""
     rng = np.random.default_rng(0)
     counts = np.zeros(3)
     for _ in range(n_searches):

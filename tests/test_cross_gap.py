@@ -1,4 +1,4 @@
-"""Whether a model favors groups: tests and limits of xAUC disparities."""
+"""Tests and confidence limits of xAUC disparities."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from skfedauc.inference.cross_gap import cross_gaps
 
 
 def rows_of(seed, weighted=False):
-    """Labels, scores of few values, three groups and weights."""
+    """Return labels, scores with ties, three groups and weights."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(60, 250))
     y, group = rng.integers(0, 2, n), rng.integers(0, 3, n)
@@ -20,7 +20,7 @@ def rows_of(seed, weighted=False):
 
 
 def delong_by_hand(positives, negatives, weights):
-    """AUC and DeLong's variance, from the placements of every row."""
+    """Return the AUC and DeLong's variance, from the placement values of all rows."""
     wins = comparisons(positives, negatives)
     share = [w / w.sum() for w in weights]
     auc = share[0] @ wins @ share[1]
@@ -32,7 +32,7 @@ def delong_by_hand(positives, negatives, weights):
 
 
 def error_by_hand(y, score, group, weight, g):
-    """Disparity and standard error of a group."""
+    """Return the disparity of a group and its standard error."""
     mine, positive = group == g, y == 1
     sides = [(mine & positive, ~mine & ~positive), (~mine & positive, mine & ~positive)]
     one, other = (delong_by_hand(score[p], score[n], (weight[p], weight[n])) for p, n in sides)
@@ -111,9 +111,9 @@ def test_a_perfect_model_favors_none():
 
 @pytest.mark.parametrize("shift", [0.0, 1.0])
 def test_limits_hold_as_often_as_they_say(shift):
-    """Limits of five groups at once: that they fail in 22 of 200 runs has a chance below 0.1 %.
+    """The simultaneous limits of five groups fail in 22 of 200 runs with probability < 0.1 %.
 
-    The true disparity is that of many rows.
+    The true disparity is computed from many rows.
     """
     shifts = (0.0, shift, 0.0, 0.0, 0.0)
 

@@ -1,4 +1,4 @@
-"""cross_validate_group_auc: what a plain loop with scikit-learn gives, and no rows kept."""
+"""cross_validate_group_auc equals a plain loop with scikit-learn, and returns no rows."""
 
 import re
 import warnings
@@ -57,7 +57,7 @@ MODEL = LogisticRegression()
 
 
 def make_data(n=200, n_groups=4, seed=0, digits=1):
-    """Coarse features, so that scores tie; groups of unequal size and prevalence."""
+    """Rows with rounded features, so that scores tie, and groups of unequal size and prevalence."""
     rng = np.random.default_rng(seed)
     site = rng.choice(n_groups, n, p=np.arange(3, 3 + n_groups) / sum(range(3, 3 + n_groups)))
     X = rng.normal(size=(n, 2)).round(digits)
@@ -73,7 +73,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def smooth():
-    """No two scores are so close that the rounding of sums would tie them."""
+    """Rows whose scores differ by more than rounding error, so that none tie."""
     return make_data(digits=12)
 
 
@@ -83,11 +83,11 @@ def routing():
         yield
 
 
-# What must come out --------------------------------------------------------------------------
+# Expected results ----------------------------------------------------------------------------
 
 
 def plain_loop(model, X, y, splits, **fit_params):
-    """Test rows and their scores, fold by fold."""
+    """Return the test rows of each fold and their scores."""
     folds = []
     for train, test in splits:
         cut = {name: np.asarray(values)[train] for name, values in fit_params.items()}
@@ -105,7 +105,7 @@ def rows_of(X, rows):
 
 
 def cases_of(folds, y, groups, weights=None):
-    """The rows of each fold as a case of the oracle."""
+    """Return the rows of each fold as an oracle case."""
     return [
         Case(y[test], score, [groups[i] for i in test], None if weights is None else weights[test])
         for test, score in folds
@@ -123,20 +123,20 @@ def together(cases):
 
 
 def within_folds(cases, stand_in=None):
-    """By brute force over the pairs in the same fold."""
+    """Return the expected results from all pairs of rows in the same fold."""
     fold = np.repeat(np.arange(len(cases)), [case.y.size for case in cases])
     return all_pairs(together(cases), stand_in, fold)
 
 
 def quietly(report, name):
-    """A statistic; tests of their own see to the warnings."""
+    """Return a statistic without warnings, which other tests check."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         return report.statistic(name)
 
 
 def check_report(report, truth, names=STATISTICS):
-    """Every statistic of a report, and its tables."""
+    """Check the statistics and the tables of a report."""
     assert list(report.counts.groups) == truth.labels
     assert_allclose(report.by_group["auc"], truth.auc, rtol=0, atol=1e-12)
     assert report.by_group["n_positives"].tolist() == truth.n_positives.tolist()
@@ -161,7 +161,7 @@ def check_within_folds(report, cases, stand_in=None, names=STATISTICS):
 
 
 def check_fold_effect(effect, cases):
-    """Folds as groups, by the oracle for groups."""
+    """Check the fold effect: to the oracle, folds are groups."""
     case = together(cases)
     fold = [number for number, c in enumerate(cases) for _ in c.y]
     truth = all_pairs(case._replace(groups=fold))
@@ -175,7 +175,7 @@ def check_fold_effect(effect, cases):
 
 
 def check_result(result, cases):
-    """All that a result offers, from the rows of its folds."""
+    """Check all parts of a result against the rows of its folds."""
     assert len(result.folds) == len(cases)
     for fold, case in zip(result.folds, cases, strict=True):
         check_report(fold, all_pairs(case))
@@ -256,7 +256,7 @@ def test_default_folds_are_five_within_groups(data):
 
 
 def test_number_of_folds(data):
-    """A number means as many folds of the default kind."""
+    """An int is the number of folds of the default splitter."""
     X, y, site = data
     folds = WithinGroupStratifiedKFold(4).split(X, y, site)
     cases = cases_of(plain_loop(MODEL, X, y, folds), y, site)
@@ -285,7 +285,7 @@ def test_estimator_is_cloned(data):
     assert not hasattr(model, "classes_")
 
 
-# Groups that a model has not seen ----------------------------------------------------------------
+# Groups without training rows --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -308,7 +308,7 @@ def test_splitters_by_groups_get_these(data, cv):
 
 
 def test_leave_one_group_out(data):
-    """Each fold is one group: no gaps in a fold, and no pairs across groups within one."""
+    """Each fold holds one group, so a fold has neither gaps nor pairs of different groups."""
     X, y, site = data
     result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=LeaveOneGroupOut())
     assert result.by_fold["difference"].isna().all()
@@ -358,7 +358,7 @@ def test_splitter_that_names_columns_is_given_no_groups(data):
 
 
 class OneFold:
-    """A splitter of nobody's, with groups in its signature."""
+    """A splitter without a base class, with groups in its signature."""
 
     def split(self, X, y=None, groups=None):
         assert groups is not None
@@ -390,7 +390,7 @@ def test_group_that_is_absent_from_a_fold(data):
 
 @pytest.fixture(scope="module")
 def rare():
-    """Many small groups, of which some lack a class in a fold or altogether."""
+    """Many small groups; some lack a class in a fold or in all folds."""
     X, y, _ = make_data(150, seed=3)
     rng = np.random.default_rng(3)
     site = np.append(rng.integers(0, 25, 148), [90, 91])
@@ -440,7 +440,7 @@ def test_a_number_stands_in_for_undefined_groups(rare, stand_in):
 
 
 def test_within_folds_reads_as_a_report(data):
-    """What it prints is what it says when asked."""
+    """The report of pairs within folds prints the values that its methods return."""
     X, y, site = data
     report = cross_validate_group_auc(MODEL, X, y, groups=site).within_folds
     assert isinstance(report, GroupAUC)
@@ -452,7 +452,7 @@ def test_within_folds_reads_as_a_report(data):
 
 
 def test_folds_of_one_class(data):
-    """Rows of one class in a test fold have no pairs; those of the others count."""
+    """A test fold of one class has no pairs; the pairs of the other folds count."""
     X, y, site = data
     ill = np.flatnonzero(y == 1)[:10]
     rest = np.setdiff1d(np.arange(y.size), ill)
@@ -465,7 +465,7 @@ def test_folds_of_one_class(data):
 
 
 def test_fold_whose_test_rows_all_weigh_nothing(data):
-    """It keeps its place among the folds."""
+    """The fold has its position in all tables, with NaN."""
     X, y, site = data
     splits = list(StratifiedKFold(3).split(X, y))
     weights = np.ones(y.size)
@@ -558,7 +558,7 @@ def test_routing_reaches_workers(routing, data):
 
 
 class Noted(ClassifierMixin, BaseEstimator):
-    """Keeps what fit was given; scores by the first column."""
+    """Classifier that stores the arguments of fit; its scores are the first column."""
 
     def fit(self, X, y, bonus=None, rate=1, names=None):
         self.classes_ = np.unique(y)
@@ -651,7 +651,7 @@ def expected(smooth):
 
 
 def same_results(result, expected):
-    """The same numbers, whatever the groups are called."""
+    """Check that two results are equal except for the group labels."""
     pd.testing.assert_frame_equal(result.by_fold, expected.by_fold)
     pd.testing.assert_series_equal(result.over_folds.statistics(), expected.over_folds.statistics())
     pd.testing.assert_series_equal(
@@ -682,7 +682,7 @@ def test_groups_from_columns_that_the_pipeline_drops(smooth, expected, frame, gr
 
 
 class PolarsFeatures(BaseEstimator):
-    """Takes the features out of a polars frame; older ColumnTransformers cannot."""
+    """Select the features of a polars DataFrame, which older ColumnTransformers do not support."""
 
     def fit(self, X, y=None):
         self.fitted_ = True
@@ -737,7 +737,7 @@ def test_series_is_aligned_with_the_index_of_x(smooth, expected):
     ids=["str", "object", "series", "polars", "pyarrow", "bool", "list", "signs", "5 and 6"],
 )
 def test_y_of_every_kind(smooth, expected, make):
-    """The positive class is the last of classes_."""
+    """The positive class is ``classes_[1]``."""
     X, y, site = smooth
     model = make_pipeline(StandardScaler(), LogisticRegression())
     result = cross_validate_group_auc(model, X, make(y), groups=site, cv=expected[1])
@@ -753,11 +753,11 @@ def test_x_of_other_kinds(smooth, make):
     check_result(result, cases)
 
 
-# The mistake -------------------------------------------------------------------------------------
+# The AUC of pooled out-of-fold scores ------------------------------------------------------------
 
 
 def test_pooling_scores_of_different_models_is_below_chance_on_noise():
-    """What the docstring says about 30 rows of each class in ten folds."""
+    """Check the numbers in the docstring: 30 rows of each class in ten folds."""
     effects = []
     for seed in range(30):
         rng = np.random.default_rng(seed)
@@ -798,7 +798,7 @@ def test_verbose_tells_how_many_folds_are_done(data, capsys):
 
 
 class FailsOn(LogisticRegression):
-    """Fails in fit where a row of this number is among the training rows."""
+    """Classifier whose fit fails if this row is among the training rows."""
 
     def __init__(self, row=0):
         super().__init__()
@@ -826,7 +826,7 @@ def test_fold_that_fails_raises_its_error(backend, n_jobs):
 
 
 class ScoresNot(LogisticRegression):
-    """Fails where the first test row has this number."""
+    """Classifier whose scoring fails if this row is the first test row."""
 
     def __init__(self, row=0):
         super().__init__()
@@ -851,7 +851,7 @@ def test_folds_that_fail_are_left_out_if_asked_for(model, category, message):
     y, site = np.arange(30) % 2, np.arange(30) // 2 % 3
     tests = np.array_split(np.arange(30), 3)
     splits = [(np.setdiff1d(np.arange(30), test), test) for test in tests]
-    # Row 3 is a training row of one fold, and row 10 the first test row of it.
+    # Row 3 is a training row of one fold only; row 10 is the first test row of one fold only.
     splits[0] = (np.arange(15, 30), tests[0])
     splits[2] = (np.arange(10, 20), tests[2])
     with pytest.warns(category, match=message):
@@ -962,7 +962,7 @@ def test_positive_label(routing, data, classes, pos_label):
 
 
 def scored(model, X, y, site, splits, scorer):
-    """The same by scikit-learn's cross_validate and the scorers."""
+    """Return the result of scikit-learn's cross_validate with a scorer."""
     return cross_validate(model, X, y, cv=splits, scoring=scorer, params={"groups": site})
 
 
@@ -1138,7 +1138,7 @@ def test_rows_that_are_tested_several_times_have_no_known_noise(devices):
 
 
 class Decides(ClassifierMixin, BaseEstimator):
-    """Has no scores."""
+    """Classifier without scores."""
 
     def fit(self, X, y):
         raise AssertionError("it is refused before it is fitted")
@@ -1152,8 +1152,8 @@ class Decides(ClassifierMixin, BaseEstimator):
     [
         (
             LinearRegression(),
-            r"LinearRegression\(\) has no decision_function and no predict_proba\. A regressor "
-            r"predictions of a regressor, pass response_method='predict'",
+            r"LinearRegression\(\) has no decision_function and no predict_proba\. To rank rows by "
+            r"the predictions of a regressor, pass response_method='predict'",
         ),
         (Decides(), r"Decides\(\) has no .* without scores, pass response_method='predict'"),
         (make_pipeline(StandardScaler(), Decides()), r"Pipeline\(.*Decides\(\)\)\]\) has no "),
@@ -1182,7 +1182,7 @@ def test_what_ranks_once_it_is_fitted_is_not_refused():
 
 
 def folds_result(n_folds, scores_of, n_groups=2):
-    """A result of folds that have scores of their own, 6 positives and 12 negatives a group."""
+    """Return a result with 6 positives and 12 negatives per group and fold."""
     y = np.tile(np.arange(18) < 6, n_folds * n_groups)
     fold = np.repeat(np.arange(n_folds), 18 * n_groups)
     group = np.tile(np.repeat(np.arange(n_groups), 18), n_folds)
@@ -1192,12 +1192,12 @@ def folds_result(n_folds, scores_of, n_groups=2):
 
 
 def apart(y):
-    """Scores that separate the classes."""
+    """Return scores that separate the classes."""
     return y + np.arange(y.size) % 18 / 100
 
 
 def test_perfect_folds_have_the_limits_of_their_independent_pairs():
-    """All K G groups are perfect with a probability of A ** (6 K G) at most: one AUC for all."""
+    """If all true AUCs are A, all K G groups are perfect with probability at most A ** (6 K G)."""
     for n_groups in (1, 2):
         table = folds_result(4, apart, n_groups).confidence_intervals()
         assert (table["value"] == 1.0).all()

@@ -61,7 +61,7 @@ def test_population_values(case, counts):
 
 @pytest.mark.parametrize("case", CASES)
 def test_other_population_values(case):
-    """Each by its definition, over every two devices."""
+    """Compute the population values by their definitions, over all pairs of devices."""
     shifts, separation, (positives, negatives) = (0.3, -1.0, 0.1), 0.7, ([5, 7, 2], [3, 1, 9])
     population = make_group_scores(
         case, positives, negatives, shifts=shifts, separation=separation
@@ -88,7 +88,7 @@ def test_other_population_values(case):
 
 @pytest.mark.parametrize("case", CASES)
 def test_rows_have_the_population_values(case):
-    """All AUCs of many rows are within some four standard errors."""
+    """With many rows, all AUCs are within about four standard errors."""
     sizes = [[10 * n for n in counts] for counts in UNEQUAL]
     devices = make_group_scores(case, *sizes, random_state=1)
     report = GroupAUC.from_predictions(devices.y_true, devices.y_score, groups=devices.groups)
@@ -118,7 +118,7 @@ def test_rows_and_counts():
     assert counts.index.tolist() == [f"device {i}" for i in (1, 2, 3, 4)]
     assert counts[1].tolist() == UNEQUAL[0]
     assert counts[0].tolist() == UNEQUAL[1]
-    # Rows come in no order, so that consecutive folds are alike.
+    # Rows are in random order, so that consecutive folds have the same distribution.
     halves = devices.y_true.size // 2
     assert abs(devices.y_true[:halves].mean() - devices.y_true[halves:].mean()) < 0.05
 
@@ -193,7 +193,7 @@ def test_the_auc_of_a_universe_is_that_of_its_rows(auc, n_samples, prevalence):
     )
     assert universe.n_positives + universe.n_negatives == n_samples
     assert isinstance(universe.auc, float)
-    # The middle of a part is at most half a part away from each of its scores.
+    # The midpoint of a part is at most half a part away from each score in the part.
     rows = min(universe.n_positives, universe.n_negatives)
     assert abs(universe.auc - auc) <= 0.5 / rows
     if auc in (0.5, 1):
@@ -219,7 +219,7 @@ def test_seeds_of_universes():
     assert not np.array_equal(first.y_score, other.y_score)
     assert np.array_equal(np.sort(first.y_score), np.sort(other.y_score))
     assert first.auc == other.auc
-    # Rows come in no order.
+    # Rows are in random order.
     assert np.abs(np.diff(first.y_true)).sum() > 5
 
 

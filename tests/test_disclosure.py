@@ -1,4 +1,4 @@
-"""What a state discloses: the documentation says that distinct scores give every row back."""
+"""Disclosure: the documentation says that counts of distinct scores contain every row."""
 
 from pathlib import Path
 

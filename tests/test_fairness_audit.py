@@ -1,4 +1,4 @@
-"""Audits against fairlearn called on rows, and against their parts."""
+"""Audits compared with fairlearn on rows, and with the reports that they use."""
 
 import collections
 import dataclasses
@@ -73,7 +73,7 @@ def audit_of(y, score, group, weight, **options):
     return FairnessAudit.from_predictions(y, score, groups=group, sample_weight=weight, **options)
 
 
-# The decision side ------------------------------------------------------------------------
+# Decisions --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_expected_parity_differences():
     assert audit.gaps.loc["demographic_parity_difference", "expected"] == pytest.approx(
         np.mean(found), rel=0.06
     )
-    # Rows that all weigh the same count as often as they are; unequal ones count less.
+    # With equal weights the effective sample size is the number of rows; otherwise it is smaller.
     name = "demographic_parity_difference"
     same, unequal = (audit_of(y, score, group, y * part + 2.0).gaps.loc[name] for part in (0, 30))
     assert same["expected"] == pytest.approx(audit.gaps.loc[name, "expected"], rel=1e-9)
@@ -177,7 +177,7 @@ def test_null_differences_are_at_most_1(rate):
     drawn = np.random.default_rng(1).binomial(sizes.astype(int), rate, (400, sizes.size)) / sizes
     assert found == pytest.approx(np.ptp(drawn, axis=1).mean(), rel=0.05)
     assert found <= 1
-    # The difference of two large groups is that of two normal variables.
+    # With two large groups, the difference is a difference of two normal variables.
     error = np.sqrt(rate * (1 - rate) / 1e8)
     large = decisions.null_difference(shares[:2], np.full(2, 1e8))
     assert large == pytest.approx(2 / np.sqrt(np.pi) * error, rel=0.01)
@@ -206,7 +206,7 @@ def test_tests_of_rates_are_chi_squared():
 
 
 def test_rates_of_few_rows_are_tested_by_their_exact_distribution():
-    """Two groups: the sum over all tables of these margins that are no more likely to be equal."""
+    """With two groups, the p value is a sum over the tables that are at least as unequal."""
     for n, k in (((12, 300), (3, 15)), ((11, 25), (0, 6)), ((10, 4000), (2, 40))):
         sizes, shares = np.array(n, float), np.array(k) / n
         draws = np.arange(0, min(n[0], sum(k)) + 1)
@@ -231,7 +231,7 @@ def test_equalized_odds_name_the_rate_that_makes_them_with_its_groups_and_p():
 
 
 def test_the_p_value_of_equalized_odds_is_that_of_the_rate_reported():
-    """A gap of .25 among 12 positives, and one of .05 among 20,000 negatives."""
+    """The rates have a gap of .25 among 12 positives, and of .05 among 20,000 negatives."""
     rng = np.random.default_rng(0)
     group = np.repeat(["a", "b"], [10_012, 10_012])
     y = np.tile(np.r_[np.ones(12), np.zeros(10_000)], 2).astype(int)
@@ -252,7 +252,7 @@ def test_the_p_value_of_equalized_odds_is_that_of_the_rate_reported():
 
 
 def decided_on(positives, negatives):
-    """Audit of groups of 0 and 1 decisions: (selected, rows) of positives, of negatives."""
+    """Return an audit of groups from (selected, rows) of the positives and of the negatives."""
     y, decided, group = [], [], []
     for label, counts in ((1, positives), (0, negatives)):
         for name, (selected, n) in zip("abcdefgh", counts, strict=False):
@@ -291,7 +291,7 @@ def test_adjusted_p_values_of_equalized_odds_are_never_below_the_raw_ones(positi
 
 
 def test_the_test_of_the_rates_of_many_groups_names_none_of_them():
-    """The two groups at either end need not be the ones that differ."""
+    """The groups with the lowest and the highest rate need not be the groups that differ."""
     two, three = ([(300, 1000), (400, 1000)], [(300, 1000), (400, 1000), (9, 20)])
     audit = decided_on(three, three)
     parity, odds, other = audit.findings[-5:-2]
@@ -340,7 +340,7 @@ def test_intervals_are_named_where_there_are_some():
 
 
 def test_groups_are_small_by_the_rows_that_a_rate_needs():
-    """Half of a group of 3,000 rows is selected, of which 9 are positives."""
+    """Half of a group of 3,000 rows is selected; the group has 9 positives."""
     rng = np.random.default_rng(0)
     group = np.repeat(["a", "b", "few", "none"], [3000, 3000, 3000, 5])
     y = (rng.random(group.size) < 0.3).astype(int)
@@ -376,7 +376,7 @@ def test_groups_are_small_by_the_rows_that_a_rate_needs():
     ]
 
 
-# The ranking side -------------------------------------------------------------------------
+# Ranking ----------------------------------------------------------------------------------
 
 
 def test_tables_are_made_of_the_report():
@@ -392,7 +392,7 @@ def test_tables_are_made_of_the_report():
     assert table["reference_auc"].tolist() == with_rest["reference_auc"].tolist()
     assert gaps.loc["difference", "value"] == report.difference
     assert gaps.loc["difference", "expected"] == report.null_difference
-    # The test of equality is another one than that of the interval of tau.
+    # The test of equality and the interval of tau use different statistics.
     assert gaps.loc["tau", ["pvalue", "pvalue_adjusted"]].isna().all()
     assert audit.tables.claims.pvalues["equal_aucs"] == [report.test_equal_groups().pvalue]
     adjusted = audit.tables.claims.adjusted["equal_aucs"][0]
@@ -441,7 +441,7 @@ def test_small_groups_are_shown_but_not_compared():
     pd.testing.assert_frame_equal(audit.by_group[own].loc[[0, 1, 2]], without.by_group[own])
     assert not {7} & {*audit.gaps.loc[ranking, "lowest"], *audit.gaps.loc[ranking, "highest"]}
     assert audit.findings[1].startswith("1 of 4 groups has fewer than 10")
-    # It has 29 rows and 20 positives, so that its selection and true positive rates count.
+    # The group has 29 rows and 20 positives, so its selection and true positive rates are compared.
     assert audit.gaps.loc["demographic_parity_difference", "lowest"] == 7
     assert audit.gaps.loc["true_positive_rate_difference", "lowest"] == 7
     assert audit.gaps.loc["false_positive_rate_difference", "highest"] != 7
@@ -449,7 +449,7 @@ def test_small_groups_are_shown_but_not_compared():
     assert everyone.gaps.loc["difference", "lowest"] == 7
 
 
-# What is said ------------------------------------------------------------------------------
+# Findings ----------------------------------------------------------------------------------
 
 
 def test_findings_tell_a_gap_across_from_one_within():
@@ -519,13 +519,13 @@ def test_findings_begin_with_how_good_the_model_is():
     np.testing.assert_allclose(quality["auc"], expected, rtol=1e-12)
     assert quality.loc["worst", "group"] == report.by_group["auc"].idxmin()
     assert "pos_label" not in " ".join(audit.findings)
-    # Reversed: all of it, and one group
+    # Reversed scores of all groups, and of one group
     said = audit_of(y, -skilled, group, None, threshold=None).findings
     assert said[1].startswith("The pooled AUC is below 0.5: check pos_label")
     one = audit_of(y, np.where(group == "a", -skilled, skilled), group, None, threshold=None)
     assert one.reversed_groups == ("a",)
     assert one.findings[1].startswith("The AUC is below 0.5 in 'a': check pos_label")
-    # The group is all that the score knows.
+    # The score depends on the group only.
     useless = np.repeat([0.0, 1, 2], 1000) + rng.normal(size=3000) / 5
     audit = audit_of(y, useless, group, None, threshold=None)
     assert audit.quality.loc["pooled", "auc"] > 0.75
@@ -540,7 +540,7 @@ def test_findings_begin_with_how_good_the_model_is():
     assert against.findings[1] == (
         "The AUC within groups is below 0.5: the pooled AUC comes from differences between groups."
     )
-    # The score knows nothing.
+    # The score is random.
     aimless = audit_of(y, np.arange(3000) % 7, group, None, threshold=None)
     low, high = aimless.quality.loc["pooled", ["ci_low", "ci_high"]]
     assert low < 0.5 < high
@@ -550,7 +550,7 @@ def test_findings_begin_with_how_good_the_model_is():
 
 
 def test_findings_on_the_model_follow_its_intervals():
-    """All orders of the limits of both intervals and 0.5; a claim needs a limit."""
+    """Test all orders of the limits of both intervals and 0.5; each claim requires a limit."""
     audit = audit_of(*people(60, n_groups=2), threshold=None)
     intervals = list(itertools.combinations_with_replacement([0.3, 0.4, 0.5, 0.6, 0.7], 2))
     kinds = collections.Counter()
@@ -662,21 +662,21 @@ def test_audits_that_are_adjusted_together_are_one_family():
     by_two = audit_of(y, score, pd.DataFrame({"b": group // 2, "a": group % 2}), None)
     before = by_one.n_claims, by_two.n_claims
     together = FairnessAudit.adjusted_together([by_one, by_two])
-    # An audit by several columns counts as one audit, by all of its columns.
+    # An audit by several columns counts as one audit by all of its columns.
     assert [audit.n_claims for audit in together] == [26, 26]
     assert together[0].tables.claims.family is together[1].tables.claims.family
     assert together[1].of(["b", "a"]) is together[1]
     with pytest.raises(ValueError, match="available for an audit that adjusted_together returned"):
         together[1].of("a")
     assert (by_one.n_claims, by_two.n_claims) == before == (13, 23)
-    # The groups of both are the same: every claim is made twice.
+    # Both audits have the same groups, so each claim occurs twice.
     expected = weighted_holm(*flat_claims([by_one, by_one]))
     found = np.concatenate([np.concatenate([*a.tables.claims.adjusted.values()]) for a in together])
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def flat_claims(audits):
-    """P values of all claims, and weights: equal for audits, then questions, then groups."""
+    """Return p values and weights of all claims: equal for audits, questions and groups."""
     pvalues, weights = [], []
     for audit in audits:
         asked = {k: p for k, p in audit.tables.claims.pvalues.items() if not np.isnan(p).all()}
@@ -712,7 +712,7 @@ def test_a_tiny_group_does_not_hide_a_favored_group():
 
 
 def test_tiny_groups_do_not_make_others_favored():
-    """What small groups score is of no account to those that are compared."""
+    """Scores of small groups do not affect the comparisons of other groups."""
     rng = np.random.default_rng(0)
     group = np.concatenate([np.repeat(["a", "b"], 3000), np.repeat(np.arange(200).astype(str), 8)])
     y = rng.integers(0, 2, group.size)
@@ -757,7 +757,7 @@ def test_labels_of_several_columns_stand_side_by_side():
     assert named(datetime.datetime(2024, 1, 31)) == "2024-01-31"
 
 
-# How it is made ----------------------------------------------------------------------------
+# Constructors ------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -783,7 +783,7 @@ def test_auto_threshold_decides_as_the_estimator(fitted, method, pos_label):
 
 @pytest.fixture(scope="module")
 def deciding(fitted):
-    """Estimators with a tuned threshold, a fixed threshold, and random decisions."""
+    """Return estimators with a tuned threshold, a fixed threshold, and random decisions."""
     model, X, y = fitted
     recall = make_scorer(recall_score, pos_label="yes")
     tuned = TunedThresholdClassifierCV(FrozenEstimator(model), scoring=recall, cv=2).fit(X, y)
@@ -819,7 +819,7 @@ def test_rates_are_those_of_predict_and_aucs_those_of_scores(fitted, deciding, p
         assert audit.by_group["auc"].tolist() == report.by_group["auc"].tolist()
         assert audit.threshold is None
         assert repr(audit).splitlines()[0].endswith("by sex, decisions of the model")
-        # A threshold that is asked for overrides them.
+        # A threshold argument overrides the decisions of the estimator.
         audit = FairnessAudit.from_estimator(
             estimator, X, y, groups="sex", pos_label=pos_label, threshold=0.3
         )
@@ -951,7 +951,7 @@ def test_scores_that_are_no_probabilities_are_audited_by_their_ranking(threshold
     assert repr(audit).startswith("FairnessAudit of 3 groups by group, ranking only\n")
     with pytest.raises(ValueError, match=r"needs decisions.* pass threshold= or y_pred="):
         _ = audit.metric_frame
-    # Its ranking is that of the probabilities.
+    # The ranking by log scores equals the ranking by probabilities.
     ranking = audit.gaps.index[:6]
     own = ["value", "ci_low", "ci_high", "pvalue"]
     of_probabilities = audit_of(y, score, group, None).gaps
@@ -1023,7 +1023,7 @@ def test_groups_of_weighted_rows_may_all_be_small():
 
 
 def test_perfect_and_reversed_groups():
-    """No group AUC is beyond 0 and 1, so that tau is at most one half."""
+    """Group AUCs are from 0 to 1, so tau is at most one half."""
     group = np.repeat(["a", "b"], 60)
     y = np.tile([0, 1], 60)
     score = np.where(y == 1, 0.7, 0.3) + np.linspace(0, 0.1, 120)
@@ -1066,7 +1066,7 @@ def test_what_cannot_be_audited_is_said():
 
 
 def test_any_rows_can_be_audited():
-    """Ties, weights, one-class groups and single rows: no error, no warning, no rate beyond 1."""
+    """Ties, weights, one-class groups and single rows cause no error, warning or rate above 1."""
     kinds = set()
     for seed in range(30):
         case = random_case(seed, most_groups=12)
@@ -1089,5 +1089,5 @@ def test_any_rows_can_be_audited():
         assert tables[0]["selection_rate"].between(0, 1).all()
         values = tables[1].loc[tables[1].index != "xauc_disparity", "value"].dropna()
         assert values.between(0, 1).all()
-    # Weights or none; no, one, two or more groups that are compared
+    # The cases cover both kinds of weights, and 0, 1, 2 and more compared groups.
     assert len(kinds) >= 7

@@ -27,7 +27,7 @@ def pooled_of_many_rows(n_jobs):
 
 
 def in_threads(work):
-    """What `work` gives in each of eight threads that start together."""
+    """Return the results of `work` in eight threads that start together."""
     barrier, found = threading.Barrier(N_THREADS), [None] * N_THREADS
 
     def run(i):
@@ -98,7 +98,7 @@ writer.join()
 
 
 def test_rows_that_change_meanwhile_do_not_end_the_process():
-    """Groups are left alone: numpy's own indexing is not safe where indices change."""
+    """Group labels do not change, because numpy's indexing is not safe if indices change."""
     run = subprocess.run(
         [sys.executable, "-c", CHANGING], capture_output=True, text=True, check=False
     )
@@ -116,7 +116,7 @@ def test_a_fork_after_threads_counts():
     assert found == [expected] * 3
 
 
-# A process that counts rows first, so that all is imported, and then has little memory left.
+# The process first counts rows, so that all modules are imported, and then has little memory.
 LITTLE_MEMORY = """
 import resource
 import numpy as np

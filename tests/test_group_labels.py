@@ -1,4 +1,4 @@
-"""Labels of every kind, whole numbers that came as floats, and rows without a label."""
+"""Labels of every kind, whole numbers stored as floats, and rows without a label."""
 
 import datetime
 import enum
@@ -39,7 +39,7 @@ N = 240
 RNG = np.random.default_rng(11)
 SCORE = RNG.integers(0, 40, N) / 40
 LABEL = (SCORE + RNG.normal(0, 0.4, N) > 0.5).astype(int)
-PLACE = RNG.permutation(np.resize([0, 1, 2], N))  # of the row's label among three
+PLACE = RNG.permutation(np.resize([0, 1, 2], N))  # index of the row's label among three
 LACKING = np.arange(N) % 12 == 5
 OSLO = zoneinfo.ZoneInfo("Europe/Oslo")
 
@@ -50,7 +50,7 @@ class Stage(enum.Enum):
     AFTER = "after"
 
 
-# Three labels each, in their own order.
+# Labels of each kind, in sorted order
 KINDS = {
     "int": [1, 2, 10],
     "bool": [False, True],
@@ -72,7 +72,7 @@ def rows_of(labels, lacking=None):
 
 
 def aucs_of(column):
-    """AUC by label, by scikit-learn."""
+    """Return scikit-learn's AUC of each group, by label."""
     return {
         label: roc_auc_score(LABEL[rows], SCORE[rows])
         for label in dict.fromkeys(column)
@@ -147,14 +147,14 @@ def test_instants_of_every_flavour(flavour):
 
 def test_the_hour_that_comes_twice_is_two_hours():
     twice = [datetime.datetime(2020, 10, 25, 2, 30, tzinfo=OSLO, fold=fold) for fold in (0, 1)]
-    assert twice[0] == twice[1]  # to Python
+    assert twice[0] == twice[1]  # equal in Python
     for groups in (twice, pd.Series(twice), np.array(twice, object)):
         one = ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=groups)
         assert len(one) == len(one + one) == 2
         assert [label.utcoffset().seconds for label in one.groups] == [7200, 3600]
 
 
-# Whole numbers that came as floats --------------------------------------------------------------
+# Whole numbers stored as floats -----------------------------------------------------------------
 
 FLOATS = {
     "numpy": lambda v: v,
@@ -241,7 +241,7 @@ def test_missing_labels_are_dropped_or_a_group(kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("missing", ["drop", "group"])
 def test_states_merge_wherever_labels_are_missing(kind, missing):
-    """Some parts have all labels, some none, and some lack a few."""
+    """Parts have all labels, no labels, or some labels."""
     column = rows_of(KINDS[kind], LACKING)
     whole = ScoreCounts.from_predictions(LABEL, SCORE, groups=column, missing=missing)
     order = np.argsort(LACKING, kind="stable")
@@ -275,7 +275,7 @@ def test_groups_without_the_missing_one_are_as_if_it_never_was():
         LABEL, SCORE, groups=column, missing="group", sample_weight=(~LACKING).astype(float)
     )
     assert weightless == dropped
-    # Rows of weight 0 are not there to be missed.
+    # Rows of weight 0 do not count as rows without a label.
     quiet = ScoreCounts.from_predictions(
         LABEL, SCORE, groups=column, missing="drop", sample_weight=(~LACKING).astype(float)
     )
@@ -310,7 +310,7 @@ def test_a_group_that_has_the_name_already():
     for labels in (["a", "(missing)", None], [1, "(missing)", None]):
         with pytest.raises(ValueError, match=r"a group called '\(missing\)' already; rename"):
             group_roc_auc_score([0, 1, 1], [0.1, 0.2, 0.3], groups=labels, missing="group")
-    # What is written to a file and read again is the same group.
+    # A group that is written to a file and read again is the same group.
     text = ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=["b", "(missing)"])
     gaps = ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=["b", None], missing="group")
     assert text == gaps
@@ -406,7 +406,7 @@ def test_what_is_returned_counts_the_rows_that_it_leaves_out():
     grouped = compare_roc_auc(LABEL, SCORE, SCORE**2, groups=GAPS, missing="group")
     assert grouped.n_missing == compare_roc_auc(LABEL, SCORE, SCORE**2).n_missing == 0
     assert "left out" not in repr(grouped)
-    # Rows of weight 0 are not there to be missed.
+    # Rows of weight 0 do not count as rows without a label.
     weight = np.where(LACKING & (LABEL == 1), 0.0, 2.0)
     weighted = compare_roc_auc(
         LABEL, SCORE, SCORE**2, groups=GAPS, missing="drop", sample_weight=weight
@@ -526,7 +526,7 @@ def test_each_group_may_be_the_missing_one():
 
 
 class _Only:
-    """A fitted model that takes the column x alone."""
+    """Return a fitted model that uses only the column x."""
 
     def __init__(self, model):
         self.model, self.classes_ = model, model.classes_
@@ -623,7 +623,7 @@ def test_surrogates_are_refused_wherever_labels_and_names_are_given():
 
 
 def test_other_characters_are_carried_through():
-    """Characters beyond 16 bits, which UTF-16 writes as surrogates, and unassigned ones."""
+    """Unassigned characters, and characters beyond 16 bits, which UTF-16 writes as surrogates."""
     labels = ["\U0001f600", "\uffff", "\U0010ffff", "\ufeff"]
     report = GroupAUC.from_predictions([0, 1] * 4, range(8), groups=np.repeat(labels, 2))
     assert list(report.by_group.index) == sorted(labels)

@@ -1,4 +1,4 @@
-"""Variances, intervals and tests: reference values, brute force, other packages, odd groups."""
+"""Variances, intervals and tests against reference values, brute force and other packages."""
 
 import itertools
 import time
@@ -63,7 +63,7 @@ def simulated(seed, n_groups=6, decimals=1, weighted=False, n=200):
 
 
 def comparisons_of(y, scores, weights):
-    """Matrix of comparisons of each positive with each negative, and the weights of both."""
+    """Return the matrix of comparisons of all pairs, and the weights of both classes."""
     return comparisons(scores[y], scores[~y]), weights[y], weights[~y]
 
 
@@ -244,7 +244,7 @@ def test_the_pooled_interval_without_groups_is_the_groups_own():
 def test_perfect_separation_has_the_exact_limit(confidence_level):
     rows = {"y": [0, 0, 0, 1, 1], "scores": [1, 2, 3, 4, 5]}
     row = report_of(**rows).confidence_intervals(confidence_level).iloc[0]
-    # True AUC at which two independent pairs are both concordant this rarely
+    # At this true AUC, two independent pairs are concordant with the probability of one tail.
     assert row.ci_low == pytest.approx(((1 - confidence_level) / 2) ** 0.5, rel=1e-12)
     assert row.ci_high == 1.0
     assert "perfect" in row.note
@@ -337,7 +337,7 @@ def test_variance_over_groups_is_unbiased():
     rng, n_groups = np.random.default_rng(0), 7
     values = rng.normal(0.8, 0.05, n_groups)
     for share in (np.full(n_groups, 1 / 7), rng.dirichlet(np.ones(n_groups))):
-        # The same by matrices: deviations are M values, and the variance values' K values
+        # Quadratic form: the deviations are M @ values, and the variance is values @ K @ values.
         m = np.eye(n_groups) - share
         k = m.T @ np.diag(share**2 / np.diag(m @ m.T)) @ m
         assert variance_over_groups(values, share) == pytest.approx(values @ k @ values, rel=1e-10)
@@ -364,7 +364,7 @@ def test_the_statistic_over_groups_has_its_simulated_distribution(n_groups, shap
         quantile = null.quantile(tail)
         assert null.tail(quantile) == pytest.approx(tail, rel=1e-6)
         seen = (statistics > quantile).mean()
-        # Standard errors of the simulation here, and of the draws
+        # Standard errors of this simulation, and of the draws of `OverGroups`
         allowed = 4 * np.sqrt(2 * tail / 100_000) + 0.03 * 2 * tail
         assert seen == pytest.approx(2 * tail, abs=allowed)
         if shape == "nearly equal":
@@ -381,7 +381,7 @@ def test_equal_shares_have_students_distribution():
     assert null.quantile(0.025) == pytest.approx(stats.t.isf(0.025, 5), rel=1e-12)
     assert null.tail(2.0) == pytest.approx(stats.t.sf(2.0, 5), rel=1e-12)
     assert StudentT(np.inf).tail(2.0) == pytest.approx(stats.norm.sf(2.0), rel=1e-12)
-    # Too far out for the draws: no interval is shorter than certain
+    # The draws do not reach this quantile, so the interval is infinite.
     unequal = OverGroups(np.array([0.5, 0.3, 0.2]))
     assert unequal.quantile(1e-9) == np.inf
     assert unequal.tail(1e6) >= 1e-5
@@ -393,7 +393,7 @@ def test_the_average_of_perfect_groups_has_an_exact_limit():
     row = report.confidence_intervals(of="statistics", over="rows").loc["macro"]
     assert (row["value"], row["ci_high"]) == (1.0, 1.0)
     assert "perfect separation in every group" in row["note"]
-    # No true AUCs of a smaller mean make three perfect groups as likely as this
+    # With a smaller mean of the true AUCs, three perfect groups have a probability below 0.025.
     grid = np.linspace(0.001, 1, 200)
     a, b, c = np.meshgrid(grid, grid, grid, indexing="ij")
     likely = a**2 * b**2 * c >= 0.025
@@ -401,14 +401,14 @@ def test_the_average_of_perfect_groups_has_an_exact_limit():
 
 
 def hull(auc, variance, m, n, deviate):
-    """Limits of the AUC of m positives and n negatives."""
+    """Return the limits of the AUC of m positives and n negatives."""
     if auc == 1.0:
         return stats.norm.sf(deviate) ** (1 / min(m, n)), 1.0
     return general_hull(auc, variance, 1 / (m * n), ((m + n) / 2 - 1) / (m * n), deviate)
 
 
 def general_hull(auc, variance, once, often, deviate):
-    """Limits on the logit scale and by Newcombe's method 5, the further of both."""
+    """Return the further of the logit limits and the limits of Newcombe's method 5."""
     reach = deviate * np.sqrt(variance) / (auc * (1 - auc))
     odds = np.log(auc / (1 - auc))
     low, high = 1 / (1 + np.exp(reach - odds)), 1 / (1 + np.exp(-reach - odds))
@@ -455,7 +455,7 @@ def test_limits_are_the_hull_of_logit_and_newcombe(confidence_level):
 
 
 def test_few_tied_positives_do_not_make_an_auc_certain():
-    """Twenty positives tied at the top: DeLong's variance holds of the negatives alone."""
+    """All positives are tied, so DeLong's variance comes from the negatives only."""
     y = np.arange(2020) < 20
     scores = y | (np.arange(2020) >= 1970)
     with pytest.warns(UserWarning, match="only 0 and 1"):
@@ -498,7 +498,7 @@ def test_the_studentized_range_equals_scipy(n_groups):
         stats.studentized_range.sf(values, n_groups, np.inf),
         rtol=1e-9,
     )
-    # Far out the pairs are as if they were independent.
+    # For large values, the tail probability is nearly a sum over independent pairs.
     pairs = n_groups * (n_groups - 1)
     assert pairwise.studentized_range_tail(40.0, n_groups) == pytest.approx(
         pairs * stats.norm.sf(40 / np.sqrt(2)), rel=1e-9
@@ -508,7 +508,7 @@ def test_the_studentized_range_equals_scipy(n_groups):
 
 
 def pair_deviate(v, first, second):
-    """Standard errors at which the interval of the difference of two groups ends at 0."""
+    """Return the normal quantile at which the interval of a difference ends at 0."""
     if v.auc[first] < v.auc[second]:
         first, second = second, first
     rows = v.positives.n, v.negatives.n
@@ -695,7 +695,7 @@ def test_the_anova_type_statistic_equals_its_formula():
     found = report.test_equal_groups()
     assert found.statistic == pytest.approx(f * t / e, rel=1e-10)
     assert found.degrees_of_freedom == pytest.approx(f, rel=1e-10)
-    # The freedom of the denominator by Satterthwaite's formula
+    # Denominator degrees of freedom by Satterthwaite's formula
     terms = w * v * (1 - w / total)
     denominator = e**2 / (terms**2 / report.variances.degrees_of_freedom).sum()
     assert found.pvalue == pytest.approx(stats.f.sf(t / e, f, denominator), rel=1e-9)
@@ -712,7 +712,7 @@ def test_the_anova_type_statistic_equals_its_formula():
     ids=["gamma", "lognormal"],
 )
 def test_equal_groups_of_weighted_rows_hold_their_level(weights_of):
-    # Unbiased variances of weighted rows gave 8.9 and 8.4 %.
+    # With unbiased variances of weighted rows, the error rates were 8.9 and 8.4 %.
     rng, n_runs = np.random.default_rng(3), 250
     codes = np.repeat(np.arange(3 * n_runs), 400)
     y = np.tile(np.arange(400) < 100, 3 * n_runs)
@@ -734,7 +734,7 @@ def test_few_rows_of_very_unequal_weights_are_not_tested():
     assert (found.n_groups, found.n_left_out) == (0, 2)
     assert np.isnan(found.pvalue)
     assert "1.5 effective rows" in found.method
-    # With other weights they are, against an F distribution of few degrees of freedom.
+    # With other weights the groups are tested, with few denominator degrees of freedom.
     weights = [1, 2] * 4
     scores = [1, 3, 2, 4, 3, 4, 1, 3]
     assert report_of(y, scores, groups, weights).test_equal_groups().pvalue > 0.05
@@ -824,13 +824,13 @@ def test_pairs_are_compared_by_the_limits_of_both_groups():
 
 
 def shared_variances(y, scores, groups):
-    """Variances of the group AUCs from pooled placements, from the matrices of comparisons."""
+    """Return variances of group AUCs from pooled covariances of comparisons."""
     codes = np.unique(groups)
     parts, sizes = [], []
     for g in codes:
         h = comparisons_of(y[groups == g], scores[groups == g], np.ones(np.sum(groups == g)))[0]
         m, n = h.shape
-        # Covariances of two comparisons: of the same positive, of the same negative, of no row
+        # Covariances of two comparisons that share the positive, the negative, or no row
         total, rows, columns = h.sum() ** 2, (h.sum(axis=1) ** 2).sum(), (h.sum(axis=0) ** 2).sum()
         squares = (h**2).sum()
         apart = (total - rows - columns + squares) / (m * (m - 1) * n * (n - 1))
@@ -893,7 +893,7 @@ def test_the_rest_is_weighted_by_what_other_groups_say():
         assert row.ci_high == pytest.approx(
             difference + np.hypot(high - auc[g], share @ auc - other_low), abs=1e-9
         )
-        # At the quantile of its p value the interval ends at 0.
+        # At the quantile of the p value, the interval ends at 0.
         (low, high), (other_low, other_high) = limits(abs(row.statistic))
         reach = (
             np.hypot(auc[g] - low, other_high - share @ auc)
@@ -919,7 +919,8 @@ def test_a_tiny_group_hides_no_difference_between_large_ones():
 
 
 def test_comparisons_with_the_rest_of_rare_positives_hold_their_level():
-    # 10 groups of 20/400 rows, AUC .95, positives of twice the spread: own variances gave 45 %
+    # 10 groups of 20/400 rows, AUC .95, positives with twice the standard deviation: with own
+    # variances, the error rate was 45 %.
     rng, n_runs = np.random.default_rng(0), 40
     codes = np.repeat(np.arange(10 * n_runs), 420)
     y = np.tile(np.arange(420) < 20, 10 * n_runs)
@@ -1012,7 +1013,7 @@ def test_adjusted_p_values_agree_with_simultaneous_intervals(reference, n_groups
                 subset="pvalue"
             )
             excludes = (table["ci_low"] > 0) | (table["ci_high"] < 0)
-            # Rounding decides on which side of 0 an interval is that ends at 0.
+            # If an interval ends at 0, rounding determines whether it contains 0.
             is_clear = (table["pvalue_adjusted"] - (1 - confidence_level)).abs() > 1e-9
             assert ((table["pvalue_adjusted"] < 1 - confidence_level) == excludes)[is_clear].all()
             n_clear += int(excludes.sum())
@@ -1022,7 +1023,7 @@ def test_adjusted_p_values_agree_with_simultaneous_intervals(reference, n_groups
     assert n_clear > 0
 
 
-# Spread -----------------------------------------------------------------------------------------
+# Heterogeneity ----------------------------------------------------------------------------------
 
 AUCS, VARIANCES = [0.82, 0.78, 0.91, 0.7, 0.86], [0.001, 0.0022, 0.0006, 0.003, 0.0015]
 
@@ -1039,7 +1040,7 @@ def test_meta_analysis_equals_metafor():
     assert found.mean == pytest.approx(0.823092577122, rel=1e-6)
     assert found.tau2 == pytest.approx(0.004319256836, rel=1e-6)
     assert found.standard_error == pytest.approx(0.034772512511, rel=1e-6)
-    # metafor's own standard error, without Knapp and Hartung's factor
+    # metafor's default standard error, without Knapp and Hartung's factor
     plain = np.sum(1 / (np.array(VARIANCES) + found.tau2)) ** -0.5
     assert plain == pytest.approx(0.034236542768, rel=1e-6)
 
@@ -1123,7 +1124,7 @@ def test_a_tiny_group_does_not_change_tau():
 
 def test_the_spread_that_is_not_defined_is_nan_with_a_warning():
     one_row = ([0, 1, 0, 1], [2, 3, 3, 2], list("aabb"))
-    # The weight of the second positive and negative of group b is lost beside that of the first.
+    # In group b, the first row of each class has nearly all the weight.
     drowned = (
         [0, 0, 1, 1] * 2,
         [1, 3, 2, 4, 1, 2, 3, 2],
@@ -1158,7 +1159,7 @@ def test_limits_of_tau_make_the_observed_variance_unlikely(n_groups):
     for tau, tail in zip(heterogeneity.tau_interval(auc, v, v, 0.95), (0.975, 0.025), strict=True):
         assert 0 <= tau <= 0.5
         if 0 < tau < 0.5:
-            # Box: the variance of the AUCs over its mean is chi-square over its freedom
+            # Box's approximation: variance / mean is chi-square / degrees of freedom.
             variance = np.diag(tau**2 + v)
             centred = np.eye(n_groups) - 1 / n_groups
             product = centred @ variance
@@ -1208,7 +1209,7 @@ def test_anderson_darling_and_kolmogorov_equal_scipy(n_groups, decimals):
         statistic, pvalue = agreement.anderson_darling(counts.cells, places, side)
         assert statistic == pytest.approx(raw_anderson_darling(samples), rel=1e-10)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that p values are cut at .001 and .25
+            warnings.simplefilter("ignore")  # scipy limits p values to .001 and .25
             theirs = stats.anderson_ksamp(samples).pvalue
         if 0.002 < theirs < 0.24 and decimals == 9:
             assert pvalue == pytest.approx(theirs, abs=0.02)
@@ -1222,7 +1223,7 @@ def test_anderson_darling_and_kolmogorov_equal_scipy(n_groups, decimals):
 
 
 def raw_anderson_darling(samples):
-    """Scholz and Stephens' statistic with midranks, as they write it."""
+    """Return the statistic with midranks by Scholz and Stephens' formula."""
     every = np.sort(np.concatenate(samples))
     total, points = every.size, np.unique(every)
     tied = np.searchsorted(every, points, "right") - np.searchsorted(every, points)
@@ -1310,7 +1311,7 @@ def test_the_rest_of_a_single_group_is_not_there():
 
 
 def inference_of(report):
-    """Every number that depends on variances."""
+    """Return all numbers that depend on variances."""
     test, difference = report.test_equal_groups(), report.test_difference()
     tables = [report.compare_groups(reference) for reference in (None, "rest", 2)]
     tables += [report.confidence_intervals(method=method) for method in intervals.METHODS]
@@ -1323,7 +1324,7 @@ def inference_of(report):
     numbers = [test.statistic, test.pvalue, difference.ci_low, difference.ci_high]
     numbers += [difference.pvalue, report.tau]
     for table in tables:
-        # The quantile of a tiny difference is as exact as the difference.
+        # The statistic of a tiny difference has its rounding error.
         table = table.drop(columns="statistic", errors="ignore")
         numbers += table.select_dtypes("number").to_numpy().ravel().tolist()
     return numbers
@@ -1360,7 +1361,7 @@ def test_the_scale_of_weights_changes_nothing():
 
 
 def test_folds_whose_weights_differ_in_scale_are_put_on_one():
-    """Around the scale from which weights are divided, one fold is above and another below."""
+    """The scales of two folds are above and below the limit at which weights are divided."""
     y, scores, groups, weights = simulated(8, n_groups=4, n=240, weighted=True)
     first = np.arange(240) < 120
     weights = weights * np.where(first, 1.0, 30.0)
@@ -1379,11 +1380,11 @@ def test_folds_whose_weights_differ_in_scale_are_put_on_one():
     assert_allclose(inference_of(border), inference_of(within(1.0)), rtol=1e-12, atol=1e-14)
 
 
-# Many rows in few cells, and groups beside a dominating one ---------------------------------------
+# Many rows in few cells, and a group with nearly all the weight -----------------------------------
 
 
 def counts_of(k):
-    """A group of many rows beside one of few, at three scores."""
+    """Return counts at three scores of a group with many rows and a group with few rows."""
     return ScoreCounts.from_counts(
         list("aaabbb"), [0.1, 0.5, 0.9] * 2, [3 * k, 2 * k, k, 3, 2, 2], [k, 2 * k, 3 * k, 1, 2, 2]
     )
@@ -1440,7 +1441,7 @@ def test_the_cross_auc_beside_a_dominating_group():
     groups, y, scores, weights = (
         np.concatenate(pair) for pair in zip((groups, y, scores, weights), big, strict=True)
     )
-    # All pairs minus those within groups, in exact numbers
+    # All pairs minus the pairs within groups, in exact numbers
     order = np.argsort(scores, kind="stable")
     twice, pairs = exact_pairs(y[order], scores[order], weights[order])
     for g in np.unique(groups):
@@ -1454,7 +1455,7 @@ def test_the_cross_auc_beside_a_dominating_group():
 
 
 def exact_pairs(y, scores, weights):
-    """Twice the concordant weight and the weight of all pairs, of rows sorted by score."""
+    """Return twice the weight of concordant pairs, and of all pairs, for rows sorted by score."""
     below, tied, at, twice, positives = (Fraction(0) for _ in range(5))
     last = None
     for is_positive, score, weight in zip(y, scores, map(Fraction, weights), strict=True):
@@ -1483,7 +1484,7 @@ def test_statistics_in_threads_leave_the_filters_of_warnings_alone():
         list(pool.map(ask, range(60)))
     assert not any(changed)
     assert list(warnings.filters) == filters
-    # What is asked for by name still warns.
+    # A statistic that is requested by name still warns.
     with pytest.warns(UndefinedMetricWarning, match="the result is NaN"):
         report_of([0, 1, 1], [1, 2, 1], list("aab"), undefined="skip").statistic("tau")
 
@@ -1504,7 +1505,7 @@ def test_the_clearest_pair_carries_the_p_value():
     assert "clearest: 'b' minus 'a'" in repr(test)
     assert pairs["pvalue_adjusted"].idxmin() == ("a", "b")
     np.testing.assert_allclose(test.pvalue, pairs["pvalue_adjusted"].min(), rtol=1e-6)
-    # Two groups are the clearest pair; where nothing differs there is none.
+    # With two groups, these are the clearest pair. Without any difference, there is no pair.
     assert report.without_small_groups(50).test_difference().clearest == ("b", "a")
     same = GroupAUC.from_predictions([0, 1] * 2, [0.1, 0.2] * 2, groups=list("aabb"))
     assert same.test_difference().clearest is None

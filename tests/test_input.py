@@ -1,4 +1,4 @@
-"""Validation: columns of all kinds give equal counts; other input gives a clear error."""
+"""Validation: columns of all types give equal counts; other input raises a clear error."""
 
 import datetime
 import itertools
@@ -42,11 +42,11 @@ def counts_of(**change):
 
 
 def index_with_gaps(values, **options):
-    """A Series whose index must play no part."""
+    """Return a Series with an index that must not affect the result."""
     return pd.Series(values, index=np.resize([7, 3, 3, 0], len(values)), **options)
 
 
-# One kind of column each: of values that are labels, scores, classes or weights.
+# Functions that make a column of each type from labels, scores, classes or weights
 COLUMNS = {
     "list": list,
     "tuple": tuple,
@@ -139,7 +139,7 @@ STRING_COLUMNS = {
 
 
 def assert_groups(counts, labels):
-    """Whether these are the counts' groups, and rows are in the right ones."""
+    """Assert that the counts have these groups, and each group has its rows."""
     assert [plain_label(g) for g in counts.groups] == sorted(set(labels))
     assert {type(plain_label(g)) for g in counts.groups} == {type(labels[0])}
     expected = [
@@ -158,18 +158,18 @@ def test_one_column_of_groups(column):
         assert counts == counts_of(groups=labels)
 
 
-# Characters whose order differs by encoding, and such as are easily lost at an end.
+# Characters whose order depends on the encoding, and characters that may be stripped
 CHARACTERS = ["", "a", "b", "Z", "0", " ", "\0", "é", "ß", "中", "\uffff", "\U0001f600"]
 
 
 def random_texts(kind, rng):
-    """Labels of at least four rows."""
+    """Return the labels of at least four rows."""
     n_labels = {"one": 1, "all distinct": 60}.get(kind, 7)
     longest = {"long": 40}.get(kind, 6)
     texts = {"".join(rng.choice(CHARACTERS, rng.integers(longest + 1))) for _ in range(n_labels)}
     if kind == "numbered":
         texts = [f"site {k:04d}" for k in rng.integers(0, 9999, 20)]
-    if kind == "of two characters":  # of three bytes in all, or of two
+    if kind == "of two characters":  # two or three bytes in UTF-8
         texts = ["".join(pair) for pair in itertools.product("ab\0", "éßñ")]
     if kind == "all distinct":
         return list(texts)
@@ -187,7 +187,7 @@ def test_numbers_of_text(monkeypatch, column):
         given = make(random_texts(kind, np.random.default_rng(seed)))
         if hasattr(given, "columns"):
             given = given["x"]
-        # Numpy drops a NUL at the end, and pandas before 3.1 does in categories.
+        # Numpy drops a NUL at the end of a string; pandas before 3.1 drops it in categories.
         rows = np.ravel(given).tolist() if isinstance(given, np.ndarray) else list(given)
         rows = [row.as_py() if isinstance(row, pa.Scalar) else row for row in rows]
         positions = {label: position for position, label in enumerate(sorted(set(rows)))}
@@ -211,7 +211,7 @@ def assert_text_codes(given, rows, positions):
     "flavour", [pl.Series, pa.array, lambda x: pd.Series(x, dtype="string[pyarrow]")]
 )
 def test_texts_of_one_length_are_read_as_numbers(monkeypatch, flavour):
-    """Where a slice of a column begins, a missing label, and one text that is longer."""
+    """Test slices of a column, a missing label, and a string of another length."""
     called = []
     digits = series.digits_as_integers
     monkeypatch.setattr(encoding, "HASHED_ROWS", 2)
@@ -326,7 +326,7 @@ def test_days(groups):
     assert_groups(counts_of(groups=groups), DATES)
 
 
-# Several columns, whose combinations are the groups.
+# Several columns; their combinations are the groups.
 FRAMES = {
     "list of tuples": lambda columns: list(zip(*columns, strict=True)),
     "list of lists": lambda columns: [list(row) for row in zip(*columns, strict=True)],
@@ -396,7 +396,7 @@ def test_one_column_of_tuples_is_what_its_parts_are():
 
 
 def test_labels_stay_what_they_are():
-    """Text that reads as a number or as missing is text."""
+    """Text that looks like a number or like a missing value remains text."""
     assert counts_of(groups=["007", "7", "NA", "nan"]).groups == ("007", "7", "NA", "nan")
 
 
@@ -865,7 +865,7 @@ def test_decimals_of_every_flavour(flavour):
     )
 
 
-# Each is of an own batch or device, whose scores do not tie.
+# Each number is the score of another batch or device, so no scores tie within a call.
 ALONE = [
     Decimal("0.1") + TINY,
     Decimal("0.12345678901234567891"),
@@ -968,7 +968,7 @@ def test_a_table_of_counts_is_unpacked(kind):
     table = kind(counts.to_dict("list"))
     with pytest.raises(TypeError, match=r"ScoreCounts\.from_counts\(\*\*table"):
         ScoreCounts.from_counts(table)
-    # A table of the groups' columns alone is what `group` takes.
+    # `group` can be a DataFrame of group columns.
     groups = pd.DataFrame({"site": ["a", "b"], "sex": [1, 2]})
     assert ScoreCounts.from_counts(groups, [0.1, 0.2], [1, 2], [2, 1]).group_names == (
         "site",

@@ -1,4 +1,4 @@
-"""The kernel: cells of rows, and pairs counted over cells, by both of its versions."""
+"""The compiled and the numpy kernel: cells of rows, and pairs counted from cells."""
 
 import os
 import signal
@@ -40,7 +40,7 @@ def rows(seed, n_groups, name, n=None):
 
 
 def table(groups, scores, *columns):
-    """Sums of the columns by group and score, sorted; by comparison of floats, not of bits."""
+    """Return sorted sums of the columns by group and score, by comparison of floats, not bits."""
     sums = {}
     keys = zip(groups.tolist(), scores.tolist(), strict=True)
     values = zip(*(column.tolist() for column in columns), strict=True)
@@ -81,7 +81,7 @@ def test_count_rows_finds_every_cell(version, name, n_groups):
     )
     assert not np.signbit(cells.scores[cells.scores == 0]).any()
 
-    # Quarters add up without rounding, so equality is exact.
+    # Sums of quarters are exact.
     weights = np.random.default_rng(3).integers(1, 9, scores.size) / 4.0
     cells = count_rows(scores, positive, groups, n_groups, weights)
     by_class = weights * ~positive, weights * positive
@@ -122,7 +122,7 @@ def test_arrays_may_be_misaligned_and_strided(version, weighted):
 
 def test_more_rows_than_32_bits_count_are_counted_in_parts(version, monkeypatch):
     scores, positive, groups, weights = rows(1, 7, "rounded")
-    weights = np.ceil(weights * 4) / 4  # add up without rounding
+    weights = np.ceil(weights * 4) / 4  # sums of quarters are exact
     expected = [count_rows(scores, positive, groups, 7, w) for w in (None, weights)]
     expected.append(count_rows(scores, positive))
     monkeypatch.setattr(kernel, "_MOST_ROWS", 60)
@@ -276,7 +276,7 @@ def test_counts_of_any_size_stay_exact(version, n_counts, total):
     assert found.n_positives.tolist() == positives.sum(axis=1).tolist()
 
 
-# Which version, and its manners --------------------------------------------------------
+# Choice of the kernel, warnings and interrupts -----------------------------------------
 
 
 @pytest.mark.parametrize("asked", ["numpy", pytest.param("compiled", marks=needs_compiled)])
@@ -341,7 +341,7 @@ def test_many_rows_are_warned_of_once_if_the_kernel_is_not_compiled(monkeypatch)
 
 @pytest.fixture
 def heeded_interrupts():
-    """Python's own handler, in place of a shell's wish to ignore interrupts of what it started."""
+    """Install Python's handler, because a shell may start processes that ignore interrupts."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -364,7 +364,7 @@ def test_an_interrupt_ends_a_long_call():
         timer.start()
         with pytest.raises(KeyboardInterrupt):
             count_rows(*arguments)
-        # Without a look at signals on the way the interrupt would come at the end of the call.
+        # Without checks for signals, the interrupt would arrive at the end of the call.
         assert time.process_time() - cpu_before < 0.8 * cpu
         timer.join()
 

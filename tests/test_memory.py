@@ -1,4 +1,4 @@
-"""The memory that a process may use, by files as Linux has them for containers."""
+"""The memory that a process may use, from the files of Linux for control groups."""
 
 import os
 
@@ -9,9 +9,9 @@ from skfedauc import GroupAUC
 from skfedauc import _memory as memory
 
 MACHINE = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-UNLIMITED = 9223372036854771712  # what version 1 says
+UNLIMITED = 9223372036854771712  # "no limit" in version 1
 
-# Lines of /proc/self/cgroup, files of limits, and the limit that holds.
+# Lines of /proc/self/cgroup, files with limits, and the expected limit
 CASES = {
     "none": ("", {}, None),
     "version 2, without a limit": ("0::/", {"memory.max": "max"}, None),
@@ -77,7 +77,7 @@ def test_the_least_limit_holds(system, name):
 
 
 def test_other_systems(tmp_path, monkeypatch):
-    """Neither the files of Linux nor the number of pages."""
+    """The size is 8 GiB without files of Linux and without a number of pages."""
     monkeypatch.setattr(memory, "_GROUPS", tmp_path / "absent")
     monkeypatch.setattr(memory, "_OF_PROCESS", tmp_path / "absent")
     assert memory.usable_memory() == MACHINE

@@ -1,4 +1,4 @@
-"""Messages quote values by their beginning, however long a label, a name or an argument is."""
+"""Messages quote only the beginning of long labels, names and arguments."""
 
 import inspect
 import traceback
@@ -23,7 +23,7 @@ from skfedauc import (
 from skfedauc.cli.main import main
 
 LONG = "x" * 1_000_000
-MOST = 2_000  # characters of a message
+MOST = 2_000  # largest number of characters of a message
 RNG = np.random.default_rng(0)
 N = 80
 Y = np.tile([0, 1], N // 2)
@@ -40,12 +40,12 @@ SEARCH = GridSearchCV(
     refit="pooled",
     cv=3,
 ).fit(X[["s", "t"]], Y)
-# Values that each argument gets in turn; of several labels one is long.
+# Values for each argument in turn, each with a long label or text
 VALUES = [LONG, ["a", LONG], {LONG: 1}]
 
 
 def arguments_of(function):
-    """Arguments with which a call goes well, of those that the function has."""
+    """Return valid arguments for the parameters of a function."""
     known = {
         **ROWS,
         "score_a": SCORE,
@@ -80,7 +80,7 @@ def arguments_of(function):
 
 
 def public_functions():
-    """Every public function, class and method, and the report that methods are called on."""
+    """Return all public functions, classes and methods; methods are bound to objects."""
     instances = {
         "ScoreCounts": ScoreCounts.from_predictions(**ROWS),
         "GroupAUC": GroupAUC.from_predictions(**ROWS),
@@ -117,19 +117,19 @@ def calls():
             ):
                 continue
             if parameter.name in ("path", "checkpoint", "file"):
-                continue  # operating systems limit paths
+                continue  # operating systems limit the length of paths
             yield pytest.param(function, parameter.name, id=f"{name}-{parameter.name}")
 
 
 def message_of(call):
-    """Text of the error and of the warnings of a call."""
+    """Yield the messages of the error and of the warnings of a call."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             call()
         except Exception as error:
             *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-            # Other messages are those of other packages.
+            # Skip errors that other packages raise.
             if frame.f_globals.get("__name__", "").startswith("skfedauc"):
                 yield str(error)
     yield from (str(warning.message) for warning in caught)

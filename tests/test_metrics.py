@@ -1,4 +1,4 @@
-"""The function: the whole vocabulary, and its arguments."""
+"""group_roc_auc_score: all statistics, and the arguments."""
 
 import inspect
 

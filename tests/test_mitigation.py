@@ -1,4 +1,4 @@
-"""MitigatedClassifier: what fairlearn gives when it is called by hand, from columns of X."""
+"""MitigatedClassifier equals direct calls of fairlearn with the sensitive columns."""
 
 import pickle
 import re
@@ -41,7 +41,7 @@ COLUMNS = ["sex", "band", ["sex", "band"]]
 
 @pytest.fixture(autouse=True, scope="module")
 def one_thread():
-    """Small models: threads of their own would only wait for cores."""
+    """Fit in one thread, because the models are small."""
     with threadpool_limits(1):
         yield
 
@@ -90,7 +90,7 @@ def mitigated(name, sensitive_features="sex", **options):
 
 
 def outputs(model, X):
-    """What a fitted model says of rows: decisions, and scores if it has any."""
+    """Return the decisions of a fitted model, and its scores if it has any."""
     methods = [m for m in ("predict", "predict_proba", "decision_function") if hasattr(model, m)]
     return [getattr(model, method)(X) for method in methods]
 
@@ -101,7 +101,7 @@ def assert_same_outputs(actual, expected):
         assert_allclose(one, other, rtol=0, atol=1e-9)
 
 
-# What fairlearn gives when called by hand --------------------------------------------
+# Direct calls of fairlearn -----------------------------------------------------------
 
 
 def listed(columns):
@@ -112,13 +112,13 @@ def features_of(X, columns, drop):
     return X.drop(columns=listed(columns)) if drop else X
 
 
-# Without a drop the classifier has to be able to read the column.
+# Without `drop`, the classifier must accept the sensitive column.
 WAYS = [(columns, True) for columns in COLUMNS] + [("band", False)]
 every_way = pytest.mark.parametrize(("columns", "drop"), WAYS, ids=str)
 
 
 def numeric(X, columns):
-    """Text that is no sensitive column is of no use to any classifier here."""
+    """Drop the text column unless it is sensitive, because these classifiers need numbers."""
     return X if "sex" in listed(columns) else X.drop(columns="sex")
 
 
@@ -156,7 +156,7 @@ def test_mixture_of_a_reduction(people, columns, drop):
         for i, weight in plain.weights_.items()
     )
     assert_allclose(model.predict_proba(X), mixture, rtol=0, atol=1e-12)
-    assert len(np.unique(mixture[:, 1])) == len(X)  # these rank; the decisions have few values
+    assert len(np.unique(mixture[:, 1])) == len(X)  # unlike the decisions
     assert len(np.unique(plain._pmf_predict(features)[:, 1])) < 10
 
 
@@ -176,7 +176,7 @@ def test_mixture_counts_a_classifier_that_saw_one_class(people):
 @pytest.mark.parametrize("columns", COLUMNS, ids=str)
 def test_correlation_remover_is_least_squares_on_every_label(people, columns, alpha):
     X, y = numeric(people[0], columns), people[1]
-    # An indicator for each text label; numbers as they are.
+    # One indicator for each text label; numbers are unchanged.
     Z = pd.get_dummies(X[listed(columns)]).to_numpy(float)
     features = X.drop(columns=listed(columns)).to_numpy(float)
     design = np.column_stack([np.ones(len(X)), Z])
@@ -199,7 +199,7 @@ def test_correlation_remover_as_fairlearn_has_it_for_a_continuous_column(people)
     assert_allclose(model.predict_proba(X), expected.predict_proba(remover.transform(X)), atol=1e-6)
 
 
-# What users pass ---------------------------------------------------------------------
+# Arguments ---------------------------------------------------------------------------
 
 FRAMES = {
     "polars": pl.from_pandas,
@@ -230,7 +230,7 @@ def test_every_kind_of_table_gives_the_same(people, name, convert):
 
 
 class Seen(LogisticRegression):
-    """Keeps the features of fit."""
+    """Classifier that stores the features of fit."""
 
     def fit(self, X, y, sample_weight=None):
         self.seen_ = X
@@ -273,7 +273,7 @@ def test_set_output_on_steps_changes_nothing(people, name, before, output):
     X, y = people[0][[*FEATURES, "band"]].sample(frac=1, random_state=0), people[1]
     expected = outputs(mitigated(name, "band").fit(X, y), X)
     model = mitigated(name, "band")
-    if hasattr(model.mitigator, "set_output"):  # from fairlearn 0.14 on
+    if hasattr(model.mitigator, "set_output"):  # fairlearn 0.14 or later
         model.mitigator.set_output(transform=output)
     unchanged = FunctionTransformer(feature_names_out="one-to-one").set_output(transform=before)
     model = make_pipeline(unchanged, model)
@@ -285,11 +285,11 @@ def test_set_output_on_steps_changes_nothing(people, name, before, output):
 def test_positions_are_for_arrays_and_names_for_tables(people, name):
     X, y = people[0][["dose", "band", "level"]], people[1]
     expected = outputs(mitigated(name, "band").fit(X, y), X)
-    array = X.to_numpy()  # of floats
+    array = X.to_numpy()  # an array of floats
     model = mitigated(name, 1).fit(array, y)
     assert_same_outputs(outputs(model, array), expected)
     assert not hasattr(model, "feature_names_in_")
-    # The names of these columns are numbers, and stay with them in any order.
+    # Integer column names select columns by name, in any order of the columns.
     numbered = X.set_axis([0, 1, 2], axis=1)[[1, 2, 0]]
     model = mitigated(name, 1).fit(numbered, y)
     assert_allclose(model.predict(numbered).mean(), expected[0].mean(), atol=0.05)
@@ -335,7 +335,7 @@ def test_kinds_of_sensitive_labels(people, name, convert):
     expected = outputs(mitigated(name).fit(X, y), X)
     other = X.assign(sex=convert(X["sex"]))
     model = mitigated(name).fit(other, y)
-    # Least squares on one number or on two indicators differs by rounding.
+    # Least squares on one number and on two indicators differ by rounding error.
     for one, expected_one in zip(outputs(model, other), expected, strict=True):
         assert_allclose(one, expected_one, atol=1e-5)
 
@@ -346,7 +346,7 @@ def test_reductions_predict_without_the_columns_that_they_do_not_read(people):
         model = mitigated(name).fit(X, y)
         assert_same_outputs(outputs(model, X[FEATURES]), outputs(model, X))
         with pytest.raises(ValueError, match=r"yet now missing:\n- sex"):
-            model.predict(X[FEATURES[::-1]])  # these are in another order
+            model.predict(X[FEATURES[::-1]])  # features in another order
     for name in ("ThresholdOptimizer", "CorrelationRemover"):
         with pytest.raises(ValueError, match=r"yet now missing:\n- sex"):
             mitigated(name).fit(X, y).predict(X[FEATURES])
@@ -399,7 +399,7 @@ def test_tags_are_those_of_the_classifier(people):
         assert tags.target_tags.required
 
 
-# Scores that there are ---------------------------------------------------------------
+# Available scores --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -469,7 +469,7 @@ def test_copies(people, name):
     model = mitigated(name)
     before = {key: repr(value) for key, value in model.get_params().items()}
     expected = outputs(model.fit(X, y), X)
-    # The user's mitigator, and so a refit, know nothing of the first fit.
+    # Fit does not change the user's mitigator, so a second fit is independent of the first.
     assert {key: repr(value) for key, value in model.get_params().items()} == before
     assert not [key for key in vars(model.mitigator) if key.endswith("_")]
     assert_same_outputs(outputs(model.fit(X, y), X), expected)
@@ -492,7 +492,7 @@ def test_parameters_that_fairlearn_reads_in_its_constructor(people):
         assert_allclose(model.fit(X, y).predict_proba(X), plain.predict_proba(X[FEATURES]))
 
 
-# What is refused ---------------------------------------------------------------------
+# Errors ------------------------------------------------------------------------------
 
 
 def fit(mitigator=None, change=lambda X, y: (X, y), columns="sex", **options):
@@ -617,7 +617,7 @@ def test_groups_that_fit_did_not_see(people, name):
         ValueError, match=rf"{(~known).sum()} of 150 rows in groups .*\('x'\).*are 'f', 'm'\."
     ):
         model.predict(newcomers)
-    # Of two columns, both labels may be known and their combination not.
+    # With two columns, both labels can be known and their combination unknown.
     X = X.assign(band=np.where(X["sex"] == "f", 0, X["band"]))
     model = mitigated("ThresholdOptimizer", ["sex", "band"]).fit(X, y)
     with pytest.raises(ValueError, match=r"\(\('f', 2\)\), so there is no threshold"):
@@ -659,7 +659,7 @@ EXPECTED_TO_FAIL = {
 
 
 def alternating(X, columns):
-    """Groups where the checks have random numbers: every other row."""
+    """Return two alternating groups in place of the random numbers of the checks."""
     return [np.arange(len(SELECT(X, columns)[0])) % 2]
 
 
@@ -689,7 +689,7 @@ CHECKS = [
 
 
 def name_of(part):
-    """Of a parameter: the mitigator, or the check."""
+    """Return the name of a mitigator or of a check."""
     return type(part.mitigator).__name__ if hasattr(part, "mitigator") else part.func.__name__
 
 
@@ -700,15 +700,15 @@ def test_checks_of_scikit_learn(estimator, check, monkeypatch):
     check(estimator)
 
 
-# A published comparison of mitigators, and what it hides -----------------------------
+# A published comparison of mitigators, with AUCs -------------------------------------
 
-PARITY_GAPS = {  # of selection rate, true and false positive rate, between s = 0 and 1
+PARITY_GAPS = {  # of selection, true and false positive rates, between s = 0 and 1
     "baseline": [0.288, 0.252, 0.270],
     "CorrelationRemover": [0.020, 0.087, 0.020],
     "GridSearch": [0.004, 0.027, 0.016],
     "ThresholdOptimizer": [0.004, 0.015, 0.023],
 }
-# Pooled, of group 0, of group 1, positives of 0 against negatives of 1, of 1 against 0.
+# AUCs: pooled, group 0, group 1, positives of 0 against negatives of 1, and of 1 against 0
 AUCS = {
     "baseline": [0.603, 0.603, 0.592, 0.387, 0.780],
     "CorrelationRemover": [0.590, 0.607, 0.589, 0.613, 0.584],
@@ -717,7 +717,7 @@ AUCS = {
 
 
 def simulate(n=10_000, share=0.1):
-    """A feature x, a minority s = 0 of this share, and labels that depend on both."""
+    """Simulate a feature x, a minority s = 0 with this share, and labels that depend on both."""
     s = np.repeat([0, 1], [int(n * share), n - int(n * share)])
     x = np.random.RandomState(0).normal(size=n) - 0.2 * s
     y = 0.3 * x + 0.5 * s + np.random.RandomState(1).normal(size=n)
@@ -728,8 +728,8 @@ def simulate(n=10_000, share=0.1):
     return (X.iloc[train], y[train]), (X.iloc[test], y[test])
 
 
-# Six of the 50 multipliers of the published grid, among them the best one, 0.32. A negative one is
-# that of the opposite constraint.
+# Six of the 50 multipliers of the published grid, including the best multiplier, 0.32. A negative
+# multiplier belongs to the opposite constraint.
 MULTIPLIERS = np.array([-1.0, -0.4, 0.28, 0.32, 0.36, 0.96])
 LAMBDAS = pd.DataFrame(
     [0 * MULTIPLIERS, np.maximum(MULTIPLIERS, 0), 0 * MULTIPLIERS, np.maximum(-MULTIPLIERS, 0)],
@@ -741,7 +741,7 @@ BOOSTED = LGBMClassifier(random_state=1, n_jobs=1, verbose=-1)
 
 
 def in_experiment(name, baseline):
-    """The mitigated models, of which all but one see s among the features."""
+    """Return a mitigated model; except with CorrelationRemover, s is a feature."""
     if name == "baseline":
         return FrozenEstimator(baseline)
     if name == "CorrelationRemover":
@@ -761,7 +761,7 @@ def in_experiment(name, baseline):
 
 
 def parity_gaps(model, X, y):
-    """Differences between s = 0 and 1 of selection rate, true and false positive rate."""
+    """Return differences of selection, true and false positive rates between s = 0 and 1."""
     chosen, s = model.predict(X), X["s"].to_numpy()
     conditions = (np.ones(y.size, bool), y == 1, y == 0)
     return [abs(chosen[(s == 0) & c].mean() - chosen[(s == 1) & c].mean()) for c in conditions]

@@ -1,4 +1,4 @@
-"""The oracle agrees with the plainest loop, and its quick version with the oracle."""
+"""The oracle agrees with a loop over pairs, and `counts_by_search` agrees with the oracle."""
 
 import math
 
@@ -8,7 +8,7 @@ from oracles import WEIGHTS, all_pairs, counts_by_search, random_case
 
 
 def loop_auc(case, fold, g=None, h=None):
-    """The AUC over pairs in a fold, of positives of group g and negatives of group h."""
+    """Return the AUC of positives of group g and negatives of group h, over pairs within folds."""
     weights = np.ones(case.y.size) if case.weights is None else case.weights
     concordant = total = 0.0
     for i in np.flatnonzero(case.y == 1):

@@ -1,4 +1,4 @@
-"""What importing costs, what is shipped, and which way imports go."""
+"""Imported modules, contents of the package, and order of imports."""
 
 import ast
 import importlib.metadata
@@ -15,7 +15,7 @@ import skfedauc
 PACKAGE = Path(skfedauc.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-# A module imports from layers above it in this list; within a layer nothing is imported.
+# A module imports only from layers above its layer in this list.
 LAYERS = [
     {"_words"},
     {"_input", "_kernel", "_memory", "_output_file"},
@@ -37,7 +37,7 @@ FOLDERS = sorted(file.parent for file in PACKAGE.glob("*/__init__.py"))
 
 
 def run(code):
-    """Output of code in a fresh interpreter; its warnings are errors."""
+    """Return the output of code in a new interpreter, in which warnings are errors."""
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
     )
@@ -46,7 +46,7 @@ def run(code):
 
 
 def imported(tree):
-    """Dotted names of everything that the code imports, inside functions and for types too."""
+    """Yield the dotted names of all imports, including imports in functions and for types."""
     nodes = [tree]
     while nodes:
         node = nodes.pop()
@@ -59,12 +59,12 @@ def imported(tree):
 
 
 def parts_imported(file):
-    """Parts of each name that the file imports."""
+    """Return the parts of each name that the file imports."""
     return [name.split(".") for name in imported(ast.parse(file.read_text()))]
 
 
 def module_of(file):
-    """The package's module, or folder of that name, that a file belongs to."""
+    """Return the name of the top-level module or folder of a file."""
     return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
@@ -149,13 +149,13 @@ def test_every_module_has_a_layer():
 def test_imports_go_one_way(file):
     importer = module_of(file)
     if importer == "__init__":
-        # It gives the names of every layer, each when first asked for.
+        # The package imports names of all layers at first access.
         assert not any(parts[0] == "sklearn" for parts in parts_imported(file))
         return
     for parts in parts_imported(file):
         if parts[0] != "skfedauc" or parts == ["skfedauc"]:
             continue
-        # A public name counts as an import of the module that has it.
+        # A public name counts as an import of the module that defines the name.
         if parts[1] in skfedauc.__all__:
             parts = getattr(skfedauc, parts[1]).__module__.split(".")
         if parts[1] != importer:

@@ -1,4 +1,4 @@
-"""Displays: what is drawn is what was computed, and can be read."""
+"""Displays: plots show the computed values, and texts are readable."""
 
 import datetime
 import itertools
@@ -56,7 +56,7 @@ def _close_figures():
 
 
 def rows(n_groups, seed=0, *, weighted=False):
-    """Labels, scores with ties, groups and weights; the last of several lacks positives."""
+    """Return rows with ties; with more than two groups, the last group lacks positives."""
     rng = np.random.default_rng(seed)
     group = np.concatenate([np.arange(n_groups)] * 2 + [rng.integers(n_groups, size=40 * n_groups)])
     y = rng.integers(2, size=group.size)
@@ -81,7 +81,7 @@ def report_of(n_groups, seed=0, *, weighted=False):
 
 
 def report_with(labels):
-    """A report with a group for each label."""
+    """Return a report with one group for each label."""
     rng = np.random.default_rng(0)
     counts = ScoreCounts.from_counts(
         np.repeat(np.arange(len(labels)), 20),
@@ -97,7 +97,7 @@ def axes(width=8.0, height=6.0):
 
 
 def search_of(scores, gaps, *, gap="difference", refit=False, params=None):
-    """A search as if fitted."""
+    """Return a search with the attributes of a fitted search."""
     search = GridSearchCV(LogisticRegression(), {}, refit=refit)
     search.cv_results_ = {
         "params": params or [{"model__C": 2.0**i} for i in range(len(scores))],
@@ -192,7 +192,7 @@ def test_forest_plot_without_any_defined_group():
 def test_area_under_each_curve_is_the_auc(weighted):
     y, score, groups, weight = rows(6, weighted=weighted)
     display = GroupRocCurveDisplay.from_report(report_of(6, weighted=weighted), ax=axes())
-    assert sorted(display.lines_) == [0, 1, 2, 3, 4]  # the last lacks positives
+    assert sorted(display.lines_) == [0, 1, 2, 3, 4]  # the last group lacks positives
     for g, line in display.lines_.items():
         mine = groups == f"site {g:03}"
         expected = roc_auc_score(y[mine], score[mine], sample_weight=weight[mine])
@@ -211,7 +211,7 @@ def test_long_curves_are_thinned_by_less_than_a_pixel_or_two():
     assert MOST_CORNERS < fpr.size < 4 * GRID
     assert (fpr[0], tpr[0], fpr[-1], tpr[-1]) == (0, 0, 1, 1)
     assert np.trapezoid(tpr, fpr) == pytest.approx(roc_auc_score(y, score), abs=1e-4)
-    # Points of the whole curve, by sorting, and how far off the line drawn is in either direction
+    # Compare the drawn line with the exact curve, vertically and horizontally.
     order = np.argsort(-score)
     true = np.cumsum(y[order]) / y.sum()
     false = np.cumsum(1 - y[order]) / (1 - y).sum()
@@ -243,9 +243,9 @@ def test_of_many_groups_the_extremes_have_colours():
 
 
 def folds_of_rows(seed=0, n_folds=4, weighted=False):
-    """Groups and scores of four folds whose models have other scales; a cross-validation of them.
+    """Return a cross-validation whose models have different scales, and its rows.
 
-    In fold 0 group "b" has no positives; group "d" has both classes, in no fold both.
+    In fold 0, group "b" has no positives. Group "d" has both classes, but not in the same fold.
     """
     rng = np.random.default_rng(seed)
     n = 400
@@ -269,7 +269,7 @@ def folds_of_rows(seed=0, n_folds=4, weighted=False):
 
 
 class ScaledByFold(ClassifierMixin, BaseEstimator):
-    """Its scores are those of x, plus thrice the number of the test fold."""
+    """Classifier with the score x plus three times the number of the test fold."""
 
     def fit(self, X, y, sample_weight=None):
         self.classes_ = np.array([0, 1])
@@ -312,7 +312,7 @@ def test_curves_within_folds_have_the_area_of_the_auc_within_folds(weighted):
         assert f"{'abc'[g]} (AUC {area(line):.3f})" in legend
         assert display.auc[g] == pytest.approx(area(line), abs=1e-12)
     assert display.pooled_auc == pytest.approx(area(display.pooled_line_), abs=1e-12)
-    # Over folds the AUC is another one.
+    # The AUC over folds differs from the AUC within folds.
     over = GroupRocCurveDisplay.from_report(result.over_folds, ax=axes())
     assert area(over.pooled_line_) == pytest.approx(
         roc_auc_score(y, score, sample_weight=weight), abs=1e-12
@@ -359,7 +359,7 @@ def test_histograms_hold_the_weight_of_each_class(weighted):
         heights, _, line = artists["all groups"].get_data()
         share = value.sum(axis=0) / value.sum()
         np.testing.assert_allclose(drawn * (heights - line), share * abs(heights - line).sum())
-    # Both classes of a group have the same area.
+    # The histograms of both classes of a group have equal areas.
     for g in range(4):
         areas = [
             np.abs(artists[g].get_data().values - artists[g].get_data().baseline).sum()
@@ -409,7 +409,7 @@ def test_one_score_only():
     "scores", [[-1e308, 1e308], [-1.7e308, 1.0], [1e308, 1e308], [0, 1.7e308], [-2e300, -1e300]]
 )
 def test_scores_beyond_numbers_are_an_error(scores):
-    """Rather than a warning of numpy's about an overflow."""
+    """The error replaces numpy's warning about an overflow."""
     with pytest.raises(ValueError, match="too large for histogram bins; plot ranks"):
         GroupScoreDisplay.from_predictions([0, 1], scores, groups=[1, 1], ax=axes())
 
@@ -509,7 +509,7 @@ def test_no_limit_is_drawn_unless_it_is_of_this_gap():
         [0.7, 0.8], [0.04, 0.09], gap="tau", refit=select_within_gap("pooled", gap="tau", at_most=1)
     )
     display = CandidatesDisplay.from_search(search, score="pooled", gap="tau", ax=axes())
-    # Scorers give the square of tau.
+    # Scorers return the square of tau.
     np.testing.assert_allclose(display.gaps, [0.2, 0.3])
     assert display.at_most == 1
     search = search_of([0.7, 0.8], [0.1, 0.2])
@@ -638,18 +638,18 @@ def test_labels_in_a_line():
     assert text_of("a very long label of a site 17") == "a very long…f a site 17"
 
 
-# Reading the plot -------------------------------------------------------------------------------
+# Readable texts ---------------------------------------------------------------------------------
 
 
 def draw(display, figure=None):
-    """Pixels of the plot."""
+    """Return the pixels of the plot."""
     canvas = FigureCanvasAgg(figure or display.figure_)
     canvas.draw()
     return np.asarray(canvas.buffer_rgba()).copy()
 
 
 def texts_of(ax):
-    """What can be read in these axes, with its box."""
+    """Return all visible texts in the axes with their boxes."""
     found = [
         *ax.get_xticklabels(),
         *ax.get_yticklabels(),

@@ -1,4 +1,4 @@
-"""What the README shows is run as a reader would type it, and gives what is written there."""
+"""The code in the README runs as written and prints the documented values."""
 
 import re
 import shlex
@@ -18,7 +18,7 @@ TEXT = README.read_text(encoding="utf-8")
 
 
 def blocks(language):
-    """Code of each block, behind as many empty lines as stand before it in the file."""
+    """Yield the code of each block after empty lines, so that line numbers equal the file's."""
     for block in re.finditer(rf"^```{language}\n(.*?)^```", TEXT, flags=re.DOTALL | re.MULTILINE):
         yield "\n" * TEXT.count("\n", 0, block.start(1)) + block.group(1)
 
@@ -28,13 +28,13 @@ def shell_lines():
 
 
 def promised_numbers():
-    """By line of the README, the number in a comment such as ``print(x)  # 0.70: ...``."""
+    """Return the numbers in comments such as ``print(x)  # 0.70: ...``, by line number."""
     comments = (re.match(r"print\(.+\)  # (-?\d+(\.\d+)?)\b", line) for line in TEXT.splitlines())
     return {number: found[1] for number, found in enumerate(comments, 1) if found}
 
 
 def printed_values(monkeypatch, tmp_path):
-    """What the Python blocks print, by line of the README."""
+    """Return the values that the Python blocks print, by line number."""
     values = {}
 
     def record(value):
@@ -56,7 +56,7 @@ def test_python_blocks_print_what_is_promised(monkeypatch, tmp_path):
     digits = {line: len(number.partition(".")[2]) for line, number in promised.items()}
     assert promised == {line: f"{value:.{digits[line]}f}" for line, value in numbers.items()}
 
-    # Tables are whole in a terminal of 80 columns, without dots for columns left out.
+    # Tables fit in a terminal of 80 columns, so no columns are left out.
     tables = {
         line: repr(value) for line, value in printed.items() if isinstance(value, pd.DataFrame)
     }

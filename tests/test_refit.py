@@ -1,4 +1,4 @@
-"""Rules for ``refit=``: what they pick from a table of results, and what none beats."""
+"""Rules for ``refit=``: the selected candidate in a table of results, and the Pareto front."""
 
 import copy
 import csv
@@ -35,7 +35,7 @@ NAN = np.nan
 
 
 def results(scores, gaps, *, score="pooled", gap="difference", **others):
-    """What a search keeps of its candidates; gaps are negative there."""
+    """Return ``cv_results_`` of candidates with these scores and gaps."""
     return {
         "params": [{"C": 2.0**i} for i in range(len(scores))],
         "mean_fit_time": np.ones(len(scores)),
@@ -46,7 +46,7 @@ def results(scores, gaps, *, score="pooled", gap="difference", **others):
 
 
 def best_within(scores, gaps, at_most):
-    """The rule by a loop over candidates, for numbers without NaN."""
+    """Return the selected candidate by a loop over candidates without NaN."""
     candidates = range(len(scores))
     within = [i for i in candidates if gaps[i] <= at_most]
     if not within:
@@ -69,7 +69,7 @@ def test_a_rule_equals_the_name_of_its_score(rule):
     assert not isinstance(rule, str)
     assert callable(rule)
     assert rule == "pooled"
-    assert "pooled".__eq__(rule) is NotImplemented  # so that Python asks the rule
+    assert "pooled".__eq__(rule) is NotImplemented  # Python then asks the rule
     assert rule != "macro"
     assert rule != 3
     assert rule == np.str_("pooled")
@@ -93,7 +93,7 @@ def test_parameters_are_attributes():
 
 @each_rule
 def test_rules_do_not_change(rule):
-    """The hash has to stay, and a search that was fitted has to show what it was fitted with."""
+    """Rules are immutable, because they are hashed and document fitted searches."""
     with pytest.raises(AttributeError, match="cannot assign to field 'score'"):
         rule.score = "macro"
 
@@ -123,7 +123,7 @@ def test_rules_are_equal_if_all_parameters_are():
 
 @each_rule
 def test_no_format_takes_a_rule_for_the_name(rule):
-    """A str subclass lost its limit there without a word."""
+    """Conversions keep the rule; a subclass of str would lose its limit."""
     with pytest.raises(TypeError, match="not JSON serializable"):
         json.dumps({"refit": rule})
     assert np.array([rule]).tolist()[0] is rule
@@ -219,7 +219,7 @@ def test_limit_of_numpy():
     assert select_within_gap("pooled", at_most=np.int64(1)).at_most == 1.0
 
 
-# What it picks -------------------------------------------------------------------------------
+# Selected candidates -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -262,14 +262,14 @@ def test_random_tables():
 
 def test_none_within_the_limit():
     rule = select_within_gap("pooled", at_most=0.05)
-    message = r"no candidate has a mean difference of at most 0\.05; .* smallest, 0\.12"
+    message = r"no candidate has a mean difference of at most 0\.05; .* smallest difference, 0\.12"
     with pytest.warns(UserWarning, match=message):
         picked = rule(results([0.9, 0.7, 0.8], [0.3, 0.2, 0.12]))
     assert picked == 2
 
 
 def test_lists_are_read():
-    """As results are when they come back from a file."""
+    """Results that are read from a file can be lists."""
     table = results([0.9, 0.8], [0.3, 0.0])
     table = {key: value if key == "params" else list(value) for key, value in table.items()}
     assert select_within_gap("pooled", at_most=0.1)(table) == 1
@@ -292,13 +292,13 @@ def test_failed_candidates_are_left_out(scores, gaps, picked):
 
 def test_failed_candidates_are_left_out_where_none_is_within():
     rule = select_within_gap("pooled", at_most=0.1)
-    with pytest.warns(UserWarning, match=r"no candidate .* smallest, 0\.2"):
+    with pytest.warns(UserWarning, match=r"no candidate .* smallest difference, 0\.2"):
         assert rule(results([NAN, 0.8, 0.7], [NAN, 0.3, 0.2])) == 2
 
 
 @pytest.mark.parametrize("scores", [[NAN, 0.8, 0.7], [0.7, NAN, 0.8], [0.7, 0.8, NAN]], ids=str)
 def test_candidates_whose_score_alone_failed_are_left_out(scores):
-    """A scorer beside the group ones may fail where these did not."""
+    """Another scorer can fail for a candidate whose group scorers succeed."""
     rule = select_within_gap("ll", at_most=0.1)
     gaps = np.where(np.isnan(scores), 0.0, 0.05)
     assert rule(results(scores, gaps, score="ll")) == int(np.nanargmax(scores))
@@ -306,7 +306,7 @@ def test_candidates_whose_score_alone_failed_are_left_out(scores):
 
 def test_candidates_whose_score_alone_failed_do_not_have_the_smallest_gap():
     rule = select_within_gap("ll", at_most=0.1)
-    with pytest.warns(UserWarning, match=r"no candidate .* smallest, 0\.2"):
+    with pytest.warns(UserWarning, match=r"no candidate .* smallest difference, 0\.2"):
         assert rule(results([NAN, 0.8, 0.7], [0.15, 0.3, 0.2], score="ll")) == 2
 
 
@@ -328,7 +328,7 @@ def test_all_candidates_failed():
         rule(results([NAN, NAN], [NAN, NAN]))
 
 
-# Scores that are not there ---------------------------------------------------------------------
+# Absent scores ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -367,14 +367,14 @@ def test_search_with_a_single_score():
 
 
 def fitted(table):
-    """A search as it is after fitting, with these results."""
+    """Return a search with the attributes of a fitted search and these results."""
     search = GridSearchCV(LogisticRegression(), {"C": [1.0]})
     search.cv_results_ = table
     return search
 
 
 def unbeaten(scores, gaps):
-    """Candidates that no other beats: better in one and not worse in the other."""
+    """Return the Pareto front: no other candidate is better in one value and at least equal in both."""
     kept = []
     for i, (score, gap) in enumerate(zip(scores, gaps, strict=True)):
         if np.isnan(score):
@@ -402,7 +402,7 @@ def test_front_of_a_small_table():
 
 @pytest.mark.parametrize("steps", [2, 4, 8, 1000], ids=str)
 def test_front_of_random_tables(steps):
-    """With few steps there are many ties and duplicates."""
+    """With few distinct values, there are many ties and duplicates."""
     rng = np.random.default_rng(steps)
     for _ in range(100):
         n = int(rng.integers(1, 25))
@@ -475,16 +475,16 @@ def test_search_that_is_not_fitted():
         pareto_front(GridSearchCV(LogisticRegression(), {"C": [1.0]}), score="pooled")
 
 
-# The simplest of those that are tied -------------------------------------------------------------
+# The simplest of the tied candidates -------------------------------------------------------------
 
 
 def size_of(params):
-    """A key that can be pickled: nested trees are counted, others are small."""
+    """Return a sort key: the number of trees, 1 for other models, and the depth."""
     return params.get("n_estimators", 1), params["depth"]
 
 
 def split_results(scores, params, *, score="pooled"):
-    """What a search keeps of candidates with these scores in each split."""
+    """Return ``cv_results_`` of candidates with these scores by split."""
     scores = np.array(scores, float)
     return {
         "params": params,
@@ -493,7 +493,7 @@ def split_results(scores, params, *, score="pooled"):
     }
 
 
-# Candidates 0, 1 and 3 are tied, 1 is the best, and 2 is far behind.
+# Candidates 0, 1 and 3 are tied, candidate 1 is the best, and candidate 2 is much worse.
 TIED = [[0.80, 0.83, 0.81], [0.84, 0.80, 0.82], [0.10, 0.12, 0.11], [0.79, 0.85, 0.80]]
 
 
@@ -577,7 +577,7 @@ def test_what_is_simple_has_to_be_given():
         ([3, 1, 0, 2], {}, 1),
         ([3, 2, 9, 1], {"simplest": "-depth"}, 0),
         ([1, 2, 9, 3], {"simplest": "-depth"}, 3),
-        # Equally simple ones: by score 1, 3, 0
+        # Equally simple candidates; the order by score is 1, 3, 0
         ([1, 2, 0, 1], {}, 3),
         ([1, 1, 1, 1], {}, 1),
         ([1.5, 2.5, 0.5, np.float32(1.25)], {}, 3),
@@ -593,7 +593,7 @@ def test_simplest_of_the_tied(depths, settings, picked):
 
 
 def test_level_decides_which_are_tied():
-    # Candidate 0 is a little behind in each split.
+    # Candidate 0 has a slightly lower score in each split.
     table = [[0.800, 0.801, 0.803], [0.808, 0.812, 0.814]]
     adjusted = compare_candidates(split_results(table, [{}, {}]), "pooled", test_fraction=1 / 3)[
         "pvalue_adjusted"
@@ -737,7 +737,7 @@ def test_nested_search(kind, rule):
     )
     assert (found["test_score"] > 0.5).all()
     assert all(one.refit == rule for one in found["estimator"])
-    # Without scoring=, the search's own score is the one that the rule names.
+    # Without scoring=, the search uses the score that the rule names.
     scores = cross_val_score(inner, X, Y, cv=StratifiedKFold(3), error_score="raise")
     splits = StratifiedKFold(3).split(X, Y)
     pooled = [

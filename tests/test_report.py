@@ -1,4 +1,4 @@
-"""GroupAUC: every number against all pairs and scikit-learn; messages and displays."""
+"""GroupAUC: all numbers against all pairs and scikit-learn; messages and displays."""
 
 import datetime
 import re
@@ -34,7 +34,7 @@ from skfedauc.pairs import GroupPairs
 
 CHUNKS = [range(k, k + 15) for k in range(0, 60, 15)]
 
-# Twenty rows with values of other software.
+# Twenty rows with reference values of other software
 ARRAY_A = {
     "y_true": [0] * 11 + [1] * 9,
     "y_score": [
@@ -49,7 +49,7 @@ ARRAY_A_SECOND = [
 ]
 ARRAY_A_WEIGHTS = [1, 2, 1, 3, 1, 2, 2, 1, 1, 3, 1, 2, 1, 1, 2, 3, 1, 1, 2, 1]
 
-# Groups "c" and "d" lack a class and hold 3 of 8 rows.
+# Groups "c" and "d" lack a class and have 3 of 8 rows.
 ONE_CLASS = {
     "y_true": [0, 1, 1, 0, 1, 0, 0, 0],
     "y_score": [0.2, 0.6, 0.1, 0.5, 0.9, 0.3, 0.4, 0.7],
@@ -155,7 +155,7 @@ def test_averages_are_as_near_to_pooled_as_distributions_are(seeds, weights):
 
 @pytest.mark.parametrize("alike", ["negatives", "positives", "both"])
 def test_averages_that_equal_pooled(alike):
-    """Groups of unequal counts; one class or both have the same score distribution."""
+    """Groups have unequal counts; one class or both classes have equal score distributions."""
     differences = []
     for seed in range(30):
         rng = np.random.default_rng(seed)
@@ -175,7 +175,7 @@ def test_averages_that_equal_pooled(alike):
         for name in equal[alike]:
             assert same_number(got.average(name), got.pooled)
         differences.append(abs(got.average("macro") - got.pooled))
-    # Where one class alone is alike, the others differ: the equality says something.
+    # If only one class has equal distributions, other averages differ from the pooled AUC.
     assert (np.median(differences) > 0.01) == (alike != "both")
 
 
@@ -283,7 +283,7 @@ def test_statistics_leave_out_matrices_of_many_groups(n_groups, present):
 def test_decomposition_of_twenty_thousand_groups():
     n_groups = 20_000
     rng = np.random.default_rng(0)
-    # One negative and one positive each.
+    # Each group has one negative and one positive.
     scores = rng.normal([0.0, 0.5], size=(n_groups, 2)).round(2)
     got = GroupAUC.from_predictions(
         [0, 1] * n_groups, scores.ravel(), groups=np.repeat(np.arange(n_groups), 2)
@@ -304,7 +304,7 @@ def test_decomposition_of_twenty_thousand_groups():
     assert same_number(got.pooled, roc_auc_score([0, 1] * n_groups, scores.ravel()))
 
 
-# Averages by own weights -------------------------------------------------------------------
+# Averages with user-defined weights --------------------------------------------------------
 
 
 def test_average_by_mapping_array_and_series(small):
@@ -619,7 +619,7 @@ def test_threads_do_not_change_a_report():
 
 @pytest.fixture(scope="module")
 def fitted():
-    """A pipeline that takes the column `age` alone, its X, y and scores."""
+    """A pipeline that uses only the column `age`, with X, y and scores."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame(
         {
@@ -694,7 +694,7 @@ def test_from_estimator_weights_and_response_method(fitted):
 
 
 def test_from_estimator_takes_sure_probabilities_as_they_are():
-    """A grown tree is sure of every row; its probabilities are not hard labels."""
+    """A fully grown tree predicts probabilities of 0 and 1, which are not predicted labels."""
     X, y = np.arange(8.0)[:, None], [0, 1] * 4
     tree = DecisionTreeClassifier(random_state=0).fit(X, y)
     assert GroupAUC.from_estimator(tree, X, y, groups=[1, 1, 1, 1, 2, 2, 2, 2]).worst == 1.0
@@ -771,7 +771,7 @@ def test_from_estimator_refuses_three_classes():
 
 
 def test_weights_of_hardly_any_weight_count_in_the_cross_auc():
-    """Not lost in the difference of pooled and within."""
+    """Tiny cross-group weights must not be lost in the difference of two large sums."""
     rng = np.random.default_rng(0)
     y, score, site = rng.integers(0, 2, 60), rng.random(60), np.arange(60) % 2
     weight = rng.random(60) + 0.1
@@ -781,7 +781,7 @@ def test_weights_of_hardly_any_weight_count_in_the_cross_auc():
             y, score, groups=site, sample_weight=weight * np.where(site == 1, eps, 1.0)
         )
         by_eps.append(report.decomposition().cross)
-    # Both directions of two groups scale alike with the weight of one of them.
+    # Both cross sums of two groups are proportional to the weight of one group.
     np.testing.assert_allclose(by_eps, by_eps[0], rtol=0, atol=1e-12)
 
 

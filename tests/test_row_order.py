@@ -1,4 +1,4 @@
-"""Inputs whose pandas indexes disagree are refused by every way in, and by no other reason."""
+"""All functions refuse inputs whose pandas indexes disagree, and accept all other indexes."""
 
 import numpy as np
 import pandas as pd
@@ -36,7 +36,7 @@ MODEL = LogisticRegression()
 
 
 def rows(index=None):
-    """Label, score, groups, weight and features as pandas has them."""
+    """Return label, score, groups, weight and features as pandas objects."""
     return {
         "y": pd.Series(LABEL, index),
         "score": pd.Series(SCORE, index),
@@ -145,7 +145,7 @@ def test_other_labels_are_refused_except_beside_plain_numbers(call):
     good = rows(PATIENT)
     with pytest.raises(ValueError, match=r"different index labels.*to_numpy\(\)"):
         call(**{**good, "groups": good["groups"].set_axis(PATIENT + "x")})
-    # Two that disagree are found behind a plain index, too.
+    # Two indexes that disagree are also found if a third input has a plain index.
     with pytest.raises(ValueError, match="different index labels"):
         call(**{**rows(), "y": good["y"], "groups": good["groups"].set_axis(PATIENT + "x")})
     call(**{**good, "groups": good["groups"].reset_index(drop=True)})
@@ -183,7 +183,7 @@ def test_frames_of_groups_and_repeated_labels():
     assert len(ScoreCounts.from_predictions(y, SCORE, groups=levels)) == 2
     with pytest.raises(ValueError, match="in different orders"):
         ScoreCounts.from_predictions(y, SCORE, groups=levels[::-1])
-    # Labels of one column and of two are different, so a plain index beside them is none.
+    # A MultiIndex and a plain index have different labels, so the plain index is ignored.
     assert len(ScoreCounts.from_predictions(y, pd.Series(SCORE), groups=levels)) == 2
 
 
@@ -205,7 +205,7 @@ def test_groups_beside_x_are_looked_up_by_label(index):
     model = LogisticRegression().fit(good["X"], LABEL)
     expected = GroupAUC.from_estimator(model, good["X"], LABEL, groups=SITE).counts
     more = pd.concat([good["groups"], pd.Series({-1: "va", -2: "bern"})])
-    # Shuffled row numbers beside an X whose row numbers rise are refused, see below.
+    # Shuffled row numbers are refused if the row numbers of X increase; see below.
     same = [] if index is None else [shuffled(good["groups"])]
     for groups in (good["groups"], *same, shuffled(more)):
         assert GroupAUC.from_estimator(model, good["X"], LABEL, groups=groups).counts == expected
@@ -225,7 +225,7 @@ def test_a_plain_index_beside_x_is_none():
         GroupAUC.from_estimator(model, named["X"][["x"]], LABEL, groups=other)
 
 
-# Inside searches, where scikit-learn cuts by position ----------------------------------------
+# Inside searches, where scikit-learn selects rows by position --------------------------------
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_searches_take_any_indexes(of_x, of_y):
     expected = search().fit(plain["X"], plain["y"]).cv_results_
     found = search().fit(X, y).cv_results_
     np.testing.assert_array_equal(found["mean_test_macro"], expected["mean_test_macro"])
-    # A search within the folds of another one
+    # A search within the folds of another search
     nested = cross_val_score(search(), X, y, scoring=scoring["macro"], cv=2, error_score="raise")
     assert np.isfinite(nested).all()
 
@@ -324,7 +324,7 @@ def test_a_reset_index_of_x_beside_shuffled_row_numbers_is_refused(use):
     model = LogisticRegression().fit(X, y)
     with pytest.raises(ValueError, match="as after reset_index"):
         use(model, X, y, shuffled["site"])
-    # Both mends, and an X that kept its labels
+    # Both remedies of the message, and an X with its original index
     use(model, X, y, shuffled["site"].reset_index(drop=True))
     use(model, shuffled[["dose"]], y, shuffled["site"])
     use(model, table[["dose"]], table["y"].to_numpy(), shuffled["site"].sort_index())

@@ -1,4 +1,4 @@
-"""ScoreCounts: one state that adds up, whatever way the rows were split."""
+"""ScoreCounts: the sum does not depend on how the rows are split."""
 
 import copy
 import datetime
@@ -24,19 +24,19 @@ def counts_of(case, rows=slice(None)):
 
 
 def assert_same_counts(counts, expected):
-    """The same counts; sums of weights up to rounding."""
+    """Assert equal counts, and sums of weights that are equal except for rounding."""
     pd.testing.assert_frame_equal(counts.to_counts(), expected.to_counts(), rtol=1e-12)
     assert counts == expected or counts.cells.weights is not None
 
 
 def aucs(counts):
-    """Bits of the pooled AUC and of every group's."""
+    """Return the bits of the pooled AUC and of all group AUCs."""
     report = GroupAUC(counts, undefined="ignore")
     return np.append(report.by_group["auc"], report.pooled).tobytes()
 
 
 def exact_auc(negatives, positives):
-    """AUC of counts by ascending score, as a fraction."""
+    """Return the AUC of counts at ascending scores, as a fraction."""
     twice = sum(p * (2 * sum(negatives[:i]) + negatives[i]) for i, p in enumerate(positives) if p)
     return Fraction(twice, 2 * sum(negatives) * sum(positives))
 
@@ -164,7 +164,7 @@ def test_threads_make_the_same_bits(n_jobs, weighted):
 
 
 def test_states_of_many_groups_and_few_bits_merge():
-    # The number of groups is such that group, score and label do not fit 64 bits.
+    # With this number of groups, group, score and label together need more than 64 bits.
     rng = np.random.default_rng(1)
     n = 8000
     groups = np.arange(n) // 2
@@ -507,7 +507,7 @@ def test_regroup_refuses(small, to, error, message):
         small.regroup(to)
 
 
-# What a `ScoreCounts` is like --------------------------------------------------------------------
+# Properties of a `ScoreCounts` -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", LABELS)
@@ -602,7 +602,7 @@ def test_attributes_cannot_be_set(small, name):
 
 
 def arrays_of(counts):
-    """Every array that a `ScoreCounts` holds or gives."""
+    """Return all arrays that a `ScoreCounts` holds or returns."""
     held = [a for a in (*counts.cells, counts.labels) if a is not None]
     return [*held, counts.n_positives, counts.n_negatives]
 
@@ -654,7 +654,7 @@ def test_no_rows():
     assert ScoreCounts.from_counts([], [], [], []) == empty
 
 
-# Counts given out again ------------------------------------------------------------------
+# Exported counts -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", LABELS)
@@ -688,7 +688,7 @@ def test_counts_of_rows_without_groups():
 
 
 def states():
-    """Every kind of state by name: groups of none, one or several columns, with weights or not."""
+    """Return states by name: with 0, 1 and several group columns, with and without weights."""
     rng = np.random.default_rng(4)
     n = 80
     y, score, weight = rng.integers(0, 2, n), rng.integers(0, 9, n) / 8, rng.random(n) + 0.1
@@ -808,7 +808,7 @@ def test_weighted_counts_that_cannot_be(change, error, message):
 
 @pytest.mark.parametrize("way", ["merge", "keep some groups"])
 def test_states_of_single_rows_beside_a_count_beyond_32_bits(way):
-    # Counts are of 64 bits then, those of other groups as well.
+    # One count beyond 32 bits makes the counts of all groups 64-bit integers.
     n = 300
     groups = np.r_[0, np.repeat([1, 2], n // 2)]
     scores = np.r_[0.5, np.arange(n)]

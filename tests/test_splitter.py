@@ -1,4 +1,4 @@
-"""WithinGroupStratifiedKFold: every fold has its share of every group's classes."""
+"""WithinGroupStratifiedKFold: each fold has an equal share of each group and class."""
 
 import copy
 import itertools
@@ -24,7 +24,7 @@ from skfedauc import (
 
 
 def fold_of_row(splits, n_rows):
-    """The fold whose test set a row is in; each row must be in exactly one."""
+    """Return the fold that tests each row; each row must be in exactly one test set."""
     fold = np.full(n_rows, -1)
     for number, (train, test) in enumerate(splits):
         assert train.dtype.kind == test.dtype.kind == "i"
@@ -42,7 +42,7 @@ def folds(splitter, y, groups, X=None):
 
 
 def spread(*codes, fold, n_splits):
-    """Largest difference, over the cells of these codes, between the folds' counts."""
+    """Return the largest difference between folds in the number of rows with the same codes."""
     table = np.zeros((*(code.max() + 1 for code in codes), n_splits), int)
     np.add.at(table, (*codes, fold), 1)
     return int((table.max(axis=-1) - table.min(axis=-1)).max())
@@ -67,7 +67,7 @@ def check_consecutive(y, codes, fold):
 
 
 def random_rows(rng, n_groups, largest, n_classes=2):
-    """Groups and classes of random sizes, some empty, in random order."""
+    """Return rows in random order, with groups and classes of random sizes, some empty."""
     counts = rng.integers(0, largest + 1, (n_groups, n_classes))
     counts[rng.random(counts.shape) < 0.2] = 0
     codes = np.repeat(np.arange(n_groups), counts.sum(axis=1))
@@ -137,7 +137,7 @@ def test_several_classes():
 
 
 def test_group_auc_is_defined_in_every_fold_that_the_counts_allow():
-    """As scikit-learn's AUC, which warns where a class is absent, and warnings are errors."""
+    """Scikit-learn's AUC warns if a class is absent; warnings are errors in this test."""
     rng = np.random.default_rng(2)
     counts = np.array([[4, 4], [4, 30], [17, 5], [9, 9]])
     codes = rng.permutation(np.repeat(np.arange(8), counts.ravel()))
@@ -199,7 +199,7 @@ def test_shuffling_leaves_the_order_of_numpy_alone(rows):
 
 
 def test_shuffling_puts_every_row_in_every_fold_alike(rows):
-    """No row, not even the first of its group, belongs to one fold."""
+    """Shuffling assigns each row to all folds equally often, also the first row of a group."""
     y, _ = rows
     times = np.zeros((y.size, 4), int)
     for seed in range(200):
@@ -215,7 +215,7 @@ def test_shuffling_breaks_up_neighbours():
 
 
 def test_shuffling_makes_no_fold_the_larger_one():
-    """Three rows over ten each in four folds are dealt to any of them."""
+    """With 43 rows in four folds, three random folds have 11 rows."""
     y, codes = np.arange(43) % 2, np.arange(43) % 3
     sizes = [np.bincount(shuffled_folds((y, codes), seed)) for seed in range(100)]
     larger = np.sum(np.array(sizes) == 11, axis=0)
@@ -223,12 +223,12 @@ def test_shuffling_makes_no_fold_the_larger_one():
     assert larger.min() > 50  # 75 expected
 
 
-# What groups and X may be --------------------------------------------------------------------
+# Types of groups and X -----------------------------------------------------------------------
 
 
 @pytest.fixture
 def sites():
-    """y, the codes of 6 sites, and the folds that integer codes give."""
+    """Labels y, codes of 6 sites, and the folds with integer codes as groups."""
     y, codes = random_rows(np.random.default_rng(8), 6, 15)
     return y, codes, folds(WithinGroupStratifiedKFold(3), y, codes)
 
@@ -415,7 +415,7 @@ def test_missing_labels_of_text_are_told():
         list(WithinGroupStratifiedKFold(2).split(FRAME, y, SITE))
 
 
-# As scikit-learn checks its own ----------------------------------------------------------------
+# Tests of scikit-learn for its own splitters ---------------------------------------------------
 
 
 def test_default_parameters():
@@ -515,7 +515,7 @@ def rows_with_an_index():
     index = rng.permutation(1000)[:120]
     X = pd.DataFrame({"dose": rng.normal(size=120)}, index=index)
     y, site = rng.integers(0, 2, 120), pd.Series(rng.choice(["a", "b", "c"], 120), index)
-    more = pd.concat([site, pd.Series(["d"], [-1])])  # rows that X lacks, in another order
+    more = pd.concat([site, pd.Series(["d"], [-1])])  # a label that X lacks
     return X, y, site, more.sample(frac=1, random_state=0)
 
 
@@ -524,7 +524,7 @@ def test_a_series_is_aligned_with_the_index_of_x():
     expected = folds(WithinGroupStratifiedKFold(3), y, site.to_numpy(), X)
     cv = WithinGroupStratifiedKFold(3, groups=shuffled)
     assert np.array_equal(folds(cv, y, None, X), expected)
-    some = X.index[::2]  # as a search within a search is given
+    some = X.index[::2]  # rows of a search within a search
     expected = folds(WithinGroupStratifiedKFold(3), y[::2], site[some].to_numpy(), X.loc[some])
     assert np.array_equal(folds(cv, y[::2], None, X.loc[some]), expected)
     assert cv.get_n_splits() == 3
@@ -617,7 +617,7 @@ def test_repeated_folds_are_routed_the_groups():
 
 
 def small_groups(n_small=4):
-    """A large group, small ones of 3 positives and 10 negatives, and one without positives."""
+    """Return a large group, small groups of 3 positives and 10 negatives, and a one-class group."""
     sizes = {"large": (20, 20), **{f"small {i}": (10, 3) for i in range(n_small)}, "one": (9, 0)}
     rows = [(g, k) for g, counts in sizes.items() for k in (0, 1) for _ in range(counts[k])]
     groups, y = (np.array(column) for column in zip(*rows, strict=True))
@@ -648,7 +648,7 @@ def test_small_groups_are_counted_in_one_warning(groups):
 def test_groups_that_are_large_enough_are_not_warned_of():
     X, y = small_groups()
     list(WithinGroupStratifiedKFold(3, groups="site").split(X, y))
-    # Nor are those of one class, which no folds can help, and rows without a label
+    # No warning about groups of one class, for any number of folds, and rows without a label
     X.loc[X["site"].str.startswith("small"), "site"] = None
     list(WithinGroupStratifiedKFold(5, groups="site", missing="drop").split(X, y))
     X, y = small_groups(1)
@@ -672,7 +672,7 @@ def test_cross_validation_names_small_groups(cv, missing):
     with pytest.warns(UserWarning, match=told) as warned:
         cross_validate_group_auc(*arguments, groups=X["site"], cv=cv, missing=missing)
     assert len(warned) == 1
-    # Whoever has said what to do with them is not warned.
+    # With a value of `undefined` other than the default, there is no warning.
     cross_validate_group_auc(
         *arguments, groups=X["site"], cv=cv, missing=missing, undefined="ignore"
     )

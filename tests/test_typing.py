@@ -1,4 +1,4 @@
-"""What type checkers and editors see of the public names."""
+"""Public names and types as type checkers and editors show them."""
 
 import inspect
 import re
@@ -36,7 +36,7 @@ REPORT_DISPLAYS = [
 @pytest.mark.parametrize("display", REPORT_DISPLAYS)
 @pytest.mark.parametrize("made", ["from_predictions", "from_estimator"])
 def test_displays_show_the_arguments_that_they_take(display, made):
-    """Those of a report and those of `from_report`, with their defaults and descriptions."""
+    """Signatures list the arguments of the report and of `from_report`, with their defaults."""
     method = getattr(display, made)
     parameters = inspect.signature(method).parameters
     drawing = inspect.signature(display.from_report).parameters
@@ -63,7 +63,7 @@ def test_nothing_public_hides_arguments(name):
             assert not hides or method.__name__ in WITH_KEYWORDS, method.__qualname__
 
 
-# Their keywords are passed on to scikit-learn, which documents them.
+# These methods pass their keywords to scikit-learn, which documents the keywords.
 WITH_KEYWORDS = {"set_score_request", "fit", "set_params"}
 
 

@@ -1,4 +1,4 @@
-"""The checks of words and of the changelog find what they are for."""
+"""The checks of words and of the changelog find violations."""
 
 import os
 import subprocess
