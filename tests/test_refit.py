@@ -374,7 +374,7 @@ def fitted(table):
 
 
 def unbeaten(scores, gaps):
-    """Return the Pareto front: no other candidate is better in one value and at least equal in both."""
+    """Return the Pareto front: the candidates that no other candidate dominates."""
     kept = []
     for i, (score, gap) in enumerate(zip(scores, gaps, strict=True)):
         if np.isnan(score):

@@ -94,7 +94,7 @@ def cross_pairs(
     group = np.repeat(np.arange(n_groups), np.diff(starts))
     first = np.cumsum(np.bincount(ranks, minlength=n_ranks))[:-1]
     for tied in np.split(np.argsort(ranks, kind="stable"), first):
-        # Heights are twice the weight of the lower negatives plus the weight of the tied negatives.
+        # `heights` of each group: twice the weight of the lower negatives, plus the tied negatives.
         heights[group[tied]] += negatives[tied]
         for cell in tied[positives[tied] > 0]:
             u2[group[cell]] += positives[cell] * heights

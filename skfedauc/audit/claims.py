@@ -1,12 +1,11 @@
 """P values of the claims of one or several audits, adjusted together.
 
 An audit asks questions about its groups, such as whether all group AUCs are equal. A question has
-one claim, or one claim for each group. A claim is tested by the p value of its null hypothesis.
-Holm's method [1]_ with weights [2]_ adjusts the p values: all audits have equal weight, all
-questions of an audit have equal weight, and all claims of a question have equal weight. Holm's
-method bounds the family-wise error rate (the probability of any false claim) by the level of a
-single test. The bound holds for any set of true null hypotheses and any dependence between the
-tests.
+one claim, or one claim for each group. Each claim has a null hypothesis and a p value. Holm's
+method [1]_ with weights [2]_ adjusts the p values: all audits have equal weight, all questions of
+an audit have equal weight, and all claims of a question have equal weight. Holm's method bounds the
+family-wise error rate (the probability of any false claim) by the level of a single test. The bound
+holds for any set of true null hypotheses and any dependence between the tests.
 
 References
 ----------

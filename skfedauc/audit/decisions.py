@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 RATES = ("selection_rate", "true_positive_rate", "false_positive_rate")
-# Cochran's rule: least expected count for the chi-squared distribution. If the rule is violated,
-# the null distribution is simulated: largest number of draws, and largest number of drawn counts.
+# Least expected count for the chi-squared distribution (Cochran's rule), and the largest numbers of
+# tables and of counts in a simulation of the null distribution.
 _LEAST_EXPECTED, _MOST_DRAWS, _MOST_DRAWN = 5.0, 19_999, 10_000_000
 # Number of points at which the distributions of the largest and the smallest share are evaluated.
 _N_SHARES = 2_000
@@ -214,7 +214,7 @@ def test_equal_shares(shares: Floats, n_rows: Floats) -> float:
 
 
 def null_difference(shares: Floats, n_rows: Floats) -> float:
-    """Return the mean of the largest minus the smallest share under the null hypothesis.
+    """Return the mean difference of the largest and the smallest share under the null hypothesis.
 
     Under the null hypothesis all groups have the same probability of selection, and the number of
     selected rows of each group is binomial.

@@ -193,8 +193,8 @@ class FairnessAudit:
         pos_label : int, float, bool or str, default=None
             The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
         min_per_class : int, default=10
-            Least number of rows, positives or negatives for a comparison; groups with fewer are
-            shown, but not compared; see the class.
+            Least number of rows, positives or negatives for a comparison; smaller groups are shown,
+            but not compared; see the class.
         reference : "rest" or a group's label, default="rest"
             Reference that the AUC of each group is compared with; see the class.
         favorable : {"positive", "negative"} or None, default=None
@@ -202,8 +202,8 @@ class FairnessAudit:
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         n_jobs : int, default=None
-            Threads to use; None means 1 unless in a `joblib.parallel_config` context, -1 all
-            processors.
+            Number of threads. None means 1 unless in a `joblib.parallel_config` context; -1 means
+            all processors.
 
         Returns
         -------
@@ -308,8 +308,8 @@ class FairnessAudit:
         response_method : str or tuple of str, default=("predict_proba", "decision_function")
             Methods of the estimator that return scores; the first available method is used.
         min_per_class : int, default=10
-            Least number of rows, positives or negatives for a comparison; groups with fewer are
-            shown, but not compared; see the class.
+            Least number of rows, positives or negatives for a comparison; smaller groups are shown,
+            but not compared; see the class.
         reference : "rest" or a group's label, default="rest"
             Reference that the AUC of each group is compared with; see the class.
         favorable : {"positive", "negative"} or None, default=None
@@ -317,8 +317,8 @@ class FairnessAudit:
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         n_jobs : int, default=None
-            Threads for counting the scores; None means 1 unless in a
-            `joblib.parallel_config` context, -1 all processors.
+            Number of threads for counting, not for prediction. None means 1 unless in a
+            `joblib.parallel_config` context; -1 means all processors.
 
         Returns
         -------

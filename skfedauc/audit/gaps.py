@@ -23,7 +23,7 @@ LEVEL = 0.95
 _MOST_VISITS = 10_000_000
 _SELECTION, *_ODDS = deciding.RATES
 
-# A row of the table of gaps, by column
+# A row of the table of gaps: values by column name
 Gap = dict[str, Any]
 
 
@@ -312,7 +312,7 @@ class GroupComparison:
         return rows
 
     def _extremes(self, of_group: Floats, is_compared: NDArray[np.bool_]) -> Gap:
-        """Return the lowest and highest of the compared groups; empty if all are equal."""
+        """Return the groups with the lowest and the highest value; empty if all are equal."""
         values = np.where(is_compared, of_group, np.nan)
         if np.isnan(values).all() or np.nanmin(values) == np.nanmax(values):
             return {}

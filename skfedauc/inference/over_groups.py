@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-# Total of random numbers, and bounds on the number of draws; a draw needs one number per group.
+# Largest total of random numbers, and bounds on the number of draws; a draw has one number per
+# group.
 _NUMBERS, _LEAST_DRAWS, _MOST_DRAWS = 1 << 23, 400, 20_000
 _NUMBERS_AT_ONCE = 1 << 20
 # Logarithm of the largest quantile that `_quantile` returns, in standard errors

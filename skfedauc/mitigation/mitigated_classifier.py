@@ -261,7 +261,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         Raises
         ------
         ValueError, TypeError
-            If X is not as `predict` requires.
+            If X is not valid for `predict`.
         """
         check_is_fitted(self)
         probabilities: NDArray[np.float64] = self._strategy.predict_proba(*self._parts(X))
@@ -284,7 +284,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         Raises
         ------
         ValueError, TypeError
-            If X is not as `predict` requires.
+            If X is not valid for `predict`.
         """
         with np.errstate(divide="ignore"):
             logarithms: NDArray[np.float64] = np.log(self.predict_proba(X))
@@ -307,7 +307,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         Raises
         ------
         ValueError, TypeError
-            If X is not as `predict` requires.
+            If X is not valid for `predict`.
         """
         check_is_fitted(self)
         scores: NDArray[np.float64] = self._strategy.decision_function(*self._parts(X))

@@ -99,7 +99,7 @@ def without(X: Any, columns: Columns) -> Any:
 
 
 def like(X: Any, values: NDArray[np.float64]) -> Any:
-    """Return values as a DataFrame with the library, names and index of X; as is for an array X."""
+    """Return values as a DataFrame like X (library, names, index); unchanged if X is an array."""
     if not is_frame(X):
         return values
     if nw.dependencies.is_pandas_dataframe(X):

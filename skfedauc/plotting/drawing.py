@@ -188,8 +188,9 @@ def legend_and_note(
 ) -> None:
     """Draw a legend above the data and a note below, within the axes.
 
-    `limits` are the limits of the data. Legend and note have sizes in inches, not in data units, so
-    the axis is extended to make room for them, and for `inches_above` between data and legend.
+    `limits` are the limits of the data. The sizes of legend and note are in inches, not in data
+    units. The axis is extended to make room for both, and for `inches_above` inches between data
+    and legend.
     """
     lay_out(ax)
     width, height = size_of(ax)

@@ -465,8 +465,8 @@ class GroupAUC:
     def without_small_groups(self, min_per_class: int = 10) -> GroupAUC:
         """Return a report without the groups that have few rows of a class.
 
-        The AUC of a tiny group has a large sampling error. If there are tiny groups, they therefore
-        dominate `worst`, `difference` and `null_difference`.
+        The AUC of a tiny group has a large sampling error. Tiny groups therefore dominate `worst`,
+        `difference` and `null_difference`.
 
         Parameters
         ----------
@@ -1074,9 +1074,9 @@ class GroupAUC:
         was .056.
 
         The intervals assume normal true AUCs. The 95 % intervals of "reml" then cover the true
-        value in 92 to 99 % of simulations. If the true AUCs have a Beta distribution of mean .9 and
-        a standard deviation of .03, .05 and .08, the intervals cover the true value in 91 to 96, 84
-        to 92 and 79 to 86 %; the coverage is lower with more groups.
+        value in 92 to 99 % of simulations. If the true AUCs have a Beta distribution of mean .9,
+        the coverage is 91 to 96 % with a standard deviation of .03, 84 to 92 % with .05, and 79 to
+        86 % with .08; the coverage is lower with more groups.
 
         References
         ----------
@@ -1132,7 +1132,7 @@ class GroupAUC:
         Raises
         ------
         ValueError
-            If `delta` is not above 0, or there are no rows of a class.
+            If `delta` is not between 0 and 1, or if a class has no rows.
 
         Notes
         -----

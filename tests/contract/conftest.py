@@ -8,7 +8,7 @@ from own_tests import expected_failure
 
 @pytest.fixture(autouse=True)
 def default_sklearn_config():
-    """Metadata routing is off unless a test turns it on, and off again after it."""
+    """Turn metadata routing off before and after each test."""
     with sklearn.config_context(enable_metadata_routing=False):
         yield
 
@@ -20,13 +20,13 @@ def routing(default_sklearn_config):
 
 @pytest.fixture
 def data():
-    """X without groups, y of 0 and 1, and the site of each row."""
+    """X without groups, labels y of 0 and 1, and the site of each row."""
     return make_data()
 
 
 @pytest.fixture
 def way(request, default_sklearn_config):
-    """One of the ways in which groups reach a scorer; name it by indirect parameters."""
+    """One of the ways to pass groups to a scorer, by name as an indirect parameter."""
     made = make_way(request.param)
     sklearn.set_config(enable_metadata_routing=made.is_routed)
     return made
@@ -41,12 +41,12 @@ def pytest_configure(config):
 
 @pytest.fixture(params=[42])
 def global_random_seed(request):
-    """As scikit-learn's conftest has it by default."""
+    """The default seed of scikit-learn's conftest."""
     return request.param
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out the tests of scikit-learn that do not reach ours; mark those that must fail."""
+    """Deselect scikit-learn's tests that do not use our objects; mark expected failures."""
     kept, left_out = [], []
     for item in items:
         reaches = getattr(getattr(item, "module", None), "REACHES", None)
@@ -60,7 +60,7 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
-    """A test that has to fail, but fails otherwise, is a failure."""
+    """Report a failure if an expected failure has another message than expected."""
     report = yield
     expected = expected_failure(item)
     failed_as_marked = hasattr(report, "wasxfail") and report.outcome == "skipped"

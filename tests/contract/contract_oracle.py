@@ -1,4 +1,4 @@
-"""What the scores must be: all pairs of rows, in plain loops over folds."""
+"""Expected scores, from all pairs of rows and plain loops over folds."""
 
 from collections.abc import Iterable
 
@@ -16,7 +16,7 @@ class Expected:
     Parameters
     ----------
     y : array of 0 and 1
-    score, site : arrays of as many rows
+    score, site : arrays of the same length
     weight : array, default=None
     stand_in : float, default=None
         AUC of the sites that lack a class; they are left out if None.
@@ -39,12 +39,12 @@ class Expected:
 
 
 def rows_of(table, rows):
-    """Rows by position, of a pandas or polars table or an array."""
+    """Return rows of a pandas or polars DataFrame or of an array, by position."""
     return table.iloc[rows] if hasattr(table, "iloc") else table[rows]
 
 
 def decision(model, X):
-    """The scores that rank rows for ``classes_[1]``."""
+    """Return the scores of ``classes_[1]``."""
     if hasattr(model, "decision_function"):
         return model.decision_function(X)
     return model.predict_proba(X)[:, 1]
@@ -57,18 +57,18 @@ def folds_of(splits, y):
 
 
 def fold_scores(way, statistic, splits, *, model=None, y=None, positive=1):
-    """The statistic on the test rows of each fold.
+    """Return the statistic on the test rows of each fold.
 
     Parameters
     ----------
     way : Way
-        Its X, y, site and model.
+        Source of X, y, site and model.
     statistic : str, callable, or list of them
-        A name, or a function of the fitted model, X and y of the test rows. Of a list, the
-        scores have the shape (n_statistics, n_folds).
+        A name, or a function of the fitted model, X and y of the test rows. A list gives scores
+        of shape (n_statistics, n_folds).
     splits : splitter or iterable of (train, test)
     model, y : default=None
-        To be used instead of the way's.
+        Replacements for the model and y of `way`.
     positive : label of the positive class
     """
     model = way.model if model is None else model

@@ -1,4 +1,4 @@
-"""The ways in which groups reach a scorer, and scikit-learn's tools that call one.
+"""The ways to pass groups to a scorer, and scikit-learn's tools that call scorers.
 
 Each tool is run twice: by scikit-learn with a scorer of ours, and as a plain loop.
 """
@@ -47,7 +47,7 @@ CV = StratifiedKFold(3, shuffle=True, random_state=0)
 
 @dataclass
 class Way:
-    """A way to tell a scorer the groups: the data, `groups` and what is passed to fit."""
+    """A way to pass groups to a scorer: the data, `groups`, and the parameters of fit."""
 
     X: Any
     y: np.ndarray
@@ -62,7 +62,7 @@ class Way:
 
 
 def make_data(n_rows=240, seed=4):
-    """Rows of four sites: "level" tells sites (and prevalence) apart, "dose" does within."""
+    """Return rows of four sites: "level" ranks between sites, "dose" ranks within sites."""
     rng = np.random.default_rng(seed)
     code = rng.choice(4, n_rows, p=[0.35, 0.3, 0.2, 0.15])
     dose, noise = rng.normal(size=(2, n_rows))
@@ -80,13 +80,13 @@ def plain_model():
 
 
 def dropping_model(columns=FEATURES):
-    """A pipeline that drops every column but these."""
+    """Return a pipeline that drops all other columns."""
     keep = ColumnTransformer([("features", StandardScaler(), columns)])
     return make_pipeline(keep, LogisticRegression())
 
 
 def dropping_polars_model(columns=FEATURES):
-    """The same for polars; ColumnTransformer takes names of its columns from 1.9 on."""
+    """Return `dropping_model` for polars; ColumnTransformer supports polars from 1.9 on."""
     keep = FunctionTransformer(itemgetter(columns))
     return make_pipeline(keep, StandardScaler(), LogisticRegression())
 
@@ -109,7 +109,7 @@ def make_way(name):
         frame = X.assign(site=site, ward=ward)
         return Way(frame, y, both, dropping_model(), ["site", "ward"])
     if name == "aligned series":
-        # In another order than X, and with the labels of rows that X lacks.
+        # The Series has another order than X, and labels of rows that X lacks.
         labels = pd.concat([pd.Series(site, X.index), pd.Series({-1: "paris", -2: "va"})])
         labels = labels.sample(frac=1, random_state=1)
         return Way(X, y, site, plain_model(), labels)
@@ -124,9 +124,9 @@ def with_penalty(model, penalty):
 
 
 def penalised(way, statistic, splits=CV):
-    """Scores of shape (n_candidates, n_folds) of the candidates in PENALTIES.
+    """Return scores of the candidates in PENALTIES, shape (n_candidates, n_folds).
 
-    Of a list of statistics, (n_candidates, n_statistics, n_folds).
+    A list of statistics gives the shape (n_candidates, n_statistics, n_folds).
     """
     models = [with_penalty(way.model, penalty) for penalty in PENALTIES]
     return np.array([fold_scores(way, statistic, splits, model=model) for model in models])
@@ -136,7 +136,7 @@ def penalised(way, statistic, splits=CV):
 
 
 def by_candidate(search, name="score"):
-    """Scores of shape (n_candidates, n_folds), candidates in the order of PENALTIES."""
+    """Return scores of shape (n_candidates, n_folds), with candidates in the order of PENALTIES."""
     results = search.cv_results_
     order = np.argsort([params[PENALTY] for params in results["params"]])
     folds = [results[f"split{i}_test_{name}"] for i in range(search.n_splits_)]
@@ -180,7 +180,7 @@ def halving_search(way, scorer):
 
 
 def halving_loop(way, statistic):
-    """Half of the candidates stay when the rows double; what is left is scored again."""
+    """Keep the better half of the candidates, double the rows, and score the candidates again."""
     scores, left = [], PENALTIES
     for n_rows in (120, 240):
         splits = [
@@ -317,7 +317,7 @@ def permutations(way, scorer):
 
 
 def permutation_loop(way, statistic):
-    """Labels are shuffled; the rows of X and their groups stay."""
+    """Shuffle the labels; the rows of X and the groups remain."""
     rng = np.random.RandomState(0)
     shuffled = [way.y, *(way.y[rng.permutation(way.y.size)] for _ in range(3))]
     return np.array([fold_scores(way, statistic, CV, y=y).mean() for y in shuffled])
@@ -332,7 +332,7 @@ def eliminate(way, scorer):
 
 
 def eliminate_loop(way, statistic):
-    """The feature of the smallest coefficient goes, one at a time."""
+    """Repeatedly remove the feature with the smallest coefficient."""
     values = np.asarray(way.X)
     scores = np.zeros((3, values.shape[1]))
     for i, (train, test) in enumerate(folds_of(CV, way.y)):
@@ -354,7 +354,7 @@ def select_features(way, scorer):
 
 
 def select_loop(way, statistic):
-    """The feature that adds most to the mean score is added."""
+    """Repeatedly add the feature that increases the mean score most."""
     values, chosen = np.asarray(way.X), []
     plain = replace(way, model=LogisticRegression())
     for _ in range(2):
@@ -368,7 +368,7 @@ def select_loop(way, statistic):
 
 
 def fit_path(way, scorer):
-    # Releases differ in the arguments that they require for results of the old shape.
+    # Scikit-learn's releases require different arguments for results of the old shape.
     shape = {"use_legacy_attributes": False, "l1_ratios": (0,)}
     known = signature(LogisticRegressionCV).parameters
     options = {name: value for name, value in shape.items() if "use_legacy_attributes" in known}
@@ -395,7 +395,7 @@ def leave_one_out(way, scorer):
 
 
 def leave_one_out_loop(way, statistic):
-    """A regression on 0 and 1 whose predictions rank."""
+    """Rank rows by leave-one-out predictions of a ridge regression on 0 and 1."""
     values, found = np.asarray(way.X, float), []
     for penalty in PENALTIES:
         scores = np.empty(way.y.size)
@@ -409,7 +409,7 @@ def leave_one_out_loop(way, statistic):
     return max(found)
 
 
-# By the names of the table in the docstring: run with a scorer, and as a plain loop.
+# For each tool of the table in the docstring: a run with a scorer, and a plain loop
 TOOLS = {
     "GridSearchCV": (lambda way, scorer: by_candidate(grid_search(way, scorer)), penalised),
     "RandomizedSearchCV": (

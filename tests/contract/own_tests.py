@@ -1,8 +1,8 @@
-"""Scikit-learn's own tests, loaded from the installed scikit-learn with ours in the place of its.
+"""Scikit-learn's own tests, with our functions and classes in place of scikit-learn's.
 
-Each ``test_own_*.py`` loads one of its test modules, has the tests that reach what was replaced
-collected as its own, and lists those that fail with the reason. An expected failure that passes
-is a failure too.
+Each ``test_own_*.py`` loads a test module of the installed scikit-learn, collects the tests that
+use the replaced objects, and lists expected failures with reasons. An expected failure that passes
+is a failure, too.
 """
 
 import contextlib
@@ -23,11 +23,11 @@ from skfedauc import (
 )
 from skfedauc.scoring import GroupAUCScorer
 
-# What takes the place of scikit-learn's ------------------------------------------------
+# Replacements --------------------------------------------------------------------------
 
 
 def one_group_roc_auc_score(y_true, y_score, **arguments):
-    """`roc_auc_score` as the AUC of the only group."""
+    """Replace `roc_auc_score` by the AUC of a single group."""
     n_rows = _num_samples(y_true)
     return group_roc_auc_score(
         y_true, y_score, groups=np.zeros(n_rows, int), statistic="macro", **arguments
@@ -35,7 +35,7 @@ def one_group_roc_auc_score(y_true, y_score, **arguments):
 
 
 class OneGroupScorer(GroupAUCScorer):
-    """The scorer "roc_auc" as that of the only group."""
+    """Replacement of the scorer "roc_auc", with a single group."""
 
     def __init__(self):
         super().__init__(
@@ -49,7 +49,7 @@ class OneGroupScorer(GroupAUCScorer):
 
 
 class OneGroupKFold(WithinGroupStratifiedKFold):
-    """`StratifiedKFold` as the folds of the only group, unless groups are given."""
+    """Replacement of `StratifiedKFold`, with a single group unless groups are passed."""
 
     def __init__(self, n_splits=5, *, shuffle=False, random_state=None):
         super().__init__(n_splits, shuffle=shuffle, random_state=random_state)
@@ -72,13 +72,13 @@ class RepeatedOneGroupKFold(RepeatedWithinGroupStratifiedKFold):
 
 
 def load(name, *replaced):
-    """A test module of scikit-learn, run with these patches in place."""
+    """Load a test module of scikit-learn under these patches."""
     spec = importlib.util.find_spec(name)
     own = f"own_{name.rpartition('.')[2]}"
     module = importlib.util.module_from_spec(
         importlib.util.spec_from_file_location(own, spec.origin)
     )
-    sys.modules[own] = module  # where pickle finds its classes
+    sys.modules[own] = module  # pickle looks up classes here
     with contextlib.ExitStack() as stack:
         for patch in replaced:
             stack.enter_context(patch)
@@ -87,16 +87,16 @@ def load(name, *replaced):
 
 
 def collected(module, reaches, failures):
-    """What a test file takes over from a loaded module.
+    """Return the names that a test file imports from a loaded module.
 
     Parameters
     ----------
     module : module
     reaches : callable
-        Whether a test, as collected, reaches what was replaced.
+        Whether a collected test uses a replaced object.
     failures : dict of str to tuple of two str
-        By name of the test, or by the beginning of its name with its parameters: the reason,
-        and a regular expression that the failure's message matches.
+        Expected failures: the keys are names of tests, or beginnings of names with parameters.
+        The values are the reason and a regular expression for the message.
     """
     names = {
         name: value
@@ -107,14 +107,14 @@ def collected(module, reaches, failures):
         test.pytestmark = [with_a_list(mark) for mark in getattr(test, "pytestmark", [])]
     marks = getattr(module, "pytestmark", [])
     marks = marks if isinstance(marks, list) else [marks]
-    # Here warnings are errors, also those that scikit-learn has of itself.
+    # In this project warnings are errors, but scikit-learn's tests may warn.
     names["pytestmark"] = [pytest.mark.filterwarnings("ignore"), *marks]
     names["REACHES"], names["EXPECTED_FAILURES"] = reaches, failures
     return names
 
 
 def expected_failure(item):
-    """Why a test has to fail, and with which message; None if it has to pass."""
+    """Return the reason and the message of an expected failure; None for other tests."""
     failures = getattr(getattr(item, "module", None), "EXPECTED_FAILURES", {})
     for name, expected in failures.items():
         if name == item.originalname or ("[" in name and item.name.startswith(name)):
@@ -123,7 +123,7 @@ def expected_failure(item):
 
 
 def with_a_list(mark):
-    """Parameters from an iterator as a list: pytest warns of others."""
+    """Convert parameters from an iterator to a list, because pytest warns about iterators."""
     if mark.name != "parametrize" or isinstance(mark.args[1], Collection):
         return mark
     names, values = mark.args
@@ -137,7 +137,7 @@ def is_fixture(value):
 
 
 def calls(*names):
-    """Whether the source of a test names one of these."""
+    """Return a check whether the source of a test contains one of the names."""
 
     def reaches(item):
         source = inspect.getsource(inspect.unwrap(item.function))
@@ -147,7 +147,7 @@ def calls(*names):
 
 
 def has_parameter(*values):
-    """Whether a test is run for one of these: a name, an object, or an instance of a class."""
+    """Return a check whether a test has one of these parameters: a value, or an instance."""
 
     def reaches(item):
         given = getattr(item, "callspec", None)

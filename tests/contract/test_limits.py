@@ -71,7 +71,7 @@ EVERY_TOOL["ScoringMonitor"] = monitor
 
 
 def documented():
-    """The table of `make_group_auc_scorer`: yes or no by tool and way."""
+    """Return the table in the docstring of `make_group_auc_scorer`: yes or no by tool and way."""
     text = make_group_auc_scorer.__doc__
     body = text.split("Supported forms of `groups` by tool:")[1].split(".. [a]")[0]
     cells = {}
@@ -92,7 +92,7 @@ def test_table_tells_of_every_tool():
 
 
 def numeric_way(kind):
-    """All columns of X are numbers, for the tools that turn X into an array of them."""
+    """Return data with numeric columns only, for tools that convert X to an array."""
     if kind == "routed":
         return make_way("routed")
     if kind == "series":
@@ -131,20 +131,20 @@ def test_threshold_tuning_is_told_what_to_do_instead():
 
 
 def test_threshold_of_a_model_that_a_search_selected():
-    """What the message advises."""
+    """The remedy in the message works."""
     way = numeric_way("column")
     search = grid_search(way, make_group_auc_scorer("macro", groups="site"))
     tuned = TunedThresholdClassifierCV(
         search.best_estimator_, scoring="balanced_accuracy", cv=CV
     ).fit(way.X, way.y)
     score = make_group_auc_scorer("macro", groups="site")(tuned, way.X, way.y)
-    # Thresholds do not change how rows rank.
+    # Thresholds do not change the ranking of rows.
     assert score == pytest.approx(search.score(way.X, way.y), abs=1e-12)
 
 
 @pytest.mark.parametrize("tool", TURN_X_INTO_NUMPY)
 def test_remedy_for_an_x_turned_to_numpy_works(tool):
-    """Following the message: routing on, groups=None, groups given to fit."""
+    """The remedy in the message works: enable routing, groups=None, and pass groups to fit."""
     way = numeric_way("column")
     sklearn.set_config(enable_metadata_routing=True)
     routed = Way(way.X, way.y, way.site, way.model, None, {"groups": way.site})
@@ -169,7 +169,7 @@ def test_swallowed_error_becomes_a_warning_with_the_remedy():
     assert np.isnan(search.cv_results_["mean_test_score"]).all()
 
 
-# Groups that the factory refuses -----------------------------------------------------
+# Invalid groups ----------------------------------------------------------------------
 
 REFUSED = {
     "position": 3,
@@ -245,7 +245,7 @@ def test_mistakes_are_told_at_construction(make, error, message):
         make()
 
 
-# Rows that groups do not fit ---------------------------------------------------------
+# Groups that do not match the rows ---------------------------------------------------
 
 
 @pytest.fixture
@@ -322,7 +322,7 @@ def test_estimator_that_gives_no_scores(data):
 
 @pytest.fixture(params=["routed", "pandas column", "aligned series"])
 def tiny(request):
-    """A device "tiny" with one class in fold 0, both in fold 1 and no row in fold 2."""
+    """Data with a device "tiny": one class in fold 0, both in fold 1, no row in fold 2."""
     way = make_way(request.param)
     sklearn.set_config(enable_metadata_routing=way.is_routed)
     folds = folds_of(CV, way.y)
@@ -468,7 +468,7 @@ def test_fold_of_one_class(data):
 
 
 def sorted_by_site():
-    """Two sites of 90 % and 10 % positives, one after the other."""
+    """Return rows sorted by site, with 90 % positives in the first site and 10 % in the second."""
     rng = np.random.default_rng(0)
     y = np.concatenate([np.tile([1] * 9 + [0], 10), np.tile([0] * 9 + [1], 10)])
     X = pd.DataFrame({"dose": y + rng.normal(size=200), "site": np.repeat([1, 2], 100)})
@@ -481,7 +481,7 @@ def sorted_by_site():
     ["worst", "macro", "ratio", "neg_difference", "neg_cross_difference", "neg_tau", "bias_score"],
 )
 def test_rows_sorted_by_group_in_the_default_folds(statistic, undefined):
-    """The score is NaN and candidate 0 is picked: the warnings name the splitter to use."""
+    """The score is NaN and candidate 0 is selected; the warnings name the correct splitter."""
     X, y = sorted_by_site()
     scoring = group_auc_scoring([statistic, "pooled"], groups="site", undefined=undefined)
     grid = {"C": [1e-3, 1.0]}
@@ -508,7 +508,7 @@ def test_a_group_that_lacks_a_class_in_the_default_folds():
 
 @pytest.mark.parametrize("each_group", [[], [0], [0, 1]])
 def test_a_fold_warns_once_whatever_the_number_of_its_scores(each_group):
-    """Each fold has two sites of its own, of which one has positives only."""
+    """Each fold has two sites that occur in no other fold; one of them has positives only."""
     row = np.arange(200)
     X = pd.DataFrame({"dose": np.sin(row), "site": 2 * (row // 40) + row % 2})
     y = np.where(row % 2, 1, row // 2 % 2)
@@ -522,7 +522,7 @@ def test_a_fold_warns_once_whatever_the_number_of_its_scores(each_group):
     ours = [str(one.message) for one in told]
     absent = [message for message in ours if "group 0 is absent" in message]
     assert len([message for message in ours if "1 of 2 groups" in message]) == 5
-    # In each fold but the first, whatever the number of labels
+    # One warning in each fold except the first, for any number of labels
     assert len(absent) == len(ours) - 5 == (4 if each_group else 0)
     assert all("cv=WithinGroupStratifiedKFold(" in message for message in ours)
 

@@ -1,4 +1,4 @@
-"""MitigatedClassifier in pipelines and searches, against plain loops with fairlearn alone."""
+"""MitigatedClassifier in pipelines and searches, against plain loops with fairlearn."""
 
 import inspect
 import warnings
@@ -51,7 +51,7 @@ def people():
 
 
 def piped(mitigator, **options):
-    """Features are scaled, and the sensitive column goes by them under its name."""
+    """Return a pipeline that scales the features and passes the sensitive column unchanged."""
     options = {"sensitive_features": "sex", "random_state": 0, **options}
     scaled = make_column_transformer(
         (StandardScaler(), FEATURES), remainder="passthrough", verbose_feature_names_out=False
@@ -69,7 +69,7 @@ def optimizer(constraints="demographic_parity"):
 
 
 def folds_by_hand(X, y):
-    """Scaled features, labels and sensitive features of the rows to fit and to score."""
+    """Yield scaled features, labels and sensitive features of training and test rows."""
     for train, test in FOLDS.split(X, y):
         scaler = StandardScaler().fit(X[FEATURES].iloc[train])
         yield [
@@ -119,7 +119,7 @@ def test_search_over_eps_of_exponentiated_gradient(people, routing_on):
 
 @both
 def test_search_over_constraints_of_threshold_optimizer(people, routing_on):
-    """It does not rank: group scorers score its decisions, fairlearn's metrics their parity."""
+    """Group scorers score the decisions of ThresholdOptimizer, which has no scores."""
     X, y = people
     sklearn.set_config(enable_metadata_routing=routing_on)
 
@@ -186,7 +186,7 @@ def test_mitigators_are_candidates_of_one_search(people):
     assert scores.shape == (8, 2)
     assert np.isfinite(scores).all()
     _, first_grid, first_remover, *changed = scores.mean(axis=1)
-    # Each parameter took effect.
+    # Each parameter has an effect.
     assert first_grid not in changed[:3]
     assert first_remover not in changed[3:]
     few = clone(search).set_params(param_grid=grid_of(mitigators))
@@ -250,7 +250,7 @@ def test_sample_weight_is_routed_to_the_classifier_on_its_request(people, routin
 
 
 def test_weights_pass_by_a_reduction_in_a_search(people, routing):
-    """The scorer asks for them; the reduction computes its own."""
+    """The scorer requests the weights; the reduction computes other weights."""
     X, y = people
     weight = np.linspace(0.1, 5, len(y))
     model = MitigatedClassifier(reduction(), sensitive_features="sex", random_state=0)
@@ -308,7 +308,7 @@ def test_of_scikit_learn_for_meta_estimators(test):
 
 
 def scaled(routing_on):
-    """A pipeline of which the last step takes weights, and no other."""
+    """Return a pipeline in which only the last step accepts weights."""
     scaler, classifier = StandardScaler(), LogisticRegression()
     if routing_on:
         scaler.set_fit_request(sample_weight=False)
@@ -317,7 +317,7 @@ def scaled(routing_on):
 
 
 class ScaledLogisticRegression(LogisticRegression):
-    """The same without a pipeline."""
+    """Classifier that equals the pipeline `scaled`."""
 
     def fit(self, X, y, sample_weight=None):
         self.scaler_ = StandardScaler().fit(X)
@@ -388,7 +388,7 @@ def test_named_weights_of_a_pipeline_inside(people):
 
 
 class DecorrelatedLogisticRegression(LogisticRegression):
-    """Fairlearn's remover and a classifier, by hand; the last feature is sensitive."""
+    """Fairlearn's CorrelationRemover and a classifier without MitigatedClassifier."""
 
     def fit(self, X, y, sample_weight=None):
         self.remover_ = CorrelationRemover(sensitive_feature_ids=["band"]).fit(X)

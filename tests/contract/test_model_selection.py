@@ -1,4 +1,4 @@
-"""Splitting and selecting over groups inside scikit-learn's own tools."""
+"""The splitter and the refit rules inside scikit-learn's tools."""
 
 import copy
 import pickle
@@ -61,13 +61,13 @@ def any_routing(request, default_sklearn_config):
 
 @pytest.fixture
 def given():
-    """Groups as every splitter of splits was given them, with the rows of X that it got."""
+    """List of the X and the groups that each split receives."""
     return []
 
 
 @pytest.fixture
 def watched(monkeypatch, given):
-    """Every split of the splitter is noted in `given`."""
+    """Record each call of `split` in `given`."""
     split = WithinGroupStratifiedKFold.split
 
     def noted(self, X, y=None, groups=None):
@@ -78,7 +78,7 @@ def watched(monkeypatch, given):
 
 
 def passed(is_on, groups):
-    """How groups are passed to functions, whether metadata routing is on or not."""
+    """Return the argument that passes groups to functions, with and without metadata routing."""
     return {"params": {"groups": groups}} if is_on else {"groups": groups}
 
 
@@ -110,7 +110,7 @@ def test_set_split_request(routing, value):
     assert cv.set_split_request(groups=value) is cv
     assert cv.get_metadata_routing().split.requests == {"groups": value}
     assert copy.deepcopy(cv).get_metadata_routing().split.requests == {"groups": value}
-    # Other splitters keep theirs.
+    # Other splitters keep their requests.
     assert WithinGroupStratifiedKFold().get_metadata_routing().split.requests["groups"] is True
 
 
@@ -120,7 +120,7 @@ def test_set_split_request_needs_routing():
 
 
 def test_a_splitter_that_names_columns_cannot_be_asked_to_take_others(routing):
-    """Else the request would be dropped without a word; scorers refuse it as well."""
+    """Otherwise the request would have no effect; scorers also refuse it."""
     folds = WithinGroupStratifiedKFold(groups="site").set_split_request(groups=True)
     with pytest.raises(TypeError, match="has its own groups"):
         folds.get_metadata_routing()
@@ -183,7 +183,7 @@ def test_splitter_in_functions(data, any_routing, by):
 
 @pytest.mark.parametrize("flavour", ["pandas", "polars"])
 def test_groups_of_others_do_not_reach_a_splitter_that_names_columns(routing, flavour):
-    """The scorer's are routed; the splitter goes by the column all the same."""
+    """Groups are routed to the scorer, and the splitter uses its column."""
     way = make_way("routed" if flavour == "pandas" else "routed polars")
     ward = np.arange(way.y.size) % 5
     cv = WithinGroupStratifiedKFold(3, groups="ward")
@@ -213,7 +213,7 @@ def test_groups_that_nothing_asks_for_are_refused_by_scikit_learn(routing, data)
 
 
 def test_groups_passed_beside_columns_while_routing_is_off(data, given, watched):
-    """scikit-learn hands them to any splitter; this one goes by its column, and says so."""
+    """Scikit-learn passes the groups to any splitter; the splitter warns and uses its column."""
     X, y, site = data
     X = X.assign(site=pd.Categorical(site).codes)
     folds = WithinGroupStratifiedKFold(3, groups="site")
@@ -265,7 +265,7 @@ def test_scorer_and_splitter_share_routed_groups(routing):
 
 
 def path(**options):
-    """Releases differ in the arguments that they require for results of the old shape."""
+    """Scikit-learn's releases require different arguments for results of the old shape."""
     shape = {"use_legacy_attributes": False, "l1_ratios": (0,)}
     known = "use_legacy_attributes" in signature(LogisticRegressionCV).parameters
     return LogisticRegressionCV(Cs=2, scoring="roc_auc", **options, **(shape if known else {}))
@@ -287,9 +287,9 @@ ROUTERS = {
 
 @pytest.mark.parametrize("kind", ROUTERS)
 def test_groups_are_routed_to_it_in_everything_that_takes_cv(routing, data, kind, given, watched):
-    """Within a cross-validation that splits by the same groups, each split gets its rows'."""
+    """In a cross-validation that routes the groups, each split receives the groups of its rows."""
     X, y, site = data
-    # The first column tells which row it is.
+    # The first column identifies the row.
     X = np.column_stack([np.arange(y.size) / y.size, X.to_numpy()])
     result = cross_validate(
         ROUTERS[kind](WithinGroupStratifiedKFold(2)),
@@ -308,7 +308,7 @@ def test_groups_are_routed_to_it_in_everything_that_takes_cv(routing, data, kind
 
 
 def test_feature_selection_by_its_splits(data):
-    """It turns X into an array, so that groups have to be passed."""
+    """The selector converts X to an array, so groups must be passed."""
     X, y, site = data
     select = SequentialFeatureSelector(
         MODEL, n_features_to_select=1, scoring="roc_auc", cv=splits_of(X, y, site)
@@ -342,9 +342,10 @@ N_SPLITS = 3
 
 
 def make_hospitals(seed=1):
-    """The dose is as telling everywhere; the marker tells all in one hospital, and little else.
+    """Return rows of four hospitals with different prevalences and dose levels.
 
-    Prevalence and the level of the dose differ by hospital.
+    The dose separates the classes equally well in all hospitals. The marker separates them nearly
+    perfectly in one hospital, and poorly in the others.
     """
     rng = np.random.default_rng(seed)
     n = 1200
@@ -369,7 +370,7 @@ def hospitals():
 
 
 def selecting_model():
-    """A pipeline that keeps some columns, never the hospital."""
+    """Return a pipeline that selects columns and drops the hospital."""
     return sklearn.pipeline.Pipeline(
         [("columns", ColumnTransformer(CANDIDATES[CHOICE][0])), ("classify", LogisticRegression())]
     )
@@ -394,7 +395,7 @@ def hospital_search(refit, *, kind="GridSearchCV", scoring=None, cv=None, **opti
 
 @pytest.fixture(scope="module")
 def truth(hospitals):
-    """Means over folds, by name, of the candidates in the order of FEATURES: a plain loop."""
+    """Mean scores of the candidates in the order of FEATURES, by name, from a plain loop."""
     X, y = hospitals
     site = X["hospital"].to_numpy()
     splits = splits_of(X, y, site, N_SPLITS)
@@ -413,7 +414,7 @@ def truth(hospitals):
 
 @pytest.fixture(scope="module")
 def limit(truth):
-    """Between the gaps of the dose alone and of dose and marker."""
+    """A limit between the gap of the dose and the gap of dose and marker."""
     both, dose = -truth["neg_difference"][:2]
     assert both > dose + 0.05
     return float((both + dose) / 2)
@@ -431,12 +432,12 @@ def searched(hospitals, limit):
 
 
 def test_the_hospitals_are_a_case_where_the_rule_matters(truth, limit):
-    """The best pooled AUC is that of dose and marker, the best within the limit the dose's."""
+    """Dose and marker have the best pooled AUC; within the limit, the dose has the best AUC."""
     assert int(np.argmax(truth["pooled"])) == 0
     within = -truth["neg_difference"] <= limit
     assert not within[0]
     assert int(np.argmax(np.where(within, truth["pooled"], 0))) == 1
-    # The rule is more than the smallest gap.
+    # The selected candidate does not have the smallest gap.
     assert int(np.argmin(-truth["neg_difference"])) != 1
 
 
@@ -544,7 +545,7 @@ def test_rule_can_be_set_and_searched_over(hospitals, limit):
 
 
 def test_undefined_gaps_are_an_error_that_says_why(hospitals, limit):
-    """Folds of one hospital each have no gap."""
+    """A fold with a single hospital has no gap."""
     X, y = hospitals
     search = hospital_search(
         select_within_gap("pooled", at_most=limit),
@@ -657,7 +658,7 @@ def halving(hospitals, scoring, limit):
 
 
 def test_halving_ignores_the_rule(hospitals, limit):
-    """It goes by its one score, whatever the gap is."""
+    """A halving search uses its single score and ignores the gap."""
     scorer = make_group_auc_scorer("pooled", groups="hospital")
     assert features_of(halving(hospitals, scorer, limit)) == ["dose", "marker"]
 

@@ -1,4 +1,4 @@
-"""sklearn/metrics/tests/test_common.py, where roc_auc_score is ours for one group."""
+"""sklearn/metrics/tests/test_common.py with our `roc_auc_score` for one group."""
 
 from unittest import mock
 

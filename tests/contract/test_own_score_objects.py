@@ -1,4 +1,4 @@
-"""sklearn/metrics/tests/test_score_objects.py, where "roc_auc" is our scorer for one group."""
+"""sklearn/metrics/tests/test_score_objects.py with our scorer for one group as "roc_auc"."""
 
 from unittest import mock
 

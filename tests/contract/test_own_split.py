@@ -1,7 +1,8 @@
-"""sklearn/model_selection/tests/test_split.py with our splitters in the place of its.
+"""sklearn/model_selection/tests/test_split.py with our splitters.
 
-`StratifiedKFold` is `WithinGroupStratifiedKFold` with one group, `RepeatedStratifiedKFold` its
-repetition, and among the splitters that need groups `StratifiedGroupKFold` is ours.
+With one group, `WithinGroupStratifiedKFold` replaces `StratifiedKFold`, and the repeated splitter
+replaces `RepeatedStratifiedKFold`. Among the splitters that need groups,
+`WithinGroupStratifiedKFold` replaces `StratifiedGroupKFold`.
 """
 
 from unittest import mock

@@ -72,7 +72,7 @@ def test_scorer_made_under_routing_tells_that_routing_went_off(way):
         cross_val_score(way.model, way.X, way.y, scoring=scorer, error_score="raise")
 
 
-# Groups that were forgotten ----------------------------------------------------------
+# Omitted groups ----------------------------------------------------------------------
 
 
 def search_without_groups(way, scoring, **options):
@@ -108,7 +108,7 @@ def test_forgotten_groups_are_told_by_the_warning_that_scikit_learn_makes_of_err
 
 
 def test_groups_for_a_scorer_that_reads_a_column_are_refused_by_scikit_learn(way):
-    """Nothing asks for them, so that a mistake cannot pass silently."""
+    """Groups that no object requests raise an error."""
     X = way.X.assign(site=pd.Categorical(way.site).codes)
     scorer = make_group_auc_scorer("macro", groups="site")
     search = GridSearchCV(way.model, {PENALTY: PENALTIES}, scoring=scorer, cv=CV)
@@ -116,12 +116,12 @@ def test_groups_for_a_scorer_that_reads_a_column_are_refused_by_scikit_learn(way
         search.fit(X, way.y, groups=way.site)
 
 
-# What is routed ----------------------------------------------------------------------
+# Routed groups and weights -----------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [np.asarray, list, pd.Series, pd.Categorical, pl.Series])
 def test_routed_groups_of_every_kind(way, kind):
-    """A routed Series is taken by position, as scikit-learn slices it, whatever its index."""
+    """A routed Series is matched by position, as scikit-learn selects rows, for any index."""
     result = validated(
         way,
         {"macro": make_group_auc_scorer("macro", groups=None)},
@@ -161,7 +161,7 @@ def test_splitter_by_the_same_groups_in_cross_validate(way):
 
 @pytest.mark.parametrize("groups", ["site", "series"])
 def test_splitter_by_routed_groups_beside_a_scorer_that_reads_others(way, groups):
-    """The scorer's groups and the splitter's need not be the same."""
+    """The scorer and the splitter can have different groups."""
     patient = np.arange(way.y.size) // 2
     splits = list(GroupKFold(3).split(way.X, way.y, patient))
     X = way.X.assign(site=pd.Categorical(way.site).codes)
@@ -228,7 +228,7 @@ def weight(way):
 
 @pytest.fixture
 def weighted(way):
-    """The way with a model that does not ask for the weights: only scores change."""
+    """Return the way with a model that does not request weights; only scores change."""
     model = LogisticRegression().set_fit_request(sample_weight=False)
     scaler = StandardScaler().set_fit_request(sample_weight=False)
     return Way(way.X, way.y, way.site, make_pipeline(scaler, model), None, way.params)

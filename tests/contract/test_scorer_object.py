@@ -1,4 +1,4 @@
-"""A scorer is an object that scikit-learn copies, sends, prints and shares."""
+"""Scorers as objects: copies, pickles, representation and shared predictions."""
 
 import copy
 import pickle
@@ -108,7 +108,7 @@ def test_scorer_is_a_parameter_of_a_search():
     assert check_scoring(LogisticRegression(), scorer) is scorer
 
 
-# What it prints ----------------------------------------------------------------------
+# Representation ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -151,13 +151,13 @@ def test_repr_of_the_score_of_one_group_names_the_group():
     assert "make_group_auc_scorer" in repr(GridSearchCV(LogisticRegression(), {}, scoring=scoring))
 
 
-# What is shared ----------------------------------------------------------------------
+# Shared predictions and counts -------------------------------------------------------
 
 CALLS = []
 
 
 class Counting(ClassifierMixin, BaseEstimator):
-    """A logistic regression that writes down which of its methods is called."""
+    """Logistic regression that records the calls of its methods."""
 
     def __init__(self, C=1.0):
         self.C = C
@@ -182,7 +182,7 @@ class Counting(ClassifierMixin, BaseEstimator):
 
 @pytest.fixture
 def parts(monkeypatch):
-    """The score counts that are built from rows, in a list that grows."""
+    """List of the score counts that are built from rows."""
     CALLS.clear()
     built, of_rows = [], ScoreCounts.of_rows.__func__
 
@@ -259,7 +259,7 @@ def test_search_predicts_once_per_candidate_fold_and_part(routing, parts, name):
 
 
 def test_different_members_do_not_share(parts):
-    """Two columns of groups and two positive classes are four score counts of one prediction."""
+    """Two group columns and two positive classes need four score counts and one prediction."""
     way = counting_way("pandas column")
     way.X["half"] = np.arange(way.y.size) % 2
     scoring = {
@@ -284,7 +284,7 @@ def test_nothing_is_kept_after_a_search(parts):
 
 
 def test_scorer_called_twice_looks_twice(data):
-    """The same scorer on other data, in the same process, does not remember the first."""
+    """A scorer keeps no state between calls on different data."""
     X, y, site = data
     scorer = make_group_auc_scorer("macro", groups=pd.Series(site, X.index))
     model = plain_model().fit(X, y)
@@ -326,7 +326,7 @@ def test_estimators(routing, estimator, groups):
 def test_response_method_that_is_asked_for(data):
     X, y, site = data
 
-    # Its methods rank in opposite order, which tells which one was used.
+    # The methods rank in opposite order, so the score identifies the method.
     class Disagreeing(LogisticRegression):
         def predict_proba(self, X):
             return super().predict_proba(X)[:, ::-1]
@@ -358,7 +358,7 @@ def test_regressor_that_ranks(data):
 
 @pytest.mark.parametrize("copied", [lambda scorer: scorer, *COPIES.values()], ids=["", *COPIES])
 def test_names_are_those_of_the_statistic(copied):
-    """Displays, TPOT and skore show a scorer by its name or by that of its function."""
+    """Displays, TPOT and skore show the name of a scorer or of its function."""
     scoring = group_auc_scoring(NAMES, groups="site", each_group=["va"])
     for name, scorer in {name: copied(one) for name, one in scoring.items()}.items():
         assert scorer.__name__ == name
@@ -372,7 +372,7 @@ def test_names_are_those_of_the_statistic(copied):
 
 
 class OtherArray:
-    """The little of the array API that scikit-learn needs where it does not dispatch."""
+    """The part of the array API that scikit-learn uses without dispatch."""
 
     def __init__(self, values):
         self.values = np.asarray(values)

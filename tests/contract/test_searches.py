@@ -1,4 +1,4 @@
-"""Every tool of scikit-learn gives the scores that a plain loop over folds gives."""
+"""All tools of scikit-learn return the scores of a plain loop over folds."""
 
 import joblib
 import numpy as np
@@ -67,7 +67,7 @@ def test_scorer_in_a_tool_that_turns_x_into_numpy(way, tool, statistic):
 
 @pytest.mark.parametrize("way", ["routed"], indirect=True)
 def test_feature_selection_depends_on_the_statistic(way):
-    """What ranks within sites is chosen for "macro", what tells sites apart for "cross"."""
+    """A search by "macro" selects the feature within sites, a search by "cross" between sites."""
     select, _ = TOOLS["SequentialFeatureSelector"]
     chosen = {
         statistic: select(way, make_group_auc_scorer(statistic, groups=None))
@@ -165,7 +165,7 @@ def test_groups_of_two_columns():
         assert_same(result[f"test_{name}"], fold_scores(way, name, CV))
 
 
-# Nested ------------------------------------------------------------------------------
+# Nested searches ---------------------------------------------------------------------
 
 
 @few_ways
@@ -248,7 +248,7 @@ LABELS = {
 @pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
 @pytest.mark.parametrize("groups", ["site", "series"])
 def test_labels_of_every_kind(data, labels, groups):
-    """The index of y is nobody's: groups follow X alone."""
+    """The index of y has no effect; groups are aligned with X."""
     X, y, site = data
     way = Way(X.assign(site=site), y, site, dropping_model(), "site")
     scorer = make_group_auc_scorer(
@@ -270,7 +270,7 @@ def test_labels_of_every_kind_in_logistic_regression_cv(data, routing, labels):
     assert_same(run(way, make_group_auc_scorer("positives", groups=None)), expected)
 
 
-# The class that is meant -------------------------------------------------------------
+# Positive class ----------------------------------------------------------------------
 
 
 @few_ways
@@ -301,10 +301,10 @@ def precision_of_the_healthy(model, X, y):
 @pytest.mark.parametrize("response_method", ["predict_proba", "decision_function"])
 @pytest.mark.parametrize("order", ["ours first", "ours last"])
 def test_beside_a_scorer_of_scikit_learn_for_the_other_class(order, response_method):
-    """Ours are right in any order.
+    """Group scorers are correct in any order.
 
-    Scikit-learn keeps one column of a method for all scorers, so its own is right where it
-    comes first, or where ours use another method.
+    Scikit-learn caches one column of a method for all scorers. Scikit-learn's scorer is therefore
+    correct if it comes first, or if the group scorers use another method.
     """
     way = make_way("pandas column")
     way.y = np.where(way.y == 1, "sick", "healthy")
@@ -319,7 +319,7 @@ def test_beside_a_scorer_of_scikit_learn_for_the_other_class(order, response_met
 
 
 def test_routing_is_off_for_columns_and_series():
-    """They need no configuration; the routed way is what the fixture turns on."""
+    """Scorers need no configuration; the fixture enables routing for the routed way."""
     assert not sklearn.get_config()["enable_metadata_routing"]
     way = make_way("pandas column")
     scores = cross_val_score(
