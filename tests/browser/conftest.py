@@ -1,6 +1,6 @@
 """A headless Chromium for pages, driven by selenium.
 
-Where either is absent the tests are skipped, unless SKFEDAUC_BROWSER=required is set.
+Without Chromium or selenium the tests are skipped, unless SKFEDAUC_BROWSER=required is set.
 """
 
 import os
@@ -11,7 +11,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory):
-    """The driver; `browser` is for tests."""
+    """The driver; tests use the fixture `browser` instead."""
     program = shutil.which("chromium") or shutil.which("google-chrome")
     driver = shutil.which("chromedriver")
     try:
@@ -45,7 +45,7 @@ def chromium(tmp_path_factory):
 
 @pytest.fixture
 def browser(chromium):
-    """The driver, at a desktop's size; a test fails if its pages log errors."""
+    """The driver with the window size of a desktop; a test fails if its pages log errors."""
     chromium.set_window_size(1280, 900)
     chromium.get("about:blank")
     chromium.get_log("browser")

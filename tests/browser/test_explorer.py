@@ -1,4 +1,4 @@
-"""The explorer of the documentation, used as readers do; its numbers against Python's."""
+"""The explorer of the documentation: controls, and numbers compared with Python."""
 
 import threading
 import time
@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parents[2] / "docs" / "explorer"
 PAGE = (FOLDER / "index.html").as_uri()
 AVERAGES = ["macro", "samples", "positives", "negatives", "within"]
 STATISTICS = ["pooled", *AVERAGES, "worst", "ratio", "cross", "difference", "cross_difference"]
-CASES = {  # what each shifts: negatives, positives
+CASES = {  # shifted classes of each case: negatives, positives
     "identical": (0, 0),
     "same_negatives": (0, 1),
     "same_positives": (1, 0),
@@ -46,9 +46,9 @@ def wait_until(condition):
 
 
 def load(browser, url=PAGE):
-    browser.get("about:blank")  # or a new hash alone would not load the page anew
+    browser.get("about:blank")  # a changed hash does not reload a page
     browser.get(url)
-    # From one origin to another the driver may come back early.
+    # The driver may return early if the origin of the page changes.
     wait_until(
         lambda: (
             browser.execute_script("return document.readyState") == "complete"
@@ -62,7 +62,7 @@ def by_id(browser, name):
 
 
 def read_controls(browser):
-    """The state that a reader sees: positions of sliders in sight."""
+    """Return the positions of the visible sliders."""
     values = browser.execute_script(
         "return Object.fromEntries([...document.querySelectorAll('input[type=range]')]"
         ".filter(input => input.checkVisibility()).map(input => [input.id, input.value]))"
@@ -78,7 +78,7 @@ def read_controls(browser):
 
 
 def read_numbers(browser):
-    """Numbers in sight as [name, data-value, text], those of the matrix by "row,column"."""
+    """Return the visible numbers as [name, data-value, text]; matrix cells are "row,column"."""
     return browser.execute_script(
         """
         const cells = [...document.querySelectorAll("[data-value]")];
@@ -92,7 +92,7 @@ def read_numbers(browser):
 
 
 def expected(state):
-    """Every statistic pair by pair of devices, from the definitions."""
+    """Return all statistics by their definitions, over all pairs of devices."""
     n = len(state.positives)
     steps = np.linspace(-0.5, 0.5, n)
     mean_positive = state.separation + state.spread_positives * steps
@@ -129,7 +129,7 @@ def expected(state):
 
 
 def population(state):
-    """What make_group_scores says of the state, or None where it has no such case."""
+    """Return the AUCs of make_group_scores for the state; None if it has no such case."""
     spreads = state.spread_negatives, state.spread_positives
     shifted = tuple(int(spread != 0) for spread in spreads)
     if shifted == (1, 1) and spreads[0] != spreads[1]:
@@ -146,7 +146,7 @@ def population(state):
 
 
 def check_numbers(browser):
-    """All numbers in sight belong to the sliders' state; returns the state and the numbers."""
+    """Check the visible numbers against the sliders; return the state and the numbers."""
     state = read_controls(browser)
     shown = read_numbers(browser)
     oracle = expected(state)
@@ -167,7 +167,7 @@ def check_numbers(browser):
 
 
 def marked_equal(browser):
-    """Averages that the table says equal the pooled AUC, by words and by filled diamonds."""
+    """Return averages that equal the pooled AUC according to the words and to the diamonds."""
     rows = {
         name: browser.find_element("css selector", f"#averages tr:has([data-terms={name}])")
         for name in AVERAGES
@@ -283,8 +283,8 @@ def test_drag(browser, name):
         """,
         slider,
     )
-    # Pressed in the middle the thumb comes there; then it is dragged. In one chain, since the
-    # driver lets go of the thumb between two.
+    # A press in the middle moves the thumb to the middle; then the thumb is dragged. Both are one
+    # chain, because the driver releases the thumb at the end of a chain.
     actions = ActionChains(browser, duration=20).click_and_hold(slider)
     for _ in range(3):
         actions.move_by_offset(8, 0)
@@ -459,8 +459,8 @@ def test_suggestions_keep_their_promises(browser):
         ),
         (address(0, 1, EQUAL), "With equal class counts, all averages", "other weights"),
         (address(1, 0, EQUAL), "With equal class counts, all averages", "other weights"),
-        # Each device has as many positives, so macro weights as positives do; each has one
-        # prevalence, so samples and negatives do.
+        # All devices have equal numbers of positives, so macro and positives have equal weights.
+        # All devices have one prevalence, so samples and negatives have equal weights, too.
         (
             address(0, 1, ([200, 200], [100, 900])),
             "With these counts macro has the same weights.",
@@ -471,7 +471,7 @@ def test_suggestions_keep_their_promises(browser):
             "With these counts samples and negatives have the same weights.",
             "coincidence",
         ),
-        # Without separation the AUCs are 0.5 and as much below as above it.
+        # Without separation, AUCs are 0.5, or symmetric around 0.5.
         (
             address(0, 1, ([100, 400, 100], [300, 50, 80]), separation=0),
             "By coincidence, macro equals it as well.",
@@ -483,7 +483,7 @@ def test_suggestions_keep_their_promises(browser):
             "the average by",
         ),
         (address(2, 2), "no average equals it", "coincidence"),
-        # Without separation every device has an AUC of 0.5, and the directions across are even.
+        # Without separation, all devices have an AUC of 0.5, and cross AUCs are symmetric.
         (address(2, 2, EQUAL, separation=0), "by coincidence", "no average"),
         (address(1, 2), "no average has to equal the pooled AUC", "coincidence"),
     ],
@@ -537,7 +537,7 @@ def test_copied_python_can_be_pasted(browser):
     by_id(browser, "copy").click()
     wait_until(lambda: by_id(browser, "copied").text != "")
     snippet = by_id(browser, "snippet").text
-    if by_id(browser, "copied").text != "Copied":  # then it is selected for the reader to copy
+    if by_id(browser, "copied").text != "Copied":  # otherwise the text is selected
         browser.switch_to.active_element.send_keys(Keys.CONTROL, "c")
     browser.execute_script("document.body.append(document.createElement('textarea'))")
     field = browser.find_element("css selector", "textarea")
@@ -579,8 +579,8 @@ def test_marks_are_where_the_axis_says(browser, url):
     assert_allclose(drawn["lines"], slope * numbers["pooled"] + start, atol=1)
     for name, pixel in drawn["diamonds"].items():
         assert pixel == pytest.approx(slope * numbers[name] + start, abs=0.5), name
-    # The discs' areas are the weights: they balance at the average, and add up to the same. What
-    # has the same AUC shares a disc.
+    # The areas of the discs are the weights: their center of mass is the average, and their sum is
+    # constant. Devices with equal AUCs share a disc.
     pairs = {(g, h): numbers[f"{g + 1},{h + 1}"] for g in range(n) for h in range(n)}
     across = [auc for (g, h), auc in pairs.items() if g != h]
     aucs = {"pooled": list(pairs.values()), "cross": across}
@@ -614,7 +614,7 @@ def test_densities_peak_at_their_means(browser, heights):
     at, pixels = np.transpose(ticks)
     slope, start = np.polyfit(at, pixels, 1)
     x, tall = np.transpose(peaks)
-    # negatives and positives of the first device, then of the second; drawn in steps of 0.1
+    # negatives and positives of the first and of the second device, in steps of 0.1
     assert_allclose((x - start) / slope, [-0.5, 0, 0.5, 2], atol=0.06)
     counts = np.array([100, 800, 300, 400]) if heights == "counts" else np.ones(4)
     assert_allclose(tall / tall.max(), counts / counts.max(), atol=0.01)
@@ -644,7 +644,7 @@ def test_every_control_can_be_touched_on_a_phone(phone):
     controls = [control for control in controls if control.is_displayed()]
     assert len(controls) == 6 + 3 + 1 + 8 + 1 + 1 + 1
     for control in [*controls, *reversed(controls)]:
-        # As focus by keyboard scrolls; what sticks to the top must not cover the control.
+        # Keyboard focus scrolls to a control; sticky elements must not cover the control.
         on_top, width, height = phone.execute_script(
             """
             arguments[0].scrollIntoView({block: "nearest"});
@@ -656,7 +656,7 @@ def test_every_control_can_be_touched_on_a_phone(phone):
             control,
         )
         assert on_top, control.get_attribute("outerHTML")
-        assert height >= 24 or control.get_attribute("id") == "heights"  # its label adds to it
+        assert height >= 24 or control.get_attribute("id") == "heights"  # including its label
         assert width >= 20
 
 
@@ -709,7 +709,7 @@ def test_contrast(browser, scheme):
     assert len(lines) > 30
     back = texts[0][2]
     assert (luminance(back) > 0.5) == (scheme == "light")
-    # WCAG 2.2, 1.4.3 and 1.4.11: 4.5 for text, 3 for what plots need
+    # WCAG 2.2, 1.4.3 and 1.4.11: 4.5 for text, 3 for graphics
     assert [html for html, colour, behind in texts if contrast(colour, behind) < 4.5] == []
     assert [html for html, colour, behind in lines if contrast(colour, behind) < 3] == []
 

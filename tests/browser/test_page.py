@@ -1,4 +1,4 @@
-"""The page of an audit in a browser: it loads, sorts, prints, and keeps labels as text."""
+"""The page of an audit in a browser: loading, sorting, printing, and labels as text."""
 
 import base64
 
@@ -7,11 +7,11 @@ import pytest
 
 from skfedauc import FairnessAudit
 
-# Ways to find elements and keys, as WebDriver calls them
+# WebDriver's names of search strategies and of keys
 CSS = "css selector"
 ENTER, SPACE, TAB = "\ue007", "\ue00d", "\ue004"
 HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "&lt;b&gt;", "$x$"]
-# What a column shows: its cells in each body of the table
+# Script that returns the texts of a column in each body of the table
 COLUMN = """
 return [...document.querySelectorAll("table.sortable tbody.groups")].map(
     (body) => [...body.rows].map((row) => row.cells[arguments[0]].textContent));
@@ -20,7 +20,7 @@ POSITIVES, AUC, PVALUE, DISPARITY = 1, 3, 7, 11
 
 
 def audit_of(labels, n=800, n_small=0):
-    """The last groups are small, and every other one of them has no negatives."""
+    """Return an audit whose last groups are small; every second small group lacks negatives."""
     rng = np.random.default_rng(0)
     group = rng.integers(0, len(labels) - n_small, n)
     group[: 5 * n_small] = np.repeat(np.arange(len(labels) - n_small, len(labels)), 5)
@@ -33,7 +33,7 @@ def audit_of(labels, n=800, n_small=0):
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """Addresses of pages, each written once."""
+    """Return addresses of pages; each page is written once."""
     folder = tmp_path_factory.mktemp("pages")
     audits = {
         "sites": audit_of([f"site {g}" for g in range(15)], n_small=6),
@@ -52,7 +52,7 @@ def sites(browser, pages):
 
 @pytest.fixture
 def emulate(chromium):
-    """Run a command of Chromium's tools whose effect ends with the test."""
+    """Run a command of Chromium's developer tools, and undo its effect after the test."""
     yield chromium.execute_cdp_cmd
     chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
@@ -63,13 +63,13 @@ def heading(browser, column):
 
 
 def numbers(cells):
-    """Numbers as they are shown; None where there is none."""
+    """Return the shown numbers; None for cells without a number."""
     texts = [cell.replace("\N{MINUS SIGN}", "-").replace("<0.001", "0") for cell in cells]
     return [None if text == "\N{EN DASH}" else float(text) for text in texts]
 
 
 def in_order(values, *, falls):
-    """What is undefined is last."""
+    """Return the sorted values, with undefined values last."""
     defined = sorted((v for v in values if v is not None), reverse=falls)
     return defined + [None] * (len(values) - len(defined))
 
@@ -134,7 +134,7 @@ def test_labels_stay_text(browser, pages, emulate, width):
     metrics = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
     emulate("Emulation.setDeviceMetricsOverride", metrics)
     browser.get(pages["hostile"])
-    # An alert would make this fail.
+    # An open alert would raise an error here.
     assert browser.find_elements(CSS, "img") == []
     assert len(browser.find_elements(CSS, "script")) == 1
     (labels,) = browser.execute_script(COLUMN, 0)

@@ -1,7 +1,7 @@
-"""Random cases of the kinds on which counting goes wrong.
+"""Random cases with ties, tiny groups and extreme scores.
 
-A case is drawn from a seed. Its kinds of scores, groups and weights, its size and its
-prevalence are named, so that a failure can be repeated and read.
+A case is drawn from a seed. The case names its kinds of scores, groups and weights, its size and
+its prevalence, so that a failure can be reproduced and understood.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LARGEST = np.finfo(float).max
 
 
 class Case(NamedTuple):
-    """Rows as a user passes them; `labels` are the group labels that a report must show."""
+    """Rows in the form of user input; `labels` are the expected group labels of a report."""
 
     name: str
     y: np.ndarray
@@ -43,12 +43,12 @@ class Case(NamedTuple):
 
 
 def ulps_above(base: float, steps: np.ndarray) -> np.ndarray:
-    """Floats that lie this many representable numbers above `base`."""
+    """Return floats that are this number of representable floats above `base`."""
     return (np.array(base).view(np.int64) + steps).view(np.float64)
 
 
 def clusters(rng: np.random.Generator, n: int, n_clusters: int) -> np.ndarray:
-    """Far clusters of neighbouring floats, away from evenly spaced samples of the rows."""
+    """Return distant clusters of neighboring floats that evenly spaced samples of rows miss."""
     centres = 10.0 ** rng.uniform(-200, 200, n_clusters) * rng.choice([-1, 1], n_clusters)
     which = rng.integers(0, n_clusters, n)
     which[:: max(n // 64, 1)] = 0
@@ -91,7 +91,7 @@ SCORES: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
 
 
 class Colour(enum.Enum):
-    """Labels that are members of an enumeration of text."""
+    """Group labels that are members of an Enum of strings."""
 
     RED = "red"
     BLUE = "blue"
@@ -112,7 +112,7 @@ def _plain(make: Callable[[np.ndarray], Any], label: Callable[[int], Any]) -> An
     return lambda rng, codes: (make(codes), label)
 
 
-# Each gives the groups as they are passed, and the label that a report has for a code.
+# Each function returns the groups as user input, and a function from codes to expected labels.
 GROUPS: dict[str, Callable[[np.random.Generator, np.ndarray], Labelled]] = {
     "int64": _plain(lambda c: c.astype(np.int64), int),
     "int32": _plain(lambda c: c.astype(np.int32), int),
@@ -206,7 +206,7 @@ WEIGHTS: dict[str, Callable[[np.random.Generator, int], np.ndarray | None]] = {
     "one dominates": lambda rng, n: np.where(np.arange(n) == n // 3, 1e9, 1.0),
 }
 
-# Around sizes at which code changes its way, a size drawn most often first.
+# Sizes near the limits at which the code takes another branch
 SIZES = [1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1023, 1025]
 LARGE_SIZES = [4095, 4097, 16383, 16385, 65535, 65537, 131071, 131073, 300001]
 N_GROUPS = [1, 2, 3, 7, 8, 9, 31, 33, 50, 255, 257]
@@ -214,7 +214,7 @@ MANY_GROUPS = [1, 2, 257, 2047, 2049]
 
 
 def draw(seed: int) -> Case:
-    """The case of this seed."""
+    """Return the case of this seed."""
     rng = np.random.default_rng([seed, 20240607])
     is_large = rng.random() < 0.01
     n = int(rng.choice(LARGE_SIZES if is_large else SIZES))
@@ -230,12 +230,12 @@ def draw(seed: int) -> Case:
     scores = SCORES[kinds[0]](rng, n)
     weights = WEIGHTS[kinds[2]](rng, n)
     if np.isin(scores, [0, 1]).all():
-        scores = scores + 2  # zeros and ones alone look like predicted labels
+        scores = scores + 2  # scores of only 0 and 1 look like predicted labels
     groups, label = GROUPS[kinds[1]](rng, codes)
     return Case(name, y, scores, groups, [label(int(c)) for c in codes], codes, weights)
 
 
-# Scores that float64 would round, which is a wrong number if it ties two of them.
+# Scores that float64 would round; rounding may tie two different scores.
 ROUNDED: dict[str, Any] = {
     "integers beyond 2**53": [2**53, 2**53 + 1, 2**53 + 2],
     "uint64": np.array([2**63, 2**63 + 1, 2**63 + 2], np.uint64),

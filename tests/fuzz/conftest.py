@@ -1,4 +1,4 @@
-"""Seeds of random cases, and the number of cases tried, printed below the tests' summary."""
+"""Seeds of random cases; the number of tested cases is printed after the summary."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from collections import Counter
 import pytest
 
 SECONDS = float(os.environ.get("SKFEDAUC_FUZZ_SECONDS", "0"))
-# Set in the environment, so that every worker has it.
+# Set the seed in the environment, so that all workers use it.
 FIRST_SEED = int(os.environ.setdefault("SKFEDAUC_FUZZ_SEED", str(time.time_ns() % 10**12)))
 PROPERTY = "random cases"
 
 
 @pytest.fixture
 def seeds(record_property):
-    """Seeds of one worker of `n_workers`: the first `n_of_suite`, or others until time is up."""
+    """Function that yields the seeds of a worker: a fixed number, or new seeds for some time."""
     n_tried = 0
 
     def draw(n_of_suite, worker=0, n_workers=1):

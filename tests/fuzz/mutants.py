@@ -1,13 +1,14 @@
-"""Bugs planted in a copy of the package, each of which the random cases must catch.
+"""Mutation test: bugs in a copy of the package, which the random cases must detect.
 
-``python tests/fuzz/mutants.py`` plants five bugs in the numpy kernel, ``--all`` those in the
-validation, the score counts and the compiled kernel as well, which is built for each of them:
+``python tests/fuzz/mutants.py`` inserts five bugs into the numpy kernel, one at a time. ``--all``
+also inserts bugs into the validation, the score counts and the compiled kernel, which is built for
+each bug:
 
     pip install "scikit-build-core>=0.11" "nanobind>=2.4" "cmake>=3.20" ninja
     python tests/fuzz/mutants.py --all
 
-It prints a table of the bugs with the number of cases after which each was caught, and fails if
-one was not, or if the copy without a bug fails.
+The script prints a table of the bugs with the number of cases until each bug was detected. It fails
+if a bug was not detected, or if the copy without a bug fails.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ from typing import NamedTuple
 
 HERE = pathlib.Path(__file__).parent
 REPOSITORY = HERE.parents[1]
-# So long a bug may live, and the copy without a bug is tried.
+# Seconds of cases for each bug, and for the copy without a bug
 SECONDS, SECONDS_WITHOUT = 90.0, 10.0
 
 
 class Mutant(NamedTuple):
-    """A text that occurs once in a file of the package, and what replaces it."""
+    """A bug: a text that occurs once in a file of the package, and its replacement."""
 
     what: str
     file: str
@@ -151,7 +152,7 @@ def main() -> None:
 
 
 def left_out(folder: str, names: list[str]) -> set[str]:
-    """What a build does not need; a compiled kernel would not be the copy's."""
+    """Return files that are not copied: the build does not need them, or must compile them."""
     kept = {"skfedauc", "pyproject.toml", "CMakeLists.txt", "README.md", "LICENSE"}
     if pathlib.Path(folder) == REPOSITORY:
         return {name for name in names if name not in kept}
@@ -160,7 +161,7 @@ def left_out(folder: str, names: list[str]) -> set[str]:
 
 @contextlib.contextmanager
 def planted(mutant: Mutant | None, package: pathlib.Path) -> Iterator[None]:
-    """Plant a bug in the copy for the time of the context."""
+    """Insert a bug into the copy during the context."""
     if mutant is None:
         yield
         return
@@ -178,7 +179,7 @@ def planted(mutant: Mutant | None, package: pathlib.Path) -> Iterator[None]:
 
 
 def built(repository: pathlib.Path, work: str) -> pathlib.Path:
-    """Build the copy into a folder; only what has changed is compiled again."""
+    """Build the copy into a folder; only changed files are compiled."""
     target = pathlib.Path(work, "built")
     shutil.rmtree(target, ignore_errors=True)
     command = [sys.executable, "-m", "pip", "install", "-q", "--no-build-isolation", "--no-deps"]
@@ -188,7 +189,7 @@ def built(repository: pathlib.Path, work: str) -> pathlib.Path:
 
 
 def tried(folder: pathlib.Path, kernel: str, mutant: Mutant | None) -> tuple[int, str]:
-    """Number of cases tried in another process, and what the last one failed by."""
+    """Return the number of cases tested in another process, and the failure of the last case."""
     seconds = SECONDS_WITHOUT if mutant is None else SECONDS
     paths = os.pathsep.join([str(folder), str(HERE), str(HERE.parent)])
     environment = {"PYTHONPATH": paths, "SKFEDAUC_KERNEL": kernel, "PYTHONDONTWRITEBYTECODE": "1"}
@@ -216,8 +217,8 @@ def tried(folder: pathlib.Path, kernel: str, mutant: Mutant | None) -> tuple[int
 
 
 def check_cases(seconds: float) -> None:
-    """Try cases for so long; a line on standard output for each."""
-    # An editable installation would be imported in place of the copy.
+    """Test cases for this number of seconds; print a line for each case."""
+    # Remove editable installations, which Python would import instead of the copy.
     sys.meta_path[:] = [
         f for f in sys.meta_path if type(f).__name__ != "ScikitBuildRedirectingFinder"
     ]

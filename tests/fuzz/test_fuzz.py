@@ -1,4 +1,4 @@
-"""Random cases against counts by binary search, through every way in and any merge tree.
+"""Random cases against counts by binary search, with all input types and random merges.
 
 A fixed set of seeds runs with the suite. ``SKFEDAUC_FUZZ_SECONDS=3600 pytest tests/fuzz``
 draws new seeds for an hour in each worker, from ``SKFEDAUC_FUZZ_SEED`` on if that is set.
@@ -40,7 +40,7 @@ def test_random_cases(worker, seeds):
 
 
 def check(case: Case, rng: np.random.Generator) -> None:
-    """Everything that a case must satisfy."""
+    """Check all properties of a case."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # groups of one class, scores like labels
         whole = ScoreCounts.from_predictions(**case.arguments)
@@ -52,7 +52,7 @@ def check(case: Case, rng: np.random.Generator) -> None:
 
 
 def check_counts(case: Case, counts: ScoreCounts) -> None:
-    """Groups, their AUCs and sums of weights, the pooled AUC, and few groups' cross AUCs."""
+    """Check groups, AUCs, sums of weights, the pooled AUC, and cross AUCs of a few groups."""
     report = GroupAUC(counts)
     weights = None if case.weights is None else np.asarray(case.weights)
     kept = np.ones(case.y.size, bool) if weights is None else weights > 0
@@ -82,7 +82,7 @@ def check_counts(case: Case, counts: ScoreCounts) -> None:
 
 
 def check_sums(counts: ScoreCounts, y, codes, weights) -> None:
-    """Sums of weights and of their squares by group and class, and counts of many more rows."""
+    """Check sums of weights and of squared weights by group and class, and multiplied counts."""
     cells = counts.cells
     sums = cells.weights
     if sums is None:
@@ -95,7 +95,7 @@ def check_sums(counts: ScoreCounts, y, codes, weights) -> None:
         np.testing.assert_allclose(found, expected, rtol=rounding_of(y.size))
     if cells.weights is not None or not len(counts):
         return
-    # As many pairs as 64 bits do not hold, counted exactly
+    # More pairs than fit in 64 bits are counted exactly.
     times = (1 << 40) // y.size
     table = counts.to_counts()
     for name in ("n_negatives", "n_positives"):
@@ -105,12 +105,12 @@ def check_sums(counts: ScoreCounts, y, codes, weights) -> None:
 
 
 def check_regrouped(case: Case, whole: ScoreCounts, rng: np.random.Generator) -> None:
-    """Groups put together, and rows without a group, are as if rows had come so."""
+    """Merged groups, and counts without groups, equal counts of rows with these groups."""
     n_new = int(rng.integers(1, 6))
     new = {label: f"new {rng.integers(n_new)}" for label in whole.groups}
     labels = [new.get(plain_label(label)) for label in case.labels]
     arguments = {**case.arguments, "groups": labels}
-    # Labels of rows of weight 0 alone are not among the groups.
+    # Labels that only rows of weight 0 have are not groups.
     expected = ScoreCounts.from_predictions(**arguments, missing="drop")
     assert_alike(whole.regroup(new), expected)
     absent = rng.random(case.y.size) < 0.3
@@ -131,7 +131,7 @@ def check_regrouped(case: Case, whole: ScoreCounts, rng: np.random.Generator) ->
 
 
 def assert_alike(one: ScoreCounts, other: ScoreCounts) -> None:
-    """Equal, or with weights as equal as rounding lets them be."""
+    """Assert that states are equal; with weights, up to rounding error."""
     if one.cells.weights is None and other.cells.weights is None:
         assert one == other
         return
@@ -143,7 +143,7 @@ def assert_alike(one: ScoreCounts, other: ScoreCounts) -> None:
 
 
 def rounding_of(n_rows):
-    """Largest relative error of a sequential sum of n weights."""
+    """Return the largest relative error of a sequential sum of n weights."""
     return max(1e-12, n_rows * np.finfo(float).eps)
 
 
@@ -165,7 +165,7 @@ def check_threads(case: Case, counts: ScoreCounts) -> None:
 
 
 def check_merges(case: Case, whole: ScoreCounts, rng: np.random.Generator) -> None:
-    """Rows in any order, split in any way and merged in any order, are the same state."""
+    """Check that the state does not depend on row order, splits and the order of merging."""
     n = case.y.size
     labels = np.empty(n, object)
     labels[:] = [plain_label(label) for label in case.labels]
@@ -191,10 +191,10 @@ def check_merges(case: Case, whole: ScoreCounts, rng: np.random.Generator) -> No
 
 
 def check_copies(counts: ScoreCounts, rng: np.random.Generator) -> None:
-    """A copy is the same state; bytes with a flipped bit never give another one."""
+    """Check that a copy equals the state, and that a flipped bit never gives another state."""
     assert same(pickle.loads(pickle.dumps(counts)), counts)
     assert same(ScoreCounts.from_counts(**counts.to_counts()), counts)
-    # What pickle has read is checked; damage to its own opcodes is for pickle to refuse.
+    # The package checks the unpickled values; pickle itself refuses damaged opcodes.
     restore, (cells, *others) = counts.__reduce__()
     columns = [i for i, column in enumerate(cells) if column is not None and column.size]
     for _ in range(MUTATIONS):
