@@ -32,8 +32,8 @@ from skfedauc.ranks import sum_of_others
 
 Floats = NDArray[np.float64]
 
-# The test for many tiny groups needs at least MANY_GROUPS groups, and less than TINY_CLASS rows of
-# the smaller class on average.
+# The test for many tiny groups needs at least MANY_GROUPS groups, with fewer than TINY_CLASS rows
+# of the smaller class on average.
 MANY_GROUPS = 100
 TINY_CLASS = 10.0
 

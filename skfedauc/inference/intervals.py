@@ -158,7 +158,8 @@ def _divergence(observed: Floats, true: Floats) -> Floats:
 def bounded_differences(squared_shares: float, tail: float) -> float:
     """Bound on the deviation of a sum from its expectation, by McDiarmid's inequality [2]_.
 
-    `squared_shares` is a sum over rows: the largest change of the sum by one row, squared.
+    Each row can change the sum by at most some amount. `squared_shares` is the sum of the squares
+    of these amounts.
     """
     return float(np.sqrt(-np.log(tail) * squared_shares / 2.0))
 

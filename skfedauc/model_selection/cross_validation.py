@@ -77,7 +77,7 @@ class GroupAUCCrossValidation:
         The score counts of all folds, with group labels ``(fold, label)``.
     n_folds : int
     undefined : {"skip", "ignore", "raise"} or float
-        How averages and gaps treat groups that lack a class.
+        How to treat groups that lack a class in averages and gaps.
     estimators : list of estimators or None
         The fitted estimator of each fold, if requested.
     indices : dict of str to list of ndarray, or None
@@ -336,7 +336,7 @@ def cross_validate_group_auc(
     pre_dispatch : int or str, default="2*n_jobs"
         Number of folds dispatched to the workers at a time; see `cross_validate`.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
-        How averages and gaps treat groups that lack a class; see `GroupAUC`.
+        How to treat groups that lack a class; see `GroupAUC`.
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`. With "drop" and
         "group", models are fitted on these rows. With "drop", splitters that use groups treat these

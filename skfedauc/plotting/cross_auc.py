@@ -203,7 +203,7 @@ class CrossAUCDisplay(ReportDisplay):
         pos_label : int, float, bool or str, default=None
             The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
-            How averages treat groups that lack a class; see `GroupAUC`.
+            How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         sort : bool, default=True
@@ -277,7 +277,7 @@ class CrossAUCDisplay(ReportDisplay):
 "predict_proba")
             Methods of the estimator that return scores; the first available method is used.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
-            How averages treat groups that lack a class; see `GroupAUC`.
+            How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         sort : bool, default=True

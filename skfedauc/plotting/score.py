@@ -221,7 +221,7 @@ class GroupScoreDisplay(ReportDisplay):
         pos_label : int, float, bool or str, default=None
             The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
-            How averages treat groups that lack a class; see `GroupAUC`.
+            How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         bins : int, default=40
@@ -293,7 +293,7 @@ class GroupScoreDisplay(ReportDisplay):
 "predict_proba")
             Methods of the estimator that return scores; the first available method is used.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
-            How averages treat groups that lack a class; see `GroupAUC`.
+            How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         bins : int, default=40

@@ -150,7 +150,7 @@ class GroupAUC:
 
     @property
     def undefined(self) -> Undefined:
-        """How averages and gaps treat groups that lack a class."""
+        """How to treat groups that lack a class in averages and gaps."""
         return self._estimates.policy.undefined
 
     @classmethod
