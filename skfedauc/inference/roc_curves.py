@@ -41,7 +41,7 @@ class RocCurve(NamedTuple):
 
     @classmethod
     def of(cls, negatives: NDArray[Any], positives: NDArray[Any]) -> RocCurve | None:
-        """Return the curve from the weights of each class at ascending scores; None if one is 0."""
+        """Return the curve of class weights at ascending scores; None if a class has no weight."""
         if not (negatives.any() and positives.any()):
             return None
         return cls(_shares(negatives), _shares(positives))
