@@ -72,7 +72,7 @@ CONFLICTS = {
 def test_devices_that_do_not_go_together(name, way):
     parts, message = CONFLICTS[name]
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "pos_label=.*spelled in the rows")
+        warnings.filterwarnings("ignore", "pos_label=.*Spell pos_label as")
         parts = [device(*labels, pos_label=pos_label) for labels, pos_label in parts]
     unknown = ScoreCounts.from_counts(["a"], [0.4], [3], [2])
     for order in itertools.permutations([*parts, unknown, parts[0]]):
@@ -178,7 +178,7 @@ def test_labels_that_cannot_be_are_not_loaded(classes):
     ids=["counts", "batches", "report", "function"],
 )
 def test_another_spelling_is_warned_of(label, pos_label, count):
-    message = f"pos_label={pos_label!r} is not among the labels of y_true: all are {label!r}"
+    message = f"pos_label={pos_label!r} is not among the labels of y_true: all labels are {label!r}"
     with pytest.warns(UserWarning, match=re.escape(message)) as caught:
         count([label, label], pos_label)
     assert len(caught) == 1

@@ -645,8 +645,8 @@ def test_failed_candidates_are_not_the_simplest():
             r"simplest='depth': the tied candidate \{'depth': None\} has None, which",
         ),
         ([1, "2", 1, 1], r"has '2', which is not a number; pass a function .*p\['depth'\]"),
-        ([1, NAN, 1, 1], r"has nan, which is no number"),
-        ([1, LogisticRegression(), 1, 1], r"has LogisticRegression\(\), which is no number"),
+        ([1, NAN, 1, 1], r"has nan, which is not a number"),
+        ([1, LogisticRegression(), 1, 1], r"has LogisticRegression\(\), which is not a number"),
     ],
 )
 def test_parameters_that_are_no_numbers(depths, message):

@@ -504,7 +504,7 @@ def test_no_rows():
 @pytest.mark.parametrize("undefined", [True, None, "drop", 1.5, -0.1, np.nan, [0.5]])
 def test_undefined_must_be_one_of_its_values(undefined):
     counts = ScoreCounts.from_predictions([0, 1], [0.2, 0.6], groups=[1, 1])
-    message = "undefined must be 'skip', 'ignore', 'raise' or a number from 0 to 1"
+    message = "undefined must be 'skip', 'ignore', 'raise', or a number from 0 to 1"
     with pytest.raises(ValueError, match=message):
         GroupAUC(counts, undefined=undefined)
     with pytest.raises(ValueError, match=message):

@@ -531,7 +531,7 @@ def test_a_series_is_aligned_with_the_index_of_x():
     assert repr(cv).startswith("WithinGroupStratifiedKFold(groups=<Series of 121 labels>, ")
     for copied in (copy.deepcopy(cv), pickle.loads(pickle.dumps(cv)), clone(cv, safe=False)):
         assert np.array_equal(folds(copied, y[::2], None, X.loc[some]), expected)
-    with pytest.warns(UserWarning, match=r"are ignored: .* of its own \(groups=<Series of 121"):
+    with pytest.warns(UserWarning, match=r"are ignored: .* its own groups \(groups=<Series of 121"):
         folds(cv, y, site.to_numpy(), X)
 
 
