@@ -200,7 +200,7 @@ def test_groups_of_another_kind_are_refused(groups):
 
 def test_message_names_what_arrived():
     with pytest.raises(
-        TypeError, match=r"got numpy ndarray\. Positions of columns, and arrays, which"
+        TypeError, match=r"got numpy ndarray\. Positions of columns and arrays are not"
     ):
         make_group_auc_scorer("macro", groups=np.array(["va"]))
 
