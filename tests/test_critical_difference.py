@@ -468,7 +468,11 @@ ROWS = ([0, 0, 1, 1], [0.1, 0.5, 0.3, 0.6])
             ValueError,
             r"confidence_level must be a number .*; got 95",
         ),
-        ({"correlation": 1}, ValueError, r"correlation must be .* 0 to below 1; got 1\. The AUCs of two mod"),
+        (
+            {"correlation": 1},
+            ValueError,
+            r"correlation must be .* 0 to below 1; got 1\. The AUCs of two mod",
+        ),
         ({"correlation": -0.1}, ValueError, r"correlation must be .*; got -0\.1"),
         ({"correlation": NAN}, ValueError, r"correlation must be .*; got nan"),
         ({"method": "bootstrap"}, ValueError, r"method must be 'exact' or 'simulate'; got 'boot"),
