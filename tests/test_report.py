@@ -30,7 +30,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from skfedauc import GroupAUC, ScoreCounts, make_group_auc_scorer
+from skfedauc.inference.intervals import THESE_GROUPS, Interval
 from skfedauc.pairs import GroupPairs
+from skfedauc.plotting import GroupAUCDisplay
+from skfedauc.report import STATISTICS as TABLE
+from skfedauc.report import NotDefined, Statistic
+from skfedauc.report.intervals import INTERVALS, StatisticInterval
 
 CHUNKS = [range(k, k + 15) for k in range(0, 60, 15)]
 
@@ -877,3 +882,33 @@ def test_an_undefined_statistic_warns_at_its_first_access(name):
         assert np.isnan(getattr(report, name))
     assert str(caught[-1].message).endswith("so the result is NaN.")
     assert np.isnan(getattr(report, name))  # warnings are errors
+
+
+def test_a_new_statistic_has_a_line_in_displays_and_a_row_of_intervals(monkeypatch):
+    def median(estimates):
+        auc, used = estimates.group_aucs
+        return float(np.median(auc[used]))
+
+    def limits(estimates, sampling):
+        assert sampling.method == "delong"
+        assert sampling.confidence_level == 0.9
+        if estimates.pairs.n_groups < 3:
+            raise NotDefined("needs three groups")
+        return Interval(median(estimates), 0.1, 0.9, "as a test")
+
+    def table(groups):
+        report = GroupAUC.from_predictions(
+            [0, 1, 0, 1, 1, 0], [0.2, 0.6, 0.5, 0.4, 0.9, 0.3], groups=groups
+        )
+        found = report.confidence_intervals(0.9, of="statistics", method="delong")
+        return report, found.loc["median"].tolist()
+
+    monkeypatch.setitem(TABLE, "median", Statistic(median, is_auc=True))
+    monkeypatch.setitem(INTERVALS, "median", StatisticInterval(limits))
+    report, row = table(list("aabbcc"))
+    assert row == [1.0, 0.1, 0.9, "delong", THESE_GROUPS, "as a test"]
+    _, row = table(list("aabbaa"))
+    assert np.isnan(row[:3]).all()
+    assert row[-1] == "needs three groups"
+    display = GroupAUCDisplay.from_report(report, statistics=["pooled", "median"]).plot()
+    assert display.lines_["median"].get_xdata()[0] == 1.0

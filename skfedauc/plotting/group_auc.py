@@ -31,7 +31,7 @@ from skfedauc.plotting.drawing import (
     text_of,
     write_fitting,
 )
-from skfedauc.report import GroupAUC, StatisticName, Undefined
+from skfedauc.report import STATISTICS, GroupAUC, StatisticName, Undefined
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
 
-# Statistics on the scale of an AUC, which can be drawn as lines, with color and line style
+# Color and line style of the lines of statistics
 _LINES: dict[str, tuple[str, Any]] = {
     "pooled": (BLACK, "-"),
     "macro": (VERMILLION, (0, (5, 2))),
@@ -50,6 +50,7 @@ _LINES: dict[str, tuple[str, Any]] = {
     "cross": (GREY, "-"),
     "worst": (GREY, (0, (1, 1))),
 }
+_OTHER_LINE: tuple[str, Any] = (BLACK, (0, (4, 1, 1, 1)))
 # Default of `max_groups`, and largest number of listed labels of groups without an AUC
 _MOST_GROUPS, _MOST_NAMES = 30, 3
 # Areas of markers in square points: the smallest, and the additional area of the largest group
@@ -440,7 +441,7 @@ class GroupAUCDisplay(ReportDisplay):
         for name, value in self.statistics.items():
             if np.isnan(value):
                 continue
-            colour, style = _LINES[name]
+            colour, style = _LINES.get(name, _OTHER_LINE)
             (lines[name],) = self.ax_.plot(
                 [value, value],
                 [-0.7, max(n_drawn, 1) - 0.3],
@@ -480,9 +481,10 @@ class GroupAUCDisplay(ReportDisplay):
 
 
 def _check_lines(statistics: Any) -> None:
+    aucs = [name for name, statistic in STATISTICS.items() if statistic.is_auc]
     for name in statistics:
-        if name not in _LINES:
+        if name not in aucs:
             raise ValueError(
-                f"statistics must be AUCs, {', '.join(map(repr, _LINES))}; got "
+                f"statistics must be AUCs, {', '.join(map(repr, aucs))}; got "
                 f"{_words.shortened(name)}."
             )

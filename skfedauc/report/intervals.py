@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from skfedauc.inference import intervals, pairwise
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.statistics import AVERAGES, shares
+from skfedauc.report.undefined import NotDefined
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,47 +38,116 @@ def group_intervals(
     )
 
 
+# Intervals of statistics -----------------------------------------------------------------------
+
+
+class Sampling(NamedTuple):
+    """Arguments of the interval of a statistic.
+
+    Attributes
+    ----------
+    confidence_level : float
+    method : {"logit", "delong", "exact"}
+    new_groups : bool
+        Whether the groups are a sample from a population of groups.
+    """
+
+    confidence_level: float
+    method: intervals.Method
+    new_groups: bool
+
+
+class StatisticInterval(NamedTuple):
+    """Interval of a named statistic.
+
+    Attributes
+    ----------
+    compute : callable
+        Function of `GroupEstimates` and `Sampling` that returns an `intervals.Interval`, or raises
+        `NotDefined` if there is no interval.
+    of_new_groups : bool
+        Whether the interval can be an interval over new groups.
+    """
+
+    compute: Callable[[GroupEstimates, Sampling], intervals.Interval]
+    of_new_groups: bool = False
+
+
+_NO_GROUP = "needs a group with both classes"
+
+
+def _pooled(estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
+    variances = estimates.variances
+    if not variances.pooled.defined.any():
+        raise NotDefined(_NO_GROUP)
+    return intervals.pooled_interval(
+        variances, sampling.confidence_level, sampling.method, new_groups=sampling.new_groups
+    )
+
+
+def _average(estimates: GroupEstimates, sampling: Sampling, name: str) -> intervals.Interval:
+    share = shares(estimates, name)
+    if share is None:
+        raise NotDefined(_NO_GROUP)
+    return intervals.average_interval(
+        estimates.variances,
+        estimates.group_aucs[0],
+        share,
+        sampling.confidence_level,
+        sampling.method,
+        new_groups=sampling.new_groups,
+    )
+
+
+def _worst(estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
+    auc, used = estimates.group_aucs
+    if not used.any():
+        raise NotDefined(_NO_GROUP)
+    return intervals.worst_interval(
+        estimates.variances, auc, used, sampling.confidence_level, sampling.method
+    )
+
+
+def _difference(estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
+    auc, used = estimates.group_aucs
+    if not used.any():
+        raise NotDefined(_NO_GROUP)
+    if used.sum() < 2:
+        raise NotDefined("needs two groups with both classes")
+    return pairwise.difference_interval(
+        estimates.variances, auc, used, sampling.confidence_level, sampling.method
+    )
+
+
+# Statistics with an interval, in the order of the table
+INTERVALS: dict[str, StatisticInterval] = {
+    "pooled": StatisticInterval(_pooled, of_new_groups=True),
+    **{
+        name: StatisticInterval(functools.partial(_average, name=name), of_new_groups=True)
+        for name in AVERAGES
+    },
+    "worst": StatisticInterval(_worst),
+    "difference": StatisticInterval(_difference),
+}
+
+
 def statistic_intervals(
     estimates: GroupEstimates, confidence_level: float, method: intervals.Method, over: str | None
 ) -> pd.DataFrame:
     """Return the intervals of statistics, see `GroupAUC.confidence_intervals`."""
     import pandas as pd
 
-    auc, used = estimates.group_aucs
+    _, used = estimates.group_aucs
     new_groups = intervals.is_over_groups(over, int(used.sum()))
-    variances = estimates.variances
-    lacking = intervals.Interval(np.nan, np.nan, np.nan, "needs a group with both classes")
-    found = dict.fromkeys(("pooled", *AVERAGES), (lacking, new_groups))
-    found |= dict.fromkeys(("worst", "difference"), (lacking, False))
-    if variances.pooled.defined.any():
-        interval = intervals.pooled_interval(
-            variances, confidence_level, method, new_groups=new_groups
-        )
-        found["pooled"] = interval, new_groups
-    for name in AVERAGES:
-        share = shares(estimates, name)
-        if share is not None:
-            interval = intervals.average_interval(
-                variances, auc, share, confidence_level, method, new_groups=new_groups
-            )
-            found[name] = interval, new_groups
-    if used.any():
-        interval = intervals.worst_interval(variances, auc, used, confidence_level, method)
-        found["worst"] = interval, False
-        found["difference"] = lacking._replace(note="needs two groups with both classes"), False
-    if used.sum() > 1:
-        interval = pairwise.difference_interval(variances, auc, used, confidence_level, method)
-        found["difference"] = interval, False
+    rows = []
+    for of_statistic in INTERVALS.values():
+        is_new = new_groups and of_statistic.of_new_groups
+        try:
+            interval = of_statistic.compute(estimates, Sampling(confidence_level, method, is_new))
+        except NotDefined as error:
+            interval = intervals.Interval(np.nan, np.nan, np.nan, error.reason)
+        estimand = intervals.NEW_GROUPS if is_new else intervals.THESE_GROUPS
+        limits = interval.estimate, interval.low, interval.high
+        rows.append((*limits, method, estimand, interval.note))
     columns = ["value", "ci_low", "ci_high", "method", "estimand", "note"]
-    rows = [
-        (
-            interval.estimate,
-            interval.low,
-            interval.high,
-            method,
-            intervals.NEW_GROUPS if is_new else intervals.THESE_GROUPS,
-            interval.note,
-        )
-        for interval, is_new in found.values()
-    ]
-    return pd.DataFrame(rows, columns=columns, index=pd.Index(found, name="statistic"))
+    return pd.DataFrame(rows, columns=columns, index=pd.Index(list(INTERVALS), name="statistic"))

@@ -195,7 +195,8 @@ class Statistic(NamedTuple):
     """A named statistic: its function and its properties for scorers.
 
     ``score``, if given, is the function that scorers use instead of ``compute``, because its mean
-    over folds is unbiased. ``from_score`` converts a mean of ``score`` to the statistic.
+    over folds is unbiased. ``from_score`` converts a mean of ``score`` to the statistic. ``is_auc``
+    states that the statistic is on the scale of an AUC, so that displays may draw it as a line.
     """
 
     compute: Callable[[GroupEstimates], float]
@@ -203,17 +204,18 @@ class Statistic(NamedTuple):
     needs_matrix: bool = False
     score: Callable[[GroupEstimates], float] | None = None
     from_score: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None
+    is_auc: bool = False
 
 
 STATISTICS: dict[str, Statistic] = {
-    "pooled": Statistic(pooled),
+    "pooled": Statistic(pooled, is_auc=True),
     **{
-        name: Statistic(functools.partial(average, weights=weights))
+        name: Statistic(functools.partial(average, weights=weights), is_auc=True)
         for name, weights in AVERAGES.items()
     },
-    "worst": Statistic(worst),
+    "worst": Statistic(worst, is_auc=True),
     "ratio": Statistic(ratio),
-    "cross": Statistic(cross),
+    "cross": Statistic(cross, is_auc=True),
     "difference": Statistic(difference, greater_is_better=False),
     "cross_difference": Statistic(cross_difference, greater_is_better=False, needs_matrix=True),
     "tau": Statistic(
