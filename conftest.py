@@ -9,3 +9,6 @@ import os
 
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+# Its doctests need Flower; `pytest tests/flower` runs them.
+collect_ignore = ["skfedauc/flower.py"]

@@ -137,7 +137,8 @@ def refer_to_public_name(app, env, node, contnode):
     """Resolve a public name that a docstring mentions without its package."""
     if node.get("refdomain") != "py" or node["reftarget"].startswith("skfedauc."):
         return None
-    for module in ("skfedauc", "skfedauc.boosting", "skfedauc.plotting", "skfedauc.datasets"):
+    for name in ("", ".boosting", ".datasets", ".flower", ".plotting"):
+        module = f"skfedauc{name}"
         found = env.get_domain("py").resolve_xref(
             env,
             node["refdoc"],

@@ -1,7 +1,7 @@
 """AUC over groups for scikit-learn: devices, hospitals, shops, folds, people.
 
 `skfedauc.plotting` holds the displays, `skfedauc.boosting` the metrics for XGBoost and LightGBM,
-and `skfedauc.datasets` simulates data with known AUCs.
+`skfedauc.flower` connects to Flower, and `skfedauc.datasets` simulates data with known AUCs.
 
 Modules are imported when a name is first used. Counting rows on a device therefore needs only
 numpy (and pandas, if labels are neither integers nor booleans), not scikit-learn.
@@ -76,7 +76,7 @@ _MODULES = {
     "show_versions": "_versions",
 }
 
-_PUBLIC_MODULES = ("boosting", "datasets", "plotting")
+_PUBLIC_MODULES = ("boosting", "datasets", "flower", "plotting")
 
 
 def __getattr__(name: str) -> Any:

@@ -38,7 +38,7 @@ def public_members(cls):
 
 # Names that users import, with the module if it is not skfedauc itself.
 PUBLIC = {name: getattr(skfedauc, name) for name in skfedauc.__all__}
-for module in (skfedauc.boosting, skfedauc.datasets, skfedauc.plotting):
+for module in (skfedauc.boosting, skfedauc.datasets, skfedauc.flower, skfedauc.plotting):
     prefix = module.__name__.removeprefix("skfedauc.")
     PUBLIC |= {f"{prefix}.{name}": getattr(module, name) for name in module.__all__}
 
@@ -120,6 +120,8 @@ SET_UP = [
     "pip install skfedauc",
     'pip install "skfedauc[plot]"',
     'pip install "skfedauc[files]"',
+    'pip install "skfedauc[flower]"',
+    "flwr run . --stream --federation-config num-supernodes=10",
     'pip install -e ".[dev]"',
     "pytest",
     "ruff check . && ruff format --check . && mypy && python .ci/words.py",

@@ -24,7 +24,7 @@ LAYERS = [
     {"pairs"},
     {"inference", "datasets", "mitigation"},
     {"report"},
-    {"metrics"},
+    {"metrics", "flower"},
     {"scoring", "boosting"},
     {"model_selection"},
     {"plotting"},
@@ -70,7 +70,7 @@ def module_of(file):
 
 def test_import_loads_nothing_heavy():
     heavy = {"pandas", "sklearn", "scipy", "fairlearn", "matplotlib", "jinja2", "polars", "pyarrow"}
-    heavy |= {"joblib", "narwhals"}
+    heavy |= {"joblib", "narwhals", "flwr"}
     loaded = run("import sys, skfedauc; print(*{name.split('.')[0] for name in sys.modules})")
     assert "skfedauc" in loaded.split()
     assert heavy.isdisjoint(loaded.split())
@@ -110,7 +110,7 @@ def test_every_public_name_resolves():
         _ = skfedauc.GroupAUCDisplay
     with pytest.raises(AttributeError, match=r"import it from skfedauc\.datasets"):
         _ = skfedauc.make_group_scores
-    assert {"boosting", "datasets", "plotting"} <= set(dir(skfedauc))
+    assert {"boosting", "datasets", "flower", "plotting"} <= set(dir(skfedauc))
 
 
 def test_star_import_gives_the_public_names():

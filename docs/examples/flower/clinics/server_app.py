@@ -1,0 +1,57 @@
+"""The server: averages the model, and merges the counts of all clinics."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+from flwr.app import ArrayRecord
+from flwr.serverapp import ServerApp
+from flwr.serverapp.strategy import FedAvg
+
+from clinics import task
+from skfedauc.flower import GroupAUCAggregator
+
+app = ServerApp()
+
+
+def wait_for_nodes(grid, n_nodes, timeout):
+    """Wait until all nodes are connected."""
+    until = time.monotonic() + timeout
+    while (n_connected := len(list(grid.get_node_ids()))) < n_nodes:
+        if time.monotonic() > until:
+            raise TimeoutError(f"{n_connected} of {n_nodes} nodes are connected")
+        time.sleep(1)
+
+
+def run(grid, clinics, num_rounds, on_missing="warn", timeout=120.0):
+    """Train and evaluate, and return the result of the strategy and the aggregator."""
+    aggregator = GroupAUCAggregator(expected_groups=clinics, on_missing=on_missing)
+    wait_for_nodes(grid, len(clinics), timeout)
+    strategy = FedAvg(evaluate_metrics_aggr_fn=aggregator)
+    arrays = ArrayRecord(task.initial_arrays())
+    result = strategy.start(grid, arrays, num_rounds=num_rounds, timeout=timeout)
+    return result, aggregator
+
+
+def save(result, aggregator, folder):
+    """Save the final model and the counts of each round."""
+    folder = Path(folder)
+    np.savez(folder / "model.npz", *result.arrays.to_numpy_ndarrays())
+    for server_round, report in aggregator.reports.items():
+        report.counts.save(folder / f"round_{server_round}.skfa")
+
+
+@app.main()
+def main(grid, context):
+    config = context.run_config
+    clinics = task.NAMES[: config["num-clinics"]]
+    num_rounds, on_missing = config["num-server-rounds"], config["on-missing"]
+    result, aggregator = run(grid, clinics, num_rounds, on_missing, config["timeout"])
+    for server_round, metrics in result.evaluate_metrics_clientapp.items():
+        missing = ", ".join(aggregator.missing_groups[server_round]) or "none"
+        print(f"round {server_round}: {metrics['num-clients']} clinics, missing: {missing}")
+        print(f"  average of the clinics' AUCs: {metrics['auc']:.3f}")
+        print(f"  AUC of all patients:          {metrics['auc-pooled']:.3f}")
+        print(f"  AUC of the worst clinic:      {metrics['auc-worst']:.3f}")
+    if config["folder"]:
+        save(result, aggregator, config["folder"])

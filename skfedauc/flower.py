@@ -1,0 +1,430 @@
+"""AUC over groups in Flower: counts in the replies of clients, and an aggregator for strategies.
+
+A client puts the `ScoreCounts` of its rows into its reply with `counts_record`. On the server, a
+`GroupAUCAggregator` merges the counts of all replies and computes the AUCs of all rows together.
+
+This module needs Flower: ``pip install "skfedauc[flower]"``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from skfedauc import _input, _words
+from skfedauc.counts import ScoreCounts
+
+if TYPE_CHECKING:
+    from flwr.app import ConfigRecord, MetricRecord, RecordDict
+
+    from skfedauc.report import GroupAUC, StatisticName
+
+__all__ = ["GroupAUCAggregator", "counts_record"]
+
+# Keys of the ConfigRecord that holds counts
+_COUNTS, _SOURCE, _ROUND = "score-counts", "source", "server-round"
+
+
+def counts_record(
+    counts: ScoreCounts, *, source: str | None = None, server_round: int | None = None
+) -> ConfigRecord:
+    """Return a Flower record with score counts, for the reply of a client.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Counts of the client's rows, with groups.
+    source : str, default=None
+        Name of the client, which messages of the server mention.
+    server_round : int, default=None
+        Round of the request, ``message.content["config"]["server-round"]``. The aggregator then
+        knows the round of its reports, and refuses a reply from another round.
+
+    Returns
+    -------
+    flwr.app.ConfigRecord
+        Record with the counts as bytes (`ScoreCounts.to_bytes`). Put it into the reply beside the
+        client's MetricRecord, under any key.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the counts have no groups, or an argument is not as described.
+    ImportError
+        If Flower or pyarrow is not installed.
+
+    See Also
+    --------
+    GroupAUCAggregator : Merge the counts of all replies.
+
+    Notes
+    -----
+    The bytes are not encrypted beyond the transport of Flower, and the server sees the counts of
+    each client. Where scores are distinct, counts give back the group, the score and the class of
+    every row.
+
+    Examples
+    --------
+    >>> from flwr.app import MetricRecord, RecordDict
+    >>> from skfedauc import ScoreCounts
+    >>> from skfedauc.flower import counts_record
+    >>> counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.7], groups=["oslo"] * 3)
+    >>> content = RecordDict(
+    ...     {
+    ...         "metrics": MetricRecord({"num-examples": 3, "auc": 1.0}),
+    ...         "counts": counts_record(counts, source="oslo", server_round=1),
+    ...     }
+    ... )
+    >>> sorted(content["counts"])
+    ['score-counts', 'server-round', 'source']
+    """
+    if not isinstance(counts, ScoreCounts):
+        raise TypeError(f"counts must be a ScoreCounts; got {_words.described(counts)}.")
+    if counts.labels is None:
+        raise ValueError(
+            "counts must have groups, so that the server knows whose rows they count; pass "
+            "groups= to ScoreCounts.from_predictions, or name the group of all rows by "
+            "counts.regroup({None: 'device 7'})."
+        )
+    entries: dict[str, Any] = {}
+    if source is not None:
+        if not isinstance(source, str):
+            raise TypeError(f"source must be a string; got {_words.described(source)}.")
+        entries[_SOURCE] = source
+    if server_round is not None:
+        entries[_ROUND] = _input.check_whole_number(server_round, "server_round", 0)
+    record = _flwr("app").ConfigRecord
+    return record({_COUNTS: counts.to_bytes(source=source), **entries})
+
+
+class GroupAUCAggregator:
+    """Function that merges the counts in the replies of clients and computes AUCs of all rows.
+
+    Pass an object of this class to a strategy of Flower as ``evaluate_metrics_aggr_fn``, or call it
+    in a strategy of your own.
+
+    Parameters
+    ----------
+    expected_groups : iterable of labels, default=None
+        Labels of all groups that should be in each round. The aggregator compares the groups of
+        the replies with these labels, and reports a group that is missing, such as the group of a
+        device that did not reply. None means that the groups are unknown. The aggregator then does
+        not notice a missing reply, because Flower gives it the replies only.
+    on_missing : {"warn", "raise", "ignore"}, default="warn"
+        What to do if groups are missing, or if there are groups that are not expected: a
+        UserWarning that names them, a ValueError that names them, or nothing. `missing_groups` and
+        the metric ``num-missing-groups`` record missing groups in all cases.
+    statistics : sequence of str, default=("pooled", "macro", "samples", "positives", "negatives", \
+"within", "worst", "difference")
+        Names of statistics, as in `GroupAUC.statistic`.
+
+    Attributes
+    ----------
+    reports : dict of int to GroupAUC
+        Report of each round, from the counts of all replies. A round has the number that clients
+        pass to `counts_record`. If no client passes a number, calls are counted from 1; Flower does
+        not call the aggregator in a round without replies.
+    missing_groups : dict of int to tuple
+        Labels of the expected groups that are missing in each round.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    See Also
+    --------
+    counts_record : Put counts into the reply of a client.
+    GroupAUC : Report of all AUCs, gaps and tables.
+
+    Notes
+    -----
+    Without `evaluate_metrics_aggr_fn`, strategies of Flower average the metrics of clients,
+    weighted by their numbers of examples. For AUCs, this is the average ``samples``. It equals the
+    pooled AUC only in special cases, for instance if all clients have the same score distribution
+    of each class.
+
+    Reports hold the merged counts of each round, at 16 bytes for each distinct score and group.
+    Delete reports that are not needed: ``del aggregator.reports[1]``.
+
+    Examples
+    --------
+    >>> from flwr.app import MetricRecord, RecordDict
+    >>> from skfedauc import ScoreCounts
+    >>> from skfedauc.flower import GroupAUCAggregator, counts_record
+    >>> def reply(site, y, score, auc):
+    ...     counts = ScoreCounts.from_predictions(y, score, groups=[site] * len(y))
+    ...     metrics = MetricRecord({"num-examples": len(y), "auc": auc})
+    ...     return RecordDict({"metrics": metrics, "counts": counts_record(counts, source=site)})
+    >>> replies = [
+    ...     reply("oslo", [0, 1, 0], [0.2, 0.4, 0.3], 1.0),
+    ...     reply("lima", [0, 1, 1], [0.6, 0.5, 0.7], 0.5),
+    ... ]
+    >>> aggregator = GroupAUCAggregator(
+    ...     expected_groups=["lima", "oslo"], statistics=["pooled", "worst"]
+    ... )
+    >>> metrics = aggregator(replies, "num-examples")
+    >>> for name, value in metrics.items():
+    ...     print(name, round(value, 3))
+    auc 0.75
+    auc-pooled 0.778
+    auc-worst 0.5
+    num-clients 2
+    num-groups 2
+    num-undefined-groups 0
+    num-missing-groups 0
+    >>> aggregator.reports[1].by_group
+           auc  n_positives  n_negatives
+    group
+    lima   0.5            2            1
+    oslo   1.0            1            2
+
+    In a ServerApp: ``FedAvg(evaluate_metrics_aggr_fn=aggregator)``.
+    """
+
+    def __init__(
+        self,
+        *,
+        expected_groups: Iterable[Any] | None = None,
+        on_missing: Literal["warn", "raise", "ignore"] = "warn",
+        statistics: Sequence[StatisticName] = (
+            "pooled",
+            "macro",
+            "samples",
+            "positives",
+            "negatives",
+            "within",
+            "worst",
+            "difference",
+        ),
+    ) -> None:
+        # The import is local, because clients need this module, but neither scikit-learn nor scipy.
+        from skfedauc.report import check_statistic
+
+        if on_missing not in ("warn", "raise", "ignore"):
+            raise ValueError(
+                "on_missing must be 'warn', 'raise' or 'ignore'; got "
+                f"{_words.shortened(on_missing)}."
+            )
+        if isinstance(statistics, str):
+            raise TypeError(
+                f"statistics must be a list of names; got {_words.described(statistics)}."
+            )
+        self.expected_groups = _check_expected(expected_groups)
+        self.on_missing = on_missing
+        for name in statistics:
+            check_statistic(name)
+        self.statistics = tuple(statistics)
+        self.reports: dict[int, GroupAUC] = {}
+        self.missing_groups: dict[int, tuple[Any, ...]] = {}
+        self._n_calls = 0
+
+    def __call__(
+        self, records: Iterable[RecordDict], weighted_by_key: str = "num-examples"
+    ) -> MetricRecord:
+        """Merge the counts of the replies of one round and return metrics.
+
+        Parameters
+        ----------
+        records : iterable of flwr.app.RecordDict
+            Contents of the replies. Each has one MetricRecord, and one record of `counts_record`.
+        weighted_by_key : str, default="num-examples"
+            Key of the number of examples in the MetricRecords.
+
+        Returns
+        -------
+        flwr.app.MetricRecord
+            Averages of the clients' metrics weighted by their numbers of examples, which is
+            Flower's default; the `statistics` of all rows under keys such as ``auc-pooled``, NaN if
+            undefined; and ``num-clients``, ``num-groups``, ``num-undefined-groups`` (groups that
+            lack a class) and, with `expected_groups`, ``num-missing-groups``.
+
+        Raises
+        ------
+        ValueError
+            If there are no replies. If a reply has no counts, or damaged counts; the message names
+            the client. If counts cannot be merged, for instance because one counting arrived twice.
+            If replies are from different rounds. With ``on_missing="raise"``, if groups are missing
+            or not expected.
+        """
+        from skfedauc.report import GroupAUC
+
+        self._n_calls += 1
+        contents = list(records)
+        if not contents:
+            raise ValueError("the aggregator needs at least one reply of a client; got none.")
+        replies = [
+            _read_reply(content, f"reply {number} of {len(contents)}")
+            for number, content in enumerate(contents, 1)
+        ]
+        server_round = self._round_of(replies)
+        counts = _merged(replies)
+        missing = self._check_groups(counts, server_round)
+        report = GroupAUC(counts)
+        metrics = _default_average(contents, weighted_by_key)
+        # The report itself warns of undefined AUCs when it is read; here, they are NaN.
+        quiet = GroupAUC(report.pairs, undefined="ignore")
+        own: dict[str, float | int] = {
+            f"auc-{name.replace('_', '-')}": quiet.statistic(name) for name in self.statistics
+        }
+        own["num-clients"] = len(replies)
+        own["num-groups"] = report.n_groups
+        own["num-undefined-groups"] = report.n_undefined
+        if missing is not None:
+            own["num-missing-groups"] = len(missing)
+        repeated = sorted(own.keys() & metrics.keys())
+        if repeated:
+            raise ValueError(
+                f"the clients have metrics named {_words.listed(repeated)}, as the aggregator has; "
+                "rename the metrics of the clients."
+            )
+        metrics.update(own)
+        self.reports[server_round] = report
+        self.missing_groups[server_round] = missing or ()
+        return metrics
+
+    def _round_of(self, replies: list[_Reply]) -> int:
+        """Return the round that the replies name; the number of calls if they name none."""
+        rounds = {number for reply in replies if (number := reply.server_round) is not None}
+        if len(rounds) > 1:
+            named = [reply for reply in replies if reply.server_round is not None]
+            shown = "; ".join(f"{reply.name}: round {reply.server_round}" for reply in named[:20])
+            raise ValueError(
+                f"the replies are from different server rounds ({shown}); leave out the replies to "
+                "earlier requests."
+            )
+        return rounds.pop() if rounds else self._n_calls
+
+    def _check_groups(self, counts: ScoreCounts, server_round: int) -> tuple[Any, ...] | None:
+        """Compare the groups with the expected groups, and return those that are missing."""
+        expected = self.expected_groups
+        if expected is None:
+            return None
+        found = counts.groups or ()
+        known, present = set(expected), set(found)
+        missing = tuple(label for label in expected if label not in present)
+        others = [label for label in found if label not in known]
+        if not (missing or others) or self.on_missing == "ignore":
+            return missing
+        sentences = []
+        if missing:
+            sentences.append(
+                f"{len(missing)} of {_words.counted(len(expected), 'expected group')} have no rows "
+                f"in round {server_round}: {_words.listed(missing)}."
+            )
+        if others:
+            sentences.append(
+                f"The replies of round {server_round} have "
+                f"{_words.counted(len(others), 'group')} not among the expected groups: "
+                f"{_words.listed(others)}."
+            )
+        message = " ".join(sentences)
+        if self.on_missing == "raise":
+            raise ValueError(
+                f"{message} Wait for the clients, correct expected_groups, or pass "
+                "on_missing='warn' to compute the AUCs of the rows that arrived."
+            )
+        _input.warn(
+            f"{message} The AUCs of this round are those of the rows that arrived.", UserWarning
+        )
+        return missing
+
+
+class _Reply(NamedTuple):
+    """Counts of a client, the client's name in messages, and the round of the counts."""
+
+    counts: ScoreCounts
+    name: str
+    server_round: int | None
+
+
+def _read_reply(content: RecordDict, name: str) -> _Reply:
+    """Read the counts of a reply.
+
+    Raises
+    ------
+    ValueError
+        If the reply has no counts, or its counts are damaged.
+    """
+    found = [record for record in content.config_records.values() if _COUNTS in record]
+    if len(found) != 1:
+        held = "no counts" if not found else f"{len(found)} records of counts"
+        raise ValueError(
+            f"{name} has {held}; put one record of skfedauc.flower.counts_record(counts) into the "
+            "reply of each client."
+        )
+    (record,) = found
+    source, server_round, data = record.get(_SOURCE), record.get(_ROUND), record[_COUNTS]
+    if source is not None:
+        name = f"{name}, from {_words.shortened(source)}"
+    if not isinstance(data, bytes) or not isinstance(server_round, int | None):
+        raise ValueError(f"{name} has counts that are not made by skfedauc.flower.counts_record.")
+    try:
+        counts = ScoreCounts.from_bytes(data)
+    except ValueError as error:
+        raise ValueError(f"{name} has damaged counts: {error}") from error
+    return _Reply(counts, name, server_round)
+
+
+def _merged(replies: list[_Reply]) -> ScoreCounts:
+    """Merge the counts of all replies; an error names the first reply that cannot be merged."""
+    try:
+        return ScoreCounts.merge([reply.counts for reply in replies])
+    except (TypeError, ValueError):
+        merged = replies[0].counts
+        for reply in replies[1:]:
+            try:
+                merged = ScoreCounts.merge([merged, reply.counts])
+            except (TypeError, ValueError) as error:
+                raise ValueError(
+                    f"the counts of {reply.name} cannot be merged with the counts before it: "
+                    f"{error}"
+                ) from error
+        raise
+
+
+def _default_average(contents: list[RecordDict], weighted_by_key: str) -> MetricRecord:
+    """Return what a strategy of Flower computes without `evaluate_metrics_aggr_fn`."""
+    total = 0.0
+    for number, content in enumerate(contents, 1):
+        records = list(content.metric_records.values())
+        if len(records) != 1 or weighted_by_key not in records[0]:
+            raise ValueError(
+                f"reply {number} of {len(contents)} needs one MetricRecord with the key "
+                f"{weighted_by_key!r}, the number of examples; got "
+                f"{_words.counted(len(records), 'MetricRecord')}."
+            )
+        total += records[0][weighted_by_key]
+    if not total > 0:
+        raise ValueError(
+            f"{weighted_by_key!r} is 0 in all {len(contents)} replies, so there is nothing to "
+            "evaluate."
+        )
+    return _flwr("serverapp.strategy").FedAvg().evaluate_metrics_aggr_fn(contents, weighted_by_key)
+
+
+def _check_expected(expected_groups: Iterable[Any] | None) -> tuple[Any, ...] | None:
+    """Return the sorted distinct labels of the expected groups, in Python's own types."""
+    if expected_groups is None:
+        return None
+    if isinstance(expected_groups, str) or not isinstance(expected_groups, Iterable):
+        raise TypeError(
+            "expected_groups must be a list of group labels; got "
+            f"{_words.described(expected_groups)}."
+        )
+    labels = list(expected_groups)
+    if not labels:
+        raise ValueError("expected_groups has no labels; pass None if the groups are unknown.")
+    _, distinct = _input.encode_groups(labels, "expected_groups")
+    return tuple(distinct.tolist())
+
+
+def _flwr(module: str) -> Any:
+    """Import a module of Flower."""
+    try:
+        return importlib.import_module(f"flwr.{module}")
+    except ImportError as error:
+        raise ImportError(
+            'skfedauc.flower needs Flower: pip install "skfedauc[flower]".'
+        ) from error

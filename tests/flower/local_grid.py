@@ -1,0 +1,53 @@
+"""A grid that runs Flower clients in this process."""
+
+from flwr.app import Context, Error, Message, RecordDict
+from flwr.serverapp import Grid
+from flwr.supercore.task_identity import TaskIdentity
+
+
+class LocalGrid(Grid):
+    """A grid whose nodes are called one after the other; some of them do not reply."""
+
+    def __init__(self, client_app, n_nodes):
+        # Messages carry the identity of the process that sends them.
+        TaskIdentity.run_id, TaskIdentity.task_id, TaskIdentity.node_id = 1, 1, 1
+        self.client_app = client_app
+        self.contexts = {
+            100 + i: Context(
+                run_id=1,
+                node_id=100 + i,
+                node_config={"partition-id": i, "num-partitions": n_nodes},
+                state=RecordDict(),
+                run_config={},
+            )
+            for i in range(n_nodes)
+        }
+        self.lost = set()
+
+    def set_run(self, run):
+        raise NotImplementedError
+
+    @property
+    def run(self):
+        raise NotImplementedError
+
+    def create_message(self, content, message_type, dst_node_id, group_id, ttl=None):
+        raise NotImplementedError
+
+    def push_messages(self, messages):
+        raise NotImplementedError
+
+    def pull_messages(self, message_ids):
+        raise NotImplementedError
+
+    def get_node_ids(self):
+        return list(self.contexts)
+
+    def send_and_receive(self, messages, *, timeout=None):
+        return [self.reply(message) for message in messages]
+
+    def reply(self, message):
+        node = message.metadata.dst_node_id
+        if node - 100 in self.lost:
+            return Message(Error(code=5, reason="node is offline"), reply_to=message)
+        return self.client_app(message, self.contexts[node])

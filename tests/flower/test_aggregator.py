@@ -1,0 +1,362 @@
+"""Counts in the replies of Flower clients, and the aggregator that merges them."""
+
+import math
+import re
+import warnings
+
+import numpy as np
+import pytest
+from flwr.app import ConfigRecord, MetricRecord, RecordDict
+from flwr.serverapp.strategy import FedAvg
+from sklearn.metrics import roc_auc_score
+
+from skfedauc import GroupAUC, ScoreCounts
+from skfedauc.flower import GroupAUCAggregator, counts_record
+
+SITES = ["bern", "kyiv", "lima", "oslo"]
+
+
+def rows_of(site, n=40):
+    """Labels and scores of a site, with ties; sites differ in prevalence and in score level."""
+    rng = np.random.default_rng(SITES.index(site) if site in SITES else 9)
+    level = rng.normal()
+    y = (rng.random(n) < 1 / (1 + np.exp(-level))).astype(int)
+    return y, (y + level + rng.normal(size=n)).round(1)
+
+
+def counts_of(site, **rows):
+    y, score = rows_of(site, **rows)
+    return ScoreCounts.from_predictions(y, score, groups=[site] * len(y))
+
+
+def reply(site, counts=None, metrics=None, **arguments):
+    """Content of a client's reply."""
+    y, score = rows_of(site)
+    own = {"num-examples": len(y), "auc": float(roc_auc_score(y, score))}
+    record = counts_record(counts_of(site) if counts is None else counts, source=site, **arguments)
+    return RecordDict({"metrics": MetricRecord(own | (metrics or {})), "counts": record})
+
+
+def all_rows(sites=SITES):
+    y, score = zip(*map(rows_of, sites), strict=True)
+    groups = np.repeat(sites, [len(labels) for labels in y])
+    return np.concatenate(y), np.concatenate(score), groups
+
+
+# What the aggregator returns ---------------------------------------------------------------------
+
+
+def test_the_metrics_are_those_of_all_rows_together():
+    y, score, groups = all_rows()
+    replies = [reply(site) for site in SITES]
+    aggregator = GroupAUCAggregator(expected_groups=SITES)
+    metrics = aggregator(replies, "num-examples")
+    assert metrics["auc-pooled"] == pytest.approx(roc_auc_score(y, score), abs=1e-12)
+    aucs = [roc_auc_score(*rows_of(site)) for site in SITES]
+    n_rows, n_positives = np.array([[len(y), y.sum()] for y, _ in map(rows_of, SITES)]).T
+    n_negatives = n_rows - n_positives
+    expected = {
+        "macro": np.mean(aucs),
+        "samples": np.average(aucs, weights=n_rows),
+        "positives": np.average(aucs, weights=n_positives),
+        "negatives": np.average(aucs, weights=n_negatives),
+        "within": np.average(aucs, weights=n_positives * n_negatives),
+        "worst": min(aucs),
+        "difference": max(aucs) - min(aucs),
+    }
+    found = {name: metrics[f"auc-{name}"] for name in expected}
+    assert found == pytest.approx(expected, abs=1e-12)
+    numbers = ["num-clients", "num-groups", "num-undefined-groups", "num-missing-groups"]
+    assert [metrics[name] for name in numbers] == [4, 4, 0, 0]
+    assert aggregator.reports[1].counts == ScoreCounts.from_predictions(y, score, groups=groups)
+    assert aggregator.missing_groups == {1: ()}
+
+
+def test_metrics_of_clients_are_averaged_as_flower_does():
+    replies = [reply(site, metrics={"loss": 0.1 * i}) for i, site in enumerate(SITES)]
+    replies[0]["metrics"]["num-examples"] = 400
+    default = FedAvg().evaluate_metrics_aggr_fn(replies, "num-examples")
+    metrics = GroupAUCAggregator(statistics=["pooled"])(replies, "num-examples")
+    assert {name: metrics[name] for name in ("auc", "loss")} == dict(default)
+    assert metrics["auc"] != pytest.approx(metrics["auc-pooled"], abs=0.01)
+    assert metrics.keys() - default.keys() == {
+        "auc-pooled",
+        "num-clients",
+        "num-groups",
+        "num-undefined-groups",
+    }
+
+
+def test_the_average_by_samples_is_the_default_average_of_aucs():
+    metrics = GroupAUCAggregator()([reply(site) for site in SITES])
+    assert metrics["auc-samples"] == pytest.approx(metrics["auc"], abs=1e-12)
+
+
+def test_clients_may_share_groups():
+    y, score, _ = all_rows()
+    half = np.arange(y.size) % 2 == 0
+    replies = [
+        reply("bern", ScoreCounts.from_predictions(y[own], score[own], groups=["all"] * own.sum()))
+        for own in (half, ~half)
+    ]
+    metrics = GroupAUCAggregator(expected_groups=["all"])(replies)
+    assert metrics["auc-pooled"] == pytest.approx(roc_auc_score(y, score), abs=1e-12)
+    assert (metrics["num-clients"], metrics["num-groups"]) == (2, 1)
+
+
+def test_statistics_are_chosen_by_name():
+    aggregator = GroupAUCAggregator(statistics=["pooled", "cross_difference", "bias_score"])
+    metrics = aggregator([reply(site) for site in SITES])
+    report = GroupAUC.from_predictions(*all_rows()[:2], groups=all_rows()[2])
+    assert metrics["auc-cross-difference"] == report.cross_difference
+    assert metrics["auc-bias-score"] == report.statistic("bias_score")
+
+
+def test_it_serves_a_strategy_as_its_hook():
+    aggregator = GroupAUCAggregator()
+    strategy = FedAvg(evaluate_metrics_aggr_fn=aggregator)
+    assert strategy.evaluate_metrics_aggr_fn is aggregator
+
+
+# Rounds ------------------------------------------------------------------------------------------
+
+
+def test_reports_are_kept_by_the_round_that_clients_name():
+    aggregator = GroupAUCAggregator()
+    for server_round in (2, 5):
+        aggregator([reply(site, server_round=server_round) for site in SITES])
+    assert list(aggregator.reports) == [2, 5]
+
+
+def test_calls_are_counted_if_clients_name_no_round():
+    aggregator = GroupAUCAggregator()
+    for _ in range(3):
+        aggregator([reply(site) for site in SITES])
+    assert list(aggregator.reports) == [1, 2, 3]
+
+
+def test_a_reply_from_another_round_is_refused():
+    replies = [reply("bern", server_round=3), reply("kyiv", server_round=2), reply("lima")]
+    message = "different server rounds .*'bern'.*3.*'kyiv'.*2"
+    with pytest.raises(ValueError, match=message):
+        GroupAUCAggregator()(replies)
+
+
+# Lost clients ------------------------------------------------------------------------------------
+
+
+def test_a_lost_client_is_named():
+    aggregator = GroupAUCAggregator(expected_groups=SITES)
+    replies = [reply(site, server_round=4) for site in SITES[:2]]
+    message = "2 of 4 expected groups have no rows in round 4: 'lima', 'oslo'. The AUCs of this"
+    with pytest.warns(UserWarning, match=re.escape(message)):
+        metrics = aggregator(replies)
+    assert metrics["num-missing-groups"] == 2
+    assert aggregator.missing_groups == {4: ("lima", "oslo")}
+    y, score, _ = all_rows(SITES[:2])
+    assert metrics["auc-pooled"] == pytest.approx(roc_auc_score(y, score), abs=1e-12)
+
+
+def test_a_lost_client_ends_the_run_on_request():
+    aggregator = GroupAUCAggregator(expected_groups=SITES, on_missing="raise")
+    with pytest.raises(ValueError, match="1 of 4 expected groups have no rows in round 1: 'oslo'"):
+        aggregator([reply(site) for site in SITES[:3]])
+    assert aggregator.reports == {}
+
+
+def test_a_lost_client_is_counted_silently_on_request():
+    aggregator = GroupAUCAggregator(expected_groups=SITES, on_missing="ignore")
+    with warnings.catch_warnings(action="error"):
+        assert aggregator([reply("bern")])["num-missing-groups"] == 3
+    assert aggregator.missing_groups == {1: ("kyiv", "lima", "oslo")}
+
+
+def test_without_expected_groups_nothing_is_said_of_missing_ones():
+    metrics = GroupAUCAggregator()([reply("bern")])
+    assert "num-missing-groups" not in metrics
+
+
+def test_a_misspelled_group_is_named():
+    aggregator = GroupAUCAggregator(expected_groups=["bern", "Kyiv"], on_missing="raise")
+    message = "'Kyiv'. The replies of round 1 have 1 group not among the expected groups: 'kyiv'."
+    with pytest.raises(ValueError, match=re.escape(message)):
+        aggregator([reply("bern"), reply("kyiv")])
+
+
+def test_a_client_without_rows_lacks_its_group():
+    empty = ScoreCounts.from_predictions([], [], groups=[])
+    replies = [reply("bern"), reply("oslo", empty, {"num-examples": 0, "auc": 0.0})]
+    aggregator = GroupAUCAggregator(expected_groups=["bern", "oslo"])
+    with pytest.warns(UserWarning, match="1 of 2 expected groups have no rows in round 1: 'oslo'"):
+        metrics = aggregator(replies)
+    assert (metrics["num-clients"], metrics["num-groups"]) == (2, 1)
+
+
+def test_expected_groups_may_be_arrays_of_numbers():
+    counts = ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=np.array([7, 7]))
+    aggregator = GroupAUCAggregator(expected_groups=np.array([7, 8]), on_missing="ignore")
+    aggregator([reply("bern", counts)])
+    assert aggregator.missing_groups == {1: (8,)}
+
+
+# Clients that are odd, or send damaged or foreign counts ----------------------------------------
+
+
+def test_a_client_with_one_class_counts_in_the_pooled_auc():
+    y, score = np.zeros(30, int), np.linspace(0, 3, 30)
+    counts = ScoreCounts.from_predictions(y, score, groups=["oslo"] * 30)
+    replies = [reply("bern"), reply("kyiv"), reply("oslo", counts, {"auc": math.nan})]
+    metrics = GroupAUCAggregator()(replies)
+    assert math.isnan(metrics["auc"])  # Flower's default average
+    known_y, known_score, _ = all_rows(["bern", "kyiv"])
+    expected = roc_auc_score(np.append(known_y, y), np.append(known_score, score))
+    assert metrics["auc-pooled"] == pytest.approx(expected, abs=1e-12)
+    aucs = [roc_auc_score(*rows_of(site)) for site in ("bern", "kyiv")]
+    assert metrics["auc-macro"] == pytest.approx(np.mean(aucs), abs=1e-12)
+    assert metrics["num-undefined-groups"] == 1
+
+
+def test_one_client_has_no_gap():
+    metrics = GroupAUCAggregator()([reply("bern")])
+    assert math.isnan(metrics["auc-difference"])
+    assert metrics["auc-worst"] == metrics["auc-pooled"]
+
+
+def damaged(data):
+    middle = len(data) // 2
+    return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
+
+
+@pytest.mark.parametrize("data", [b"", b"counts", "cut", "flipped"])
+def test_damaged_counts_name_the_client(data):
+    broken = reply("kyiv")
+    whole = broken["counts"]["score-counts"]
+    data = {"cut": whole[:-9], "flipped": damaged(whole)}.get(data, data)
+    broken["counts"]["score-counts"] = data
+    with pytest.raises(ValueError, match=r"^reply 2 of 2, from 'kyiv' has damaged counts: "):
+        GroupAUCAggregator()([reply("bern"), broken])
+
+
+def test_counts_that_are_no_bytes_name_the_client():
+    odd = reply("kyiv")
+    odd["counts"] = ConfigRecord({"score-counts": "text", "source": "kyiv"})
+    with pytest.raises(ValueError, match="reply 1 of 1, from 'kyiv' has counts that are not made"):
+        GroupAUCAggregator()([odd])
+
+
+def test_a_reply_without_counts_is_refused():
+    bare = RecordDict({"metrics": MetricRecord({"num-examples": 1, "auc": 1.0})})
+    with pytest.raises(ValueError, match=r"^reply 2 of 2 has no counts; put one record of"):
+        GroupAUCAggregator()([reply("bern"), bare])
+
+
+def test_a_reply_with_two_records_of_counts_is_refused():
+    both = reply("bern")
+    both["others"] = counts_record(counts_of("oslo"))
+    with pytest.raises(ValueError, match="reply 1 of 1 has 2 records of counts"):
+        GroupAUCAggregator()([both])
+
+
+def test_other_records_of_a_reply_are_left_alone():
+    content = reply("bern")
+    content["settings"] = ConfigRecord({"lr": 0.1})
+    assert GroupAUCAggregator()([content])["num-clients"] == 1
+
+
+def test_a_reply_without_the_number_of_examples_is_refused():
+    content = reply("bern")
+    del content["metrics"]["num-examples"]
+    with pytest.raises(ValueError, match="reply 1 of 1 needs one MetricRecord with the key 'num-e"):
+        GroupAUCAggregator()([content])
+
+
+def test_a_counting_that_arrives_twice_is_refused():
+    again = reply("bern")
+    with pytest.raises(ValueError, match="the counts of reply 3 of 3, from 'bern' cannot be merge"):
+        GroupAUCAggregator()([again, reply("oslo"), again])
+
+
+def test_counts_with_another_positive_label_are_refused():
+    y, score = rows_of("oslo")
+    counts = ScoreCounts.from_predictions(y, score, groups=["oslo"] * len(y), pos_label=0)
+    message = "the counts of reply 2 of 2, from 'oslo' cannot be merged .* pos_label is 0 and 1"
+    with pytest.raises(ValueError, match=message):
+        GroupAUCAggregator()([reply("bern"), reply("oslo", counts)])
+
+
+def test_groups_of_another_kind_are_refused():
+    y, score = rows_of("oslo")
+    counts = ScoreCounts.from_predictions(y, score, groups=[7] * len(y))
+    with pytest.raises(ValueError, match=r"reply 2 of 2, from 'oslo' cannot be merged .*kinds"):
+        GroupAUCAggregator()([reply("bern"), reply("oslo", counts)])
+
+
+def test_a_metric_named_like_one_of_the_aggregator_is_refused():
+    content = reply("bern", metrics={"auc-pooled": 0.5})
+    with pytest.raises(ValueError, match="the clients have metrics named 'auc-pooled'"):
+        GroupAUCAggregator()([content])
+
+
+def test_no_examples_at_all_are_refused():
+    empty = ScoreCounts.from_predictions([], [], groups=[])
+    content = reply("bern", empty, {"num-examples": 0})
+    with pytest.raises(ValueError, match="'num-examples' is 0 in all 1 replies"):
+        GroupAUCAggregator()([content])
+
+
+def test_no_replies_are_refused():
+    with pytest.raises(ValueError, match="needs at least one reply"):
+        GroupAUCAggregator()([])
+
+
+# Arguments ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"expected_groups": "oslo"}, TypeError, "expected_groups must be a list of group labels"),
+        ({"expected_groups": 7}, TypeError, "expected_groups must be a list of group labels"),
+        ({"expected_groups": []}, ValueError, "expected_groups has no labels"),
+        ({"expected_groups": ["a", 1]}, TypeError, "expected_groups mixes labels"),
+        ({"on_missing": "fail"}, ValueError, "on_missing must be 'warn', 'raise' or 'ignore'; got"),
+        (
+            {"statistics": "pooled"},
+            TypeError,
+            "must be a list of names; got str 'pooled'",
+        ),
+        ({"statistics": ["auc"]}, ValueError, "auc"),
+    ],
+)
+def test_wrong_arguments_of_the_aggregator_are_named(arguments, error, message):
+    with pytest.raises(error, match=message):
+        GroupAUCAggregator(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"counts": [0, 1]}, TypeError, "counts must be a ScoreCounts; got list"),
+        ({"source": 7}, TypeError, "source must be a string; got int 7"),
+        ({"server_round": 1.5}, (TypeError, ValueError), "server_round"),
+    ],
+)
+def test_wrong_arguments_of_a_record_are_named(arguments, error, message):
+    with pytest.raises(error, match=message):
+        counts_record(**({"counts": counts_of("bern")} | arguments))
+
+
+def test_counts_without_groups_are_refused_by_the_client():
+    counts = ScoreCounts.from_predictions([0, 1], [0.1, 0.2])
+    with pytest.raises(ValueError, match=r"counts must have groups.*regroup"):
+        counts_record(counts)
+
+
+def test_a_record_has_no_pickle_and_survives_the_transport():
+    record = counts_record(counts_of("oslo"), source="oslo", server_round=3)
+    data = record["score-counts"]
+    assert b"numpy" not in data
+    assert b"skfedauc.counts" not in data
+    again = ConfigRecord.inflate(record.deflate())
+    assert dict(again) == dict(record)
+    assert ScoreCounts.from_bytes(again["score-counts"]) == counts_of("oslo")
