@@ -6,6 +6,7 @@ printed and written to benchmarks/files.md.
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow
 
 from benchmarks import report
 from skfedauc import ScoreCounts
@@ -25,7 +27,8 @@ OUTPUT = Path("benchmarks/files.md")
 SIZES = (10_000, 1_000_000, 10_000_000)
 # Cells up to which CSV is measured, because longer files take minutes
 MOST_CELLS_OF_CSV = 1_000_000
-REPEATS = 3
+# Number of cells up to which a format is measured several times
+FEW_CELLS, REPEATS = 1_000_000, 3
 
 
 class Format(NamedTuple):
@@ -51,7 +54,7 @@ FORMATS = [
     Format(
         "`to_counts().to_csv`",
         lambda counts, path: counts.to_counts().to_csv(path, index=False),
-        lambda path: ScoreCounts.from_counts(**pd.read_csv(path, float_precision="round_trip")),
+        lambda path: ScoreCounts.from_counts(**pd.read_csv(path)),
     ),
 ]
 
@@ -95,17 +98,16 @@ def measure_formats(folder: Path) -> list[list[str]]:
 
 def _measure(one: Format, counts: ScoreCounts, path: Path) -> tuple[float, float, float]:
     wrote, read = [], []
-    for _ in range(REPEATS):
-        began = time.perf_counter()
+    is_short = counts.cells.scores.size <= FEW_CELLS and "csv" not in one.name
+    for _ in range(REPEATS if is_short else 1):
+        began = time.process_time()
         one.write(counts, path)
-        middle = time.perf_counter()
+        middle = time.process_time()
         again = one.read(path)
         wrote.append(middle - began)
-        read.append(time.perf_counter() - middle)
+        read.append(time.process_time() - middle)
         if again != counts:
             raise AssertionError(f"{one.name} does not give the same counts")
-        if "csv" in one.name:
-            break
     return path.stat().st_size / counts.cells.scores.size, min(wrote), min(read)
 
 
@@ -120,9 +122,9 @@ def kilobytes(name):
 paths = sorted(Path(sys.argv[1]).glob("*.skfa"))[:int(sys.argv[2])]
 ScoreCounts.merge(paths[:1])  # imports
 before = kilobytes("VmRSS")
-began = time.perf_counter()
+began = time.process_time()
 merged = ScoreCounts.merge(paths)
-print(time.perf_counter() - began, (kilobytes("VmHWM") - before) / 1024, merged.cells.scores.size)
+print(time.process_time() - began, (kilobytes("VmHWM") - before) / 1024, merged.cells.scores.size)
 """
 
 
@@ -151,6 +153,7 @@ def _table(columns: list[str], rows: list[list[str]]) -> str:
 
 
 def main() -> None:
+    load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
         formats = _table(
             ["cells", "scores", "format", "bytes per cell", "write, s", "read, s"],
@@ -164,19 +167,20 @@ def main() -> None:
         f"""# Files of score counts
 
 Written by `python -m benchmarks.files`. {report.describe(report.machine())}
+pyarrow {pyarrow.__version__}. The load average before the measurements was {load:.0f}.
 
 ## Size and time
 
 Counts of one row per cell with text as groups. Each file is read again, and the counts are compared
-with the counts before. Times are the shortest of {REPEATS} runs (one run for CSV, up to
-{MOST_CELLS_OF_CSV:,} cells).
+with the counts before. Times are seconds of processor time of all threads: the shortest of
+{REPEATS} runs, or a single run for CSV and for more than {FEW_CELLS:,} cells.
 
 {formats}
 
 ## Merging
 
-`ScoreCounts.merge` of paths. The peak memory is the memory of the process beyond the memory before
-the merge.
+`ScoreCounts.merge` of paths, in seconds of processor time. The peak memory is the memory of the
+process beyond its memory before the merge.
 
 {merges}
 """,
