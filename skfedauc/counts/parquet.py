@@ -299,7 +299,10 @@ def read_content(data: Any, name: str) -> Content:
             f"{bytes(data[:4])!r}. Pass what ScoreCounts.save or to_bytes wrote."
         )
     try:
-        file = parquet.ParquetFile(_source(data), pre_buffer=False)
+        # By default, pyarrow refuses metadata of more than 100 MB, such as of a million sources.
+        file = parquet.ParquetFile(
+            _source(data), pre_buffer=False, thrift_string_size_limit=min(len(data), (1 << 31) - 1)
+        )
         text = (file.metadata.metadata or {}).get(_KEY)
         facts = None if text is None else json.loads(text)
     except Exception as error:  # a damaged file may raise any exception

@@ -563,6 +563,8 @@ default=None
             the batches that are not counted.
         OSError
             If the checkpoint file cannot be written.
+        ImportError
+            If `checkpoint` is given and pyarrow is not installed.
 
         Examples
         --------
