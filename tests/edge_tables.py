@@ -300,7 +300,7 @@ EDGES: dict[str, Edge] = {
         rows(site=[1.0, 2.5, 1.0, 2.0, 1.0, 2.0]),
         BY_SITE,
         TypeError,
-        "whole numbers are taken as integ",
+        "whole numbers count as integ",
     ),
     "groups of decimals": Edge(
         rows(site=pa.array([Decimal(n) for n in (1, 2, 1, 2, 1, 1)], pa.decimal128(9, 2))),
