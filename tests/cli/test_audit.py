@@ -102,6 +102,14 @@ def test_a_reference_that_is_no_group(written, tmp_path, error_of, option):
     assert os.listdir(tmp_path) == []
 
 
+def test_a_reference_that_is_a_small_group(tmp_path, error_of):
+    rows = "".join(f"{i % 2},{i / 40},{'tiny' if i < 5 else 'a'}\n" for i in range(40))
+    path = tmp_path / "p.csv"
+    path.write_text(f"y,s,g\n{rows}")
+    message = error_of(["audit", path, *COLUMNS, "--json", "--reference", "tiny"])
+    assert "--reference tiny is too small to be compared with: the group has 2 positives" in message
+
+
 def test_a_page_of_another_positive_label(frame, tmp_path, without_plots):
     file, path = tmp_path / "p.csv", tmp_path / "report.html"
     frame.assign(y=np.where(frame["y"] == 1, "yes", "no")).to_csv(file, index=False)

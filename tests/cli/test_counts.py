@@ -1,8 +1,10 @@
 """Counts between sites: `count`, `merge` and `report`, compared with `audit` on all rows."""
 
+import io
 import itertools
 import json
 import os
+import sys
 
 import numpy as np
 import pandas as pd
@@ -298,9 +300,6 @@ def test_what_is_counted_is_printed(gaps, tmp_path, printed_by):
 
 
 def test_standard_input_is_counted(frame, monkeypatch, tmp_path, printed_by):
-    import io
-    import sys
-
     text = frame.to_csv(index=False).encode()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
     assert printed_by("count", "-", *COLUMNS, "-o", tmp_path / "p.skfa").startswith(
@@ -382,10 +381,9 @@ def test_a_file_of_counts_is_replaced_or_kept(frame, sites, tmp_path, capsys, mo
 
 
 def test_files_need_pyarrow(written, tmp_path, error_of, monkeypatch):
-    import sys
-
     for name in [name for name in sys.modules if name.partition(".")[0] == "pyarrow"]:
         monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setattr(command, "read_columns", lambda *_: pytest.fail("rows were read"))
     message = error_of(["count", written, *COLUMNS, "-o", tmp_path / "p.skfa"])
     assert 'pip install "skfedauc[files]"' in message
 
