@@ -24,7 +24,6 @@ from skfedauc._input.arrays import (
     column_of,
     count_missing,
     kind_in_words,
-    refuse_ties,
     warn,
 )
 from skfedauc._input.classes import (
@@ -100,7 +99,6 @@ __all__ = [
     "kind_of",
     "map_labels",
     "names_of",
-    "refuse_ties",
     "some_labels",
     "unite_kinds",
     "unite_labels",

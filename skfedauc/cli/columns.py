@@ -207,12 +207,14 @@ def scores_of(column: pd.Series[Any]) -> NDArray[np.float64]:
         return scores
     cells = [str(cell) for cell in column.to_numpy(object)]
     if any(len(cell) > _MOST_DIGITS for cell in cells):
-        try:
-            exact = [Decimal(cell) for cell in cells]
-            _input.refuse_ties(exact, scores, f"column {shortened(column.name)}")
-        except ValueError as error:
-            text = str(error).partition("; round them")[0]
-            raise CommandError(f"{text}; round them, or use their ranks as scores") from None
+        exact = set(map(Decimal, cells))
+        n_tied = len(exact) - np.unique(scores).size
+        if n_tied:
+            raise CommandError(
+                f"column {shortened(column.name)} has {len(exact):,} different numbers, of which "
+                f"{n_tied:,} are equal to another one as float64 and would tie; round them, or use "
+                "their ranks as scores"
+            )
     return scores
 
 
