@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,6 @@ from sklearn.utils import check_random_state
 from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference.intervals import check_confidence_level, normal_quantile, t_quantile
-
-if TYPE_CHECKING:
-    pass
 
 Floats = NDArray[np.float64]
 

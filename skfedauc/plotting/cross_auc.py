@@ -396,8 +396,8 @@ class CrossAUCDisplay(ReportDisplay):
         beyond = self.cross_matrix - self._center
         both = np.concatenate([beyond, -beyond.T], axis=1)
         known = ~np.isnan(both)
-        confidence_level = np.where(known, both, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
-        return np.argsort(confidence_level, kind="stable")
+        means = np.where(known, both, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+        return np.argsort(means, kind="stable")
 
     def _write_note(self, notes: list[str]) -> None:
         self.note_ = "; ".join(notes)
