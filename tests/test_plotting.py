@@ -672,8 +672,14 @@ def texts_of(ax):
     ]
 
 
-@pytest.mark.parametrize("n_groups", [2, 12, 200])
-@pytest.mark.parametrize("size", [None, (8, 5), (5, 4)])
+# Many groups in pictures of every size
+groups_and_sizes = pytest.mark.parametrize(
+    ("n_groups", "size"),
+    [(2, (5, 4)), (12, None), (200, None), (200, (8, 5)), (200, (5, 4))],
+)
+
+
+@groups_and_sizes
 @pytest.mark.parametrize("display", [*REPORT_DISPLAYS, CandidatesDisplay])
 def test_no_text_overlaps_another_or_leaves_the_picture(display, size, n_groups):
     ax = None if size is None else axes(*size)
@@ -697,8 +703,7 @@ def test_no_text_overlaps_another_or_leaves_the_picture(display, size, n_groups)
         assert whole.y0 <= box.y0 < box.y1 <= whole.y1, text
 
 
-@pytest.mark.parametrize("n_groups", [2, 12, 200])
-@pytest.mark.parametrize("size", [None, (8, 5), (5, 4)])
+@groups_and_sizes
 def test_legend_and_notes_of_the_forest_plot_cover_no_interval(size, n_groups):
     ax = None if size is None else axes(*size)
     made = GroupAUCDisplay.from_report(report_of(n_groups), ax=ax)
@@ -789,7 +794,7 @@ def run(code):
     return done.stdout
 
 
-def test_without_matplotlib_the_error_names_the_remedy():
+def test_matplotlib_is_needed_to_draw_and_pyplot_only_without_axes():
     printed = run(
         """
 import sys
@@ -807,24 +812,15 @@ for call in calls:
         call()
     except ImportError as error:
         print(error)
-"""
-    )
-    lines = printed.splitlines()
-    assert len(lines) == 7
-    assert all('pip install "skfedauc[plot]"' in line for line in lines)
-    assert lines[0].startswith("GroupAUCDisplay.from_report requires matplotlib")
-
-
-def test_pyplot_is_not_needed_for_axes_that_are_given():
-    printed = run(
-        """
-import sys
+del sys.modules["matplotlib"]
 from matplotlib.figure import Figure
-import skfedauc as s
-p = s.plotting
 ax = Figure().subplots()
 p.GroupAUCDisplay.from_predictions([0, 1, 1], [0.1, 0.2, 0.3], groups=["a"] * 3, ax=ax)
 print("matplotlib.pyplot" in sys.modules)
 """
     )
-    assert printed == "False\n"
+    *lines, pyplot_is_loaded = printed.splitlines()
+    assert pyplot_is_loaded == "False"
+    assert len(lines) == 7
+    assert all('pip install "skfedauc[plot]"' in line for line in lines)
+    assert lines[0].startswith("GroupAUCDisplay.from_report requires matplotlib")
