@@ -81,7 +81,9 @@ def groups_of(table: pd.DataFrame, columns: Sequence[str], missing: str) -> Grou
     filled = {}
     for name in lacking:
         if (labels[name] == _input.MISSING).any():
-            mend = "" if missing == "drop" else ", or pass --missing drop"
+            # With several columns, rows that have another label are kept by --missing drop.
+            may_drop = missing == "group" and len(columns) == 1
+            mend = ", or pass --missing drop" if may_drop else ""
             raise CommandError(
                 f"column {shortened(name)} has rows without a label, and a group called "
                 f"{_input.MISSING!r} already; rename that group{mend}"
