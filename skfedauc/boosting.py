@@ -256,7 +256,7 @@ class XGBoostMetric(_GroupMetric):
     in the list, for instance two sets of the same size that are sorted by label. A metric holds the
     labels and groups, and so does the pickle of an estimator with the metric.
 
-    In every round, the workers exchange score counts, about 16 bytes for each distinct score and
+    In every round, the workers exchange score counts, at most 16 bytes for each distinct score and
     group, by ``xgboost.collective``. The exchange needs ``pip install "skfedauc[files]"``. Training
     that is split by columns is not supported.
 
@@ -391,7 +391,7 @@ class LightGBMMetric(_GroupMetric):
     ----------
     .. [1] LightGBM, issue 6956: Does LightGBM currently support distributed validation?
        https://github.com/lightgbm-org/LightGBM/issues/6956
-    .. [2] LightGBM, issue 6963: evals_result_ of one worker.
+    .. [2] LightGBM, issue 6963: ``evals_result_`` of one worker.
        https://github.com/lightgbm-org/LightGBM/issues/6963
 
     Examples
