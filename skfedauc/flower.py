@@ -145,6 +145,9 @@ class GroupAUCAggregator:
     pooled AUC only in special cases, for instance if all clients have the same score distribution
     of each class.
 
+    Use an aggregator for one hook of one strategy: `reports` holds one report for each round, and a
+    later report of the same round replaces the earlier one.
+
     Reports hold the merged counts of each round, at 16 bytes for each distinct score and group.
     Delete reports that are not needed: ``del aggregator.reports[1]``.
 

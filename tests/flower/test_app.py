@@ -26,6 +26,20 @@ def test_docstrings_run():
     assert found.failed == 0
 
 
+def test_a_client_needs_no_scikit_learn():
+    code = """
+import sys
+for name in ("sklearn", "scipy", "fairlearn", "joblib", "matplotlib"):
+    sys.modules[name] = None
+from skfedauc import ScoreCounts
+from skfedauc.flower import counts_record
+counts = ScoreCounts.from_predictions([0, 1], [0.2, 0.4], groups=["oslo", "oslo"])
+print(len(counts_record(counts, source="oslo", server_round=1)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "3\n", done.stderr
+
+
 def all_patients(task, arrays, clinics):
     """Outcome, score and clinic of each patient that the clinics test."""
     rows = [task.load(clinic, "test") for clinic in clinics]
