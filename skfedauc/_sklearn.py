@@ -1,6 +1,6 @@
 """The only file that imports scikit-learn's private names.
 
-Scikit-learn has no public names for these purposes. For instance, a scorer must derive from the
+Scikit-learn has no public alternative to these names. For instance, a scorer must derive from the
 private base class to share predictions with the other scorers of a multi-metric search.
 """
 

@@ -185,7 +185,7 @@ def warn_if_misspelled(classes: Classes) -> None:
 
 
 def _folded(text: str) -> str | float:
-    """Return a label as a number, or in lower case without spaces; equal for all spellings."""
+    """Return a key to compare labels without regard to case, spaces and the form of numbers."""
     text = unicodedata.normalize("NFKC", text)
     try:
         return float(text)

@@ -294,7 +294,7 @@ class GroupComparison:
                 # claims.
                 raw = np.array([gap["pvalue"] for gap in of_rates])
                 of_two = weighted_holm(raw, np.ones(raw.size)).tolist()
-                # Without rounding error, `pvalue` is at most `pvalue_adjusted`.
+                # Rounding error can put `pvalue` above `pvalue_adjusted`; take the smaller one.
                 of_rates = [
                     gap | {"pvalue": min(pvalue, gap["pvalue_adjusted"])}
                     for gap, pvalue in zip(of_rates, of_two, strict=True)

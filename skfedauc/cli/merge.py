@@ -78,7 +78,7 @@ class _Files:
             seen = (*seen, positive)
         for label in seen:
             self._by_label.setdefault(label, path)
-        if counts.groups != ():  # counts without rows go with any groups
+        if counts.groups != ():  # counts without rows merge with all groups
             columns = None if counts.groups is None else columns_of(counts)
             self._by_columns.setdefault(columns, []).append(path)
         for source in counts.sources:

@@ -318,9 +318,9 @@ def mean_pooled_interval(
     """Interval of the mean pooled AUC of independent folds, by "logit" or "delong".
 
     The variance is the sum of the folds' variances, with groups as strata, divided by the squared
-    number of folds. With "logit", the result is the smallest interval that contains three others:
-    the interval from this variance, the interval from the variance without strata, and the interval
-    from Newcombe's variance, which assumes the same true AUC in all folds.
+    number of folds. With "logit", the result is the smallest interval that contains three others.
+    The first uses this variance, the second uses the variance without strata, and the third uses
+    Newcombe's variance. Newcombe's variance assumes the same true AUC in all folds.
     """
     tail, n_folds = (1.0 - confidence_level) / 2.0, len(folds)
     parts = [spread_of(fold.pooled) for fold in folds]

@@ -33,7 +33,7 @@ Floats = NDArray[np.float64]
 
 _CELLS_AT_ONCE = 1 << 16
 
-# No variance is estimated below this effective sample size: one row then has nearly all the weight.
+# No variance is estimated below this effective sample size, because one row has most of the weight.
 LEAST_EFFECTIVE = 1.5
 
 REPEATED_ROWS = (

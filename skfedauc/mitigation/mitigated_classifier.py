@@ -213,7 +213,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         target = _target(y)
         check_consistent_length(X, target.codes, sample_weight)
         strategy.fit(features, target, groups, self._fit_params(sample_weight, params))
-        # The type is Any, because only some strategies have scores; `_gives` checks this.
+        # The type is Any, because only some strategies have scores. `_gives` looks for the scores.
         self._strategy: Any = strategy
         self.classes_ = target.classes
         self.mitigator_ = strategy.mitigator
