@@ -1,5 +1,7 @@
 """All tools of scikit-learn return the scores of a plain loop over folds."""
 
+import functools
+
 import joblib
 import numpy as np
 import pandas as pd
@@ -35,9 +37,8 @@ from skfedauc import group_auc_scoring, make_group_auc_scorer
 SITES = ["budapest", "cleveland", "va", "zurich"]
 
 by_way = pytest.mark.parametrize("way", WAYS, indirect=True)
-few_ways = pytest.mark.parametrize(
-    "way", ["routed", "polars column", "aligned series"], indirect=True
-)
+FEW_WAYS = ["routed", "polars column", "aligned series"]
+few_ways = pytest.mark.parametrize("way", FEW_WAYS, indirect=True)
 
 
 def assert_same(actual, expected):
@@ -45,15 +46,29 @@ def assert_same(actual, expected):
     assert_allclose(actual, expected, rtol=0, atol=1e-12)
 
 
+@functools.cache
+def by_loop(loop, wanted):
+    """Scores by a plain loop, which are the same for all ways: a statistic's, or several's."""
+    return loop(make_way("routed"), list(wanted) if isinstance(wanted, tuple) else wanted)
+
+
 # One scorer --------------------------------------------------------------------------
 
 
-@by_way
-@pytest.mark.parametrize("tool", [name for name in TOOLS if name not in TURN_X_INTO_NUMPY])
+# All ways with a search and with a function, and with the other tools one way of each kind
+IN_TOOLS = [
+    (tool, way)
+    for tool in TOOLS
+    if tool not in TURN_X_INTO_NUMPY
+    for way in (WAYS if tool in ("GridSearchCV", "cross_validate") else FEW_WAYS)
+]
+
+
+@pytest.mark.parametrize(("tool", "way"), IN_TOOLS, indirect=["way"])
 def test_scorer_in_a_tool(way, tool):
     run, loop = TOOLS[tool]
     scorer = make_group_auc_scorer("positives", groups=way.groups)
-    assert_same(run(way, scorer), loop(way, "positives"))
+    assert_same(run(way, scorer), by_loop(loop, "positives"))
 
 
 @pytest.mark.parametrize("way", ["routed", "routed polars"], indirect=True)
@@ -62,7 +77,7 @@ def test_scorer_in_a_tool(way, tool):
 def test_scorer_in_a_tool_that_turns_x_into_numpy(way, tool, statistic):
     run, loop = TOOLS[tool]
     scorer = make_group_auc_scorer(statistic, groups=None)
-    assert_same(run(way, scorer), loop(way, statistic))
+    assert_same(run(way, scorer), by_loop(loop, statistic))
 
 
 @pytest.mark.parametrize("way", ["routed"], indirect=True)
@@ -123,7 +138,7 @@ EXPECTED |= {"roc_auc": pooled_auc, "log_loss": minus_log_loss}
 @pytest.mark.parametrize("search", [grid_search, randomized_search])
 def test_dict_in_a_search(way, search):
     found = search(way, scoring_of(way), refit="macro")
-    expected = penalised(way, list(EXPECTED.values()))
+    expected = by_loop(penalised, tuple(EXPECTED.values()))
     for i, name in enumerate(EXPECTED):
         assert_same(by_candidate(found, name), expected[:, i])
     assert found.best_index_ == np.argmax(found.cv_results_["mean_test_macro"])
