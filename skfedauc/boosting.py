@@ -114,6 +114,10 @@ class _GroupMetric:
                 f"of shape {scores.shape}."
             )
         positive = _positives(y, "the labels of the evaluation set")
+        _input.check_length("y_score", scores.size, "the evaluation set", positive.size)
+        if weights is not None:
+            weights = _input.column_of(weights, "sample_weight")
+            _input.check_length("sample_weight", weights.size, "the evaluation set", positive.size)
         if self._function is not None:
             rows = _input.check_rows(
                 positive,

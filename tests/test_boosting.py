@@ -302,6 +302,17 @@ def test_predictions_of_several_classes_are_refused(make):
         make("macro", groups=[VALID[1:]])(VALID[1], VALID[0])
 
 
+def test_scores_and_weights_have_a_row_for_each_label(make):
+    y, site = [0, 1, 0, 1], ["a", "a", "b", None]
+    for missing in ("drop", "group"):
+        metric = make("pooled", groups=[(y, site)], missing=missing)
+        assert value(metric, y, [0.1, 0.2, 0.3, 0.4], [1, 2, 1, 1]) > 0.4
+        with pytest.raises(ValueError, match="y_score has 3 rows and the evaluation set"):
+            metric(y, [0.1, 0.2, 0.3])
+        with pytest.raises(ValueError, match="sample_weight has 3 rows and the evaluation set"):
+            metric(y, [0.1, 0.2, 0.3, 0.4], [1, 2, 1])
+
+
 def test_rows_without_a_group_are_dropped_or_a_group(make):
     y, scores = VALID[1], VALID[0][:, 0]
     site = np.where(np.arange(300) % 7, VALID[2], None)
