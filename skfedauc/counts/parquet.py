@@ -100,7 +100,7 @@ def content_of(content: Content) -> bytes:
     ImportError
         If pyarrow is not installed.
     """
-    parquet = pyarrow_parquet()
+    pyarrow_parquet()  # raise the error for a missing package
     cells, labels, origin, checkpoint = content
     columns = None if labels is None else columns_of(labels)
     if columns is not None and len(cells.starts) == 1:
@@ -124,11 +124,11 @@ def content_of(content: Content) -> bytes:
     if checkpoint is not None:
         facts["checkpoint"] = checkpoint
     facts["sha256"] = _digest(facts, cells, columns or [])
-    data = _written(parquet, facts, cells, columns or [], "zstd")
-    if _is_too_large(parquet.read_metadata(_source(data)), facts, len(data)):
+    data = _written(facts, cells, columns or [], "zstd")
+    if _is_too_large(_opened(data).metadata, facts, len(data)):
         # Some content, such as the scores 0, 1, 2, ..., is compressed so well that a reader would
         # take the file for one that is made to exhaust the memory.
-        data = _written(parquet, facts, cells, columns or [], "none")
+        data = _written(facts, cells, columns or [], "none")
     return data
 
 
@@ -166,7 +166,6 @@ def _digest(facts: Mapping[str, Any], cells: Cells, columns: Sequence[GroupColum
 
 
 def _written(
-    parquet: Any,
     facts: Mapping[str, Any],
     cells: Cells,
     columns: Sequence[GroupColumn],
@@ -181,7 +180,7 @@ def _written(
         floats |= dict(zip(WEIGHT_COLUMNS, cells.weights, strict=True))
     varied = [name for name, values in floats.items() if not _repeats(values)]
     sink = pa.BufferOutputStream()
-    with parquet.ParquetWriter(
+    with pyarrow_parquet().ParquetWriter(
         sink,
         schema,
         compression=compression,
@@ -292,17 +291,14 @@ def read_content(data: Any, name: str) -> Content:
     ImportError
         If pyarrow is not installed.
     """
-    parquet = pyarrow_parquet()
+    pyarrow_parquet()  # raise the error for a missing package
     if bytes(data[:4]) != _MAGIC:
         raise ValueError(
             f"{name} is not a file of ScoreCounts, which begins with {_MAGIC!r}; got "
             f"{bytes(data[:4])!r}. Pass what ScoreCounts.save or to_bytes wrote."
         )
     try:
-        # By default, pyarrow refuses metadata of more than 100 MB, such as of a million sources.
-        file = parquet.ParquetFile(
-            _source(data), pre_buffer=False, thrift_string_size_limit=min(len(data), (1 << 31) - 1)
-        )
+        file = _opened(data)
         text = (file.metadata.metadata or {}).get(_KEY)
         facts = None if text is None else json.loads(text)
     except Exception as error:  # a damaged file may raise any exception
@@ -315,7 +311,7 @@ def read_content(data: Any, name: str) -> Content:
         )
     try:
         _check_version(facts, name)
-        return _read(parquet, file, facts, data)
+        return _read(file, facts, data)
     except _NewerVersion:
         raise
     except Exception as error:
@@ -349,19 +345,14 @@ def _check_version(facts: Any, name: str) -> None:
         )
 
 
-def _read(parquet: Any, file: Any, facts: dict[str, Any], data: Any) -> Content:
+def _read(file: Any, facts: dict[str, Any], data: Any) -> Content:
     _check_facts(facts)
     columns = facts["group_columns"]
     fields = _schema(facts, [column["kind"] != "text" for column in columns or []])
     _check_columns(file.schema_arrow, fields)
     _check_sizes(file.metadata, facts, len(data))
-    table = parquet.ParquetFile(
-        _source(data),
-        metadata=file.metadata,
-        read_dictionary=[field.name for field in fields if hasattr(field.type, "value_type")],
-        page_checksum_verification=True,
-        pre_buffer=False,
-    ).read(use_threads=False)
+    texts = [field.name for field in fields if hasattr(field.type, "value_type")]
+    table = _opened(data, file.metadata, texts).read(use_threads=False)
     table.validate(full=True)
     for field, column in zip(fields, table.columns, strict=True):
         if column.type != field.type:
@@ -408,10 +399,19 @@ def _read(parquet: Any, file: Any, facts: dict[str, Any], data: Any) -> Content:
     return Content(cells, labels, origin, facts.get("checkpoint"))
 
 
-def _source(data: Any) -> Any:
+def _opened(data: Any, metadata: Any = None, texts: Sequence[str] = ()) -> Any:
+    """Return the file; the columns `texts` are read as numbers of their distinct texts."""
     import pyarrow as pa
 
-    return pa.BufferReader(pa.py_buffer(data))
+    return pyarrow_parquet().ParquetFile(
+        pa.BufferReader(pa.py_buffer(data)),
+        metadata=metadata,
+        read_dictionary=list(texts),
+        page_checksum_verification=True,
+        pre_buffer=False,
+        # By default, pyarrow refuses metadata of more than 100 MB, such as of a million sources.
+        thrift_string_size_limit=min(len(data), (1 << 31) - 1),
+    )
 
 
 def _check_facts(facts: dict[str, Any]) -> None:
