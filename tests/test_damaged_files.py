@@ -492,3 +492,12 @@ def test_rows_that_are_not_there_are_refused(any_checksum):
         ValueError, match=r"^data .* rows, .* in its row groups and 1000000000000 by"
     ):
         ScoreCounts.from_bytes(file_of(table, {**facts, "n_cells": 10**12}))
+
+
+def test_pages_have_checksums():
+    """A flipped bit is noticed before the page is decoded, which a damaged page may make crash."""
+    data = bytearray(CASES["no groups"].to_bytes())
+    place = data.index(b"\x28\xb5\x2f\xfd") + 10  # behind the beginning of a frame of zstd
+    data[place] ^= 1
+    with pytest.raises(ValueError, match=r"^data is no file of ScoreCounts, .*CRC checksum"):
+        ScoreCounts.from_bytes(data)
