@@ -101,7 +101,8 @@ def merged_batches(
                     counted = workers(delayed(_counted_batch)(count, *item) for item in batch_round)
                 except Exception as error:
                     # Ray wraps the error that a worker raises.
-                    raised = getattr(error, "cause", None) or error
+                    wrapped = getattr(error, "cause", None)
+                    raised = wrapped if isinstance(wrapped, Exception) else error
                     if not _is_of_worker(raised):
                         raise raised from (error if raised is not error else error.__cause__)
                     last = done.n_batches + len(batch_round) - 1

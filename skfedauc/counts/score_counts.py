@@ -531,7 +531,9 @@ default=None
             all processors. Worker processes are faster only if counting a batch takes longer than
             sending it; ``joblib.parallel_config("threading")`` sends nothing. With
             ``joblib.parallel_config("multiprocessing")`` joblib waits forever for a worker that was
-            killed; its default backend, "loky", does not.
+            killed; its default backend, "loky", does not. With ``joblib.parallel_config("dask")``
+            Dask counts the batch of a killed worker again, and joblib waits forever if the batch
+            kills every worker.
         verbose : int, default=0
             If 1 or more, print the number of batches counted and the elapsed time to stderr after
             each round of batches. A round is ``2 * n_jobs`` batches, or one with a single worker.

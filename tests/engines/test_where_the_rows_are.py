@@ -1,0 +1,19 @@
+"""The guide's page on engines, whose blocks need them, gives what stands there."""
+
+import pytest
+from test_docs import DOCS, code_blocks, run_python
+
+PAGE = DOCS / "guide" / "where_the_rows_are.md"
+
+
+@pytest.mark.xdist_group("spark")
+def test_every_block_gives_what_stands_below_it(spark, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    namespace = {"__name__": "page", "spark": spark}
+    languages = set()
+    for language, line, block in code_blocks(PAGE):
+        languages.add(language)
+        # Java keeps the working directory in which it was started.
+        here = f'spark.read.parquet("{tmp_path}/rows.parquet")'
+        run_python(block.replace('spark.read.parquet("rows.parquet")', here), line, namespace, PAGE)
+    assert languages == {"python", "pycon"}
