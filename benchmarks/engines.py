@@ -254,6 +254,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.engines", description=__doc__)
     parser.add_argument("--rows", type=float, default=1e7, help="rows of the comparison")
     parser.add_argument("--most", type=float, default=1e8, help="most rows of the growth")
+    parser.add_argument("--without", nargs="*", default=[], choices=ENGINES, help="engines")
     parser.add_argument("--engine", choices=ENGINES, help=argparse.SUPPRESS)
     parser.add_argument("folder", nargs="?", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -261,11 +262,12 @@ def main() -> None:
         run_engine(arguments.engine, arguments.folder)
         return
     growth: dict[str, Run] = {}
+    growing = [name for name in GROWING if name not in arguments.without]
     with tempfile.TemporaryDirectory(prefix="skfedauc-engines-") as work:
         folder = Path(work) / "rows"
         write_rows(folder, int(arguments.rows))
         runs = {}
-        for engine in ENGINES:
+        for engine in [name for name in ENGINES if name not in arguments.without]:
             runs[engine] = measured(engine, folder)
             print(engine, runs[engine], flush=True)
         compare(runs, f"{arguments.rows:.0e} rows")
@@ -273,7 +275,7 @@ def main() -> None:
         while n_rows <= arguments.most:
             folder = Path(work) / f"rows_{n_rows}"
             write_rows(folder, n_rows)
-            of_size = {engine: measured(engine, folder) for engine in GROWING}
+            of_size = {engine: measured(engine, folder) for engine in growing}
             print(n_rows, of_size, flush=True)
             compare(of_size, f"{n_rows:,} rows")
             growth |= {f"{name}, {n_rows:,} rows": run for name, run in of_size.items()}
