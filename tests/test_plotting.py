@@ -672,7 +672,7 @@ def texts_of(ax):
     ]
 
 
-# Many groups in pictures of every size
+# Many groups in plots of every size
 groups_and_sizes = pytest.mark.parametrize(
     ("n_groups", "size"),
     [(2, (5, 4)), (12, None), (200, None), (200, (8, 5)), (200, (5, 4))],

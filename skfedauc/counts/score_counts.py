@@ -544,8 +544,8 @@ default=None
             their scores, for which they are read again. Paths and callables are not read again. A
             path is compared by its absolute path and the size of the file. A callable is compared
             by its name and its arguments; it must be a function of a module or a
-            `functools.partial` of one. `from_batches` removes the checkpoint file once all batches
-            are counted. The checkpoint file has the format that `save` writes, which needs
+            ``functools.partial`` of one. `from_batches` removes the checkpoint file once all
+            batches are counted. The checkpoint file has the format that `save` writes, which needs
             pyarrow; group labels may be of all kinds except members of an `enum.Enum`. Writing
             this file takes at most about a tenth of the run time.
 
