@@ -143,7 +143,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     >>> X = pd.DataFrame({"dose": rng.normal(size=300), "sex": ["f", "m", "m"] * 100})
     >>> y = X["dose"] + (X["sex"] == "m") + rng.normal(size=300) > 0.5
     >>> fair = MitigatedClassifier(
-    ...     ExponentiatedGradient(LogisticRegression(), DemographicParity()),
+    ...     ExponentiatedGradient(LogisticRegression(), DemographicParity(), max_iter=5),
     ...     sensitive_features="sex",
     ...     random_state=0,
     ... )
