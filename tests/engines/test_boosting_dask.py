@@ -7,6 +7,7 @@ import lightgbm
 import numpy as np
 import pytest
 import xgboost
+from dask import delayed
 from sklearn.metrics import roc_auc_score
 from xgboost import dask as xgboost_dask
 
@@ -81,9 +82,30 @@ def test_groups_may_be_a_column_of_the_matrix_of_dask(dask_client):
 @pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
 @pytest.mark.filterwarnings("ignore:Parameter n_jobs will be ignored")
 def test_a_part_of_an_evaluation_set_is_refused_with_lightgbm(dask_client):
+    workers = sorted(dask_client.scheduler_info()["workers"])
+
+    def halves(array):
+        """The two halves of an array, on one worker each."""
+        blocks = np.split(array, 2)
+        return da.concatenate(
+            [
+                da.from_delayed(
+                    delayed(dask_client.scatter(block, workers=[worker], hash=False)),
+                    block.shape,
+                    block.dtype,
+                )
+                for block, worker in zip(blocks, workers, strict=True)
+            ]
+        )
+
     def fitted(metric):
         model = lightgbm.DaskLGBMClassifier(n_estimators=5, verbose=-1, client=dask_client)
-        return model.fit(*in_parts(TRAIN, 200), eval_set=[in_parts(VALID, 150)], eval_metric=metric)
+        return model.fit(
+            halves(X[TRAIN]),
+            halves(Y[TRAIN]),
+            eval_set=[(halves(X[VALID]), halves(Y[VALID]))],
+            eval_metric=metric,
+        )
 
     # The AUC that LightGBM reports is the AUC of one part.
     model = fitted("auc")
