@@ -501,3 +501,18 @@ def test_pages_have_checksums():
     data[place] ^= 1
     with pytest.raises(ValueError, match=r"^data is no file of ScoreCounts, .*CRC checksum"):
         ScoreCounts.from_bytes(data)
+
+
+def test_labels_have_one_form_however_they_are_written(any_checksum):
+    """Equal labels have equal arrays, or the file is refused."""
+    table, facts = parts_of(CASES["unsigned integers"].to_bytes())
+    small = {0: 0, 5: 1, 2**63: 2, 2**64 - 1: 3}
+    values = pa.array([small[value] for value in table["group"].to_pylist()], pa.uint64())
+    counts = ScoreCounts.from_bytes(file_of(table.set_column(0, "group", values), facts))
+    assert counts.labels.dtype == np.int64
+    assert counts.groups == (0, 1, 2, 3)
+    table, facts = parts_of(CASES["intervals"].to_bytes())
+    for day, pair in enumerate(facts["group_columns"][0]["labels"], start=1):
+        pair[1] = {"date": f"2020-01-0{day}"}
+    with pytest.raises(ValueError, match=r"^data .*coded labels are of another kind"):
+        ScoreCounts.from_bytes(file_of(table, facts))
