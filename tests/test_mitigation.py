@@ -252,7 +252,9 @@ def test_classifier_after_the_correlation_remover_is_given_the_kind_of_table(peo
 
 
 @pytest.mark.parametrize(
-    "convert", [*map(FRAMES.get, ["polars", "pyarrow", "categorical"]), None], ids=str
+    "convert",
+    [*map(FRAMES.get, ["polars", "pyarrow", "categorical"]), None],
+    ids=["polars", "pyarrow", "categorical", "array"],
 )
 @every_mitigator
 def test_configured_output_of_transformers_changes_nothing(people, name, convert):
