@@ -53,6 +53,13 @@ def files(tmp_path):
     return [tmp_path / name for name in names]
 
 
+def test_relative_paths_are_of_the_callers_folder(files, monkeypatch):
+    joblib.Parallel(2)([joblib.delayed(os.getcwd)()] * 2)  # starts workers in another folder
+    monkeypatch.chdir(files[0].parent)
+    names = [path.name for path in files]
+    assert ScoreCounts.from_batches(names, **BY_SITE, n_jobs=2) == expected(BY_SITE)
+
+
 @pytest.mark.parametrize(("backend", "n_jobs"), [("loky", 1), ("threading", 2), ("loky", 2)])
 @pytest.mark.parametrize("arguments", [BY_SITE, WEIGHTED])
 def test_files(files, backend, n_jobs, arguments):

@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
+from joblib.externals.loky import get_reusable_executor
 from numpydoc.validate import validate
 
 import skfedauc
@@ -53,6 +54,12 @@ def code_blocks(page):
         yield block[1], text.count("\n", 0, block.start(2)), block[2]
 
 
+def enter(folder, monkeypatch):
+    """Change the working directory; workers that joblib started before would stay in theirs."""
+    get_reusable_executor().shutdown()
+    monkeypatch.chdir(folder)
+
+
 def run_python(block, line, namespace, page):
     """Run ``>>>`` lines, and compare what they show with what stands below them."""
     test = doctest.DocTestParser().get_doctest(block, namespace, page.name, str(page), line)
@@ -87,7 +94,7 @@ def words_of(printed):
 def test_code_blocks_give_what_stands_below_them(page, monkeypatch, tmp_path):
     for table in page.parent.glob("*.csv"):
         shutil.copy(table, tmp_path)
-    monkeypatch.chdir(tmp_path)
+    enter(tmp_path, monkeypatch)
     namespace = {"__name__": "page"}
     for language, line, block in code_blocks(page):
         if language == "python":

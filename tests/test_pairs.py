@@ -71,6 +71,6 @@ def test_a_share_of_nothing_is_nan_and_rounding_does_not_exceed_one():
 
 def test_results_of_all_rows_are_refused_within_folds():
     case = random_case(0, weights="unit")
-    with pytest.raises(ValueError, match="abroca is not known within folds"):
+    with pytest.raises(ValueError, match="abroca is not available within folds"):
         pairs_of(case, np.arange(case.y.size) % 2).counts_for("abroca")
     assert pairs_of(case).counts_for("abroca") == counts_of(case)

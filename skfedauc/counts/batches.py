@@ -85,7 +85,7 @@ def merged_batches(
     agreement = Agreement("batches", "text by .astype(str)")
     n_workers = effective_n_jobs(n_jobs)
     in_flight = 1 if n_workers == 1 else 2 * n_workers
-    numbered = _numbered(batches if in_flight == 1 else map(_with_own_arrays, batches))
+    numbered = _numbered(batches if in_flight == 1 else map(_for_workers, batches))
     done: _Done[P] = _Done(0, [], [])
     if checkpoint is not None:
         n_done, state = checkpoint.read()
@@ -192,8 +192,13 @@ def _lost(
     )
 
 
-def _with_own_arrays(batch: Any) -> Any:
-    """Return the batch with copied arrays, since a reader may reuse its buffers."""
+def _for_workers(batch: Any) -> Any:
+    """Return a batch that workers can read: with copied arrays, or with an absolute path.
+
+    A reader may reuse the buffers of arrays, and workers may have another working directory.
+    """
+    if is_path(batch):
+        return os.path.abspath(batch)
     if not isinstance(batch, tuple | list):
         return batch
     return tuple(np.array(c) if isinstance(c, np.ndarray) else c for c in batch)
