@@ -54,7 +54,7 @@ from skfedauc._input.labels import (
 from skfedauc._input.numbers import check_share, check_whole_number, is_number
 from skfedauc._input.relabel import map_labels, unite_labels
 from skfedauc._input.rows import Rows, check_rows
-from skfedauc._input.text import check_text
+from skfedauc._input.text import check_text, folded
 
 __all__ = [
     "MISSING",
@@ -90,6 +90,7 @@ __all__ = [
     "drop_unused",
     "encode_columns",
     "encode_groups",
+    "folded",
     "groups_of_rows",
     "hard_labels",
     "is_column_names",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import unicodedata
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._input.arrays import count_missing, object_array, total_of_rows, warn
-from skfedauc._input.text import check_text
+from skfedauc._input.text import check_text, folded
 from skfedauc._words import all_shortened, described, shortened
 
 
@@ -186,11 +185,11 @@ def warn_if_misspelled(classes: Classes) -> None:
 
 def _folded(text: str) -> str | float:
     """Return a key to compare labels without regard to case, spaces and the form of numbers."""
-    text = unicodedata.normalize("NFKC", text)
+    text = folded(text)
     try:
         return float(text)
     except ValueError:
-        return "".join(text.casefold().split())
+        return text
 
 
 def _refuse_missing(n_missing: int, n_rows: int) -> None:

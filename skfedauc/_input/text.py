@@ -5,6 +5,7 @@ The integers have the order of the strings; numbering and sorting integers is fa
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
@@ -37,6 +38,11 @@ def check_text(texts: Iterable[str], name: str) -> None:
 
 def _is_valid(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def folded(text: str) -> str:
+    """Return a key to compare text without regard to case and spaces."""
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def even_text(column: Any) -> NDArray[np.uint8] | None:

@@ -10,7 +10,14 @@ from skfedauc.cli.counts_file import headline, n_by_class
 from skfedauc.cli.groupings import Counted
 from skfedauc.cli.predictions_file import read_columns
 from skfedauc.cli.results import check_page_can_be_made, results
-from skfedauc.cli.rows import counts_of, decision_counts_of, rows_of, warn_of_labels
+from skfedauc.cli.rows import (
+    counts_of,
+    decision_counts_of,
+    rows_of,
+    warn_of_labels,
+    weights_in_words,
+)
+from skfedauc.cli.spelling import warn_of_spellings
 
 
 def audit(arguments: AuditArguments) -> Iterator[list[str]]:
@@ -34,7 +41,7 @@ def audit(arguments: AuditArguments) -> Iterator[list[str]]:
     )
     groupings = counted.groupings()
     warn_of_labels(rows, arguments.score)
-    weighted = "" if arguments.weight is None else f", weighted by {shortened(arguments.weight)}"
+    warn_of_spellings(counted.with_a_label)
     facts = {
         "file": arguments.file,
         "label": arguments.label,
@@ -42,5 +49,6 @@ def audit(arguments: AuditArguments) -> Iterator[list[str]]:
         "weight": arguments.weight,
         **n_by_class(counted.with_a_label),
     }
+    weighted = weights_in_words(rows, arguments)
     first_line = headline(counted.with_a_label, arguments.file_name, weighted)
     yield from results(groupings, first_line, facts, arguments.file_name, arguments)

@@ -15,7 +15,8 @@ from skfedauc.cli.counts_file import (
 )
 from skfedauc.cli.errors import CommandError
 from skfedauc.cli.predictions_file import read_columns
-from skfedauc.cli.rows import counts_of, rows_of, warn_of_labels
+from skfedauc.cli.rows import counts_of, rows_of, warn_of_labels, weights_in_words
+from skfedauc.cli.spelling import warn_of_spellings
 from skfedauc.cli.terminal import print_warning
 from skfedauc.counts import ScoreCounts
 
@@ -33,7 +34,8 @@ def count(arguments: CountArguments) -> Iterator[list[str]]:
     counts = counts_of(rows, arguments)
     _check_classes(counts, arguments)
     warn_of_labels(rows, arguments.score)
-    weighted = "" if arguments.weight is None else f", weighted by {shortened(arguments.weight)}"
+    warn_of_spellings(counts)
+    weighted = weights_in_words(rows, arguments)
     left_out = ""
     if counts.n_missing:
         left_out = f"; {counted(counts.n_missing, 'row')} without a group dropped"

@@ -9,7 +9,7 @@ from skfedauc._words import counted, enumerated, shortened, shortened_label
 from skfedauc.cli.arguments import ENDINGS
 from skfedauc.cli.errors import CommandError, OutputError
 from skfedauc.counts import ScoreCounts
-from skfedauc.counts.parquet import pyarrow_parquet
+from skfedauc.counts.parquet import DamagedFileError, OtherFileError, pyarrow_parquet
 
 
 def read_counts(path: str) -> ScoreCounts:
@@ -28,10 +28,17 @@ def read_counts(path: str) -> ScoreCounts:
         raise CommandError(f"{path}: cannot be read: {error.strerror or error}") from None
     except ImportError as error:
         raise CommandError(str(error).removesuffix(".")) from None
-    except ValueError as error:
+    except OtherFileError:
         is_of_rows = path.lower().endswith(ENDINGS)
         hint = "; skfedauc audit and skfedauc count read predictions" if is_of_rows else ""
-        raise CommandError(f"{str(error).removesuffix('.')}{hint}") from None
+        raise CommandError(f"{path} is not a file that skfedauc count wrote{hint}") from None
+    except DamagedFileError as error:
+        # An error of pyarrow, which has another type, tells the user nothing.
+        is_told = type(error.__cause__) is ValueError
+        wrong = f": {error.__cause__}" if is_told else " or was cut off when it was copied"
+        raise CommandError(f"{path} is damaged{wrong}; ask for another copy") from None
+    except ValueError as error:
+        raise CommandError(str(error).removesuffix(".")) from None
 
 
 def write_counts(counts: ScoreCounts, path: str, source: str | None = None) -> None:

@@ -19,7 +19,7 @@ from skfedauc.cli.arguments import (
     ReportArguments,
     ShowArguments,
 )
-from skfedauc.cli.errors import CommandError
+from skfedauc.cli.errors import CommandError, OutputError
 from skfedauc.cli.parser import parse
 from skfedauc.cli.terminal import print_error, print_lines, print_warning
 
@@ -47,8 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _exit_code(argv: Sequence[str] | None) -> int:
     try:
-        for lines in _output(parse(argv)):
-            print_lines(lines)
+        _run(parse(argv))
     except CommandError as error:
         print_error(str(error))
         return error.exit_code
@@ -61,6 +60,22 @@ def _exit_code(argv: Sequence[str] | None) -> int:
     except BrokenPipeError:
         return 141
     return 0
+
+
+def _run(arguments: Arguments | None) -> None:
+    """Print what the command yields; the command writes its files even if printing fails."""
+    failure: Exception | None = None
+    for lines in _output(arguments):
+        if failure is not None:
+            continue
+        try:
+            print_lines(lines)
+        except (BrokenPipeError, OutputError) as error:
+            failure = error
+            if arguments is None or not arguments.outputs:
+                break
+    if failure is not None:
+        raise failure
 
 
 def _output(arguments: Arguments | None) -> Iterable[Sequence[str]]:

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
+from skfedauc import _input
 from skfedauc._words import enumerated, listed, shortened
 from skfedauc.cli.arguments import MergeArguments
 from skfedauc.cli.counts_file import (
@@ -17,8 +18,12 @@ from skfedauc.cli.counts_file import (
     write_counts,
 )
 from skfedauc.cli.errors import CommandError
+from skfedauc.cli.spelling import warn_of_spellings
 from skfedauc.cli.terminal import print_warning
 from skfedauc.counts import ScoreCounts
+
+# Kinds of group labels in messages
+_KINDS = {"str": "text", "int": "integers", "bool": "booleans", "date": "dates"}
 
 
 def merge(arguments: MergeArguments) -> Iterator[list[str]]:
@@ -39,6 +44,7 @@ def merge(arguments: MergeArguments) -> Iterator[list[str]]:
         lines.append(_line(path, counts))
     checked.check_classes()
     checked.check_groups()
+    checked.check_kinds()
     if not arguments.allow_repeated:
         checked.check_repetitions()
     try:
@@ -47,6 +53,7 @@ def merge(arguments: MergeArguments) -> Iterator[list[str]]:
         )
     except (ValueError, TypeError) as error:
         raise CommandError(str(error).removesuffix(".")) from None
+    warn_of_spellings(whole)
     yield [*lines, _line("sum", whole)]
     write_counts(whole, arguments.output)
     yield [f"The sum is in {arguments.output}."]
@@ -67,6 +74,8 @@ class _Files:
         # Files by the columns of their groups; the columns of a file without groups are None.
         self._by_columns: dict[tuple[str, ...] | None, list[str]] = {}
         self._by_identifier: dict[str, list[tuple[str, str | None]]] = {}
+        # Kinds of the group labels by column, with the first file that has them
+        self._kinds: dict[Any, tuple[str, tuple[str, ...]]] = {}
         # Files by their positive label, and by labels of classes
         self._by_positive: dict[Any, str] = {}
         self._by_label: dict[Any, str] = {}
@@ -81,6 +90,10 @@ class _Files:
         if counts.groups != ():  # counts without rows merge with all groups
             columns = None if counts.groups is None else columns_of(counts)
             self._by_columns.setdefault(columns, []).append(path)
+            if columns is not None:
+                kind = _input.kind_of(counts.labels)
+                kinds = kind if isinstance(kind, tuple) else (kind,)
+                self._kinds.setdefault(kinds, (path, columns))
         for source in counts.sources:
             countings = self._by_identifier.setdefault(source.identifier, [])
             countings.append((path, source.name))
@@ -115,6 +128,25 @@ class _Files:
                     f"{shown}; count all files with the same --group columns in the same order"
                 )
             print_warning(f"{shown}; the sum has no names of group columns")
+
+    def check_kinds(self) -> None:
+        """Refuse files whose group labels are of different kinds, such as text and integers."""
+        found: dict[int, tuple[Any, str]] = {}
+        for kinds, (path, columns) in self._kinds.items():
+            for place, kind in enumerate(kinds):
+                before, first = found.setdefault(place, (kind, path))
+                united = _input.unite_kinds(before, kind)
+                if united is None:
+                    of_first, of_path = (_KINDS.get(each, str(each)) for each in (before, kind))
+                    others = [p for p, k in ((first, before), (path, kind)) if k != "str"]
+                    raise CommandError(
+                        f"the groups by {shortened(columns[place])} are {of_first} in {first} and "
+                        f"{of_path} in {path}; skfedauc count writes groups as text: count the "
+                        f"rows of {' and of '.join(others)} again in Python, with the groups as "
+                        "text by groups.astype(str)"
+                    )
+                if united != before:  # only rows without a label had been found before
+                    found[place] = (united, path)
 
     def check_repetitions(self) -> None:
         """Refuse a counting that is in the files twice."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pandas.api.types import is_numeric_dtype
 
 from skfedauc import _input
-from skfedauc._words import shortened
+from skfedauc._words import counted, shortened
 from skfedauc.cli.arguments import PredictionsArguments
 from skfedauc.cli.columns import decisions_of, groups_of, labels_of, refuse, scores_of, weights_of
 from skfedauc.cli.errors import CommandError
@@ -35,6 +35,8 @@ class Rows(NamedTuple):
     n_missing : int
         Number of rows without any group label, which are not among these rows. Rows of weight 0
         are not counted.
+    n_weight_0 : int
+        Number of rows of weight 0, which no count includes.
     """
 
     labels: NDArray[Any]
@@ -45,6 +47,7 @@ class Rows(NamedTuple):
     dropped: frozenset[str] = frozenset()
     n_missing: int = 0
     decisions: NDArray[np.float64] | None = None
+    n_weight_0: int = 0
 
 
 def rows_of(table: pd.DataFrame, arguments: PredictionsArguments) -> Rows:
@@ -56,7 +59,9 @@ def rows_of(table: pd.DataFrame, arguments: PredictionsArguments) -> Rows:
         If a column holds invalid values; the message names the first row with an invalid value.
     """
     groups = groups_of(table, arguments.group_columns, arguments.missing)
-    n_missing = _n_weighted(table[~groups.has_label], arguments.weight)
+    without_label = table[~groups.has_label]
+    n_missing = _n_weighted(without_label, arguments.weight)
+    n_weight_0 = len(without_label) - n_missing
     table = table[groups.has_label]
     pos_label = arguments.pos_label
     if arguments.decimal == ",":
@@ -64,13 +69,24 @@ def rows_of(table: pd.DataFrame, arguments: PredictionsArguments) -> Rows:
         pos_label = None if pos_label is None else with_point(pos_label)
     labels, positive = labels_of(table[arguments.label], pos_label)
     scores = scores_of(table[arguments.score])
-    weights = None if arguments.weight is None else weights_of(table[arguments.weight])
+    weights = None
+    if arguments.weight is not None:
+        weights = weights_of(table[arguments.weight])
+        n_weight_0 += int((weights == 0).sum())
     decisions = None
     if arguments.decisions is not None:
         classes = table[arguments.label].unique(), pos_label
         decisions = decisions_of(table[arguments.decisions], *classes)
     return Rows(
-        labels, positive, scores, weights, groups.labels, groups.dropped, n_missing, decisions
+        labels,
+        positive,
+        scores,
+        weights,
+        groups.labels,
+        groups.dropped,
+        n_missing,
+        decisions,
+        n_weight_0,
     )
 
 
@@ -134,6 +150,14 @@ def _counted(rows: Rows, scores: NDArray[np.float64], name: str) -> ScoreCounts:
     except (ValueError, TypeError) as error:
         raise CommandError(str(error).removesuffix(".")) from error
     return ScoreCounts.of_rows(checked, group_names=names).with_n_missing(rows.n_missing)
+
+
+def weights_in_words(rows: Rows, arguments: PredictionsArguments) -> str:
+    """Return the end of the headline: the column of the weights, and the rows of weight 0."""
+    if arguments.weight is None:
+        return ""
+    left_out = f"; {counted(rows.n_weight_0, 'row')} of weight 0 left out"
+    return f", weighted by {shortened(arguments.weight)}{left_out if rows.n_weight_0 else ''}"
 
 
 def warn_of_labels(rows: Rows, column: str) -> None:

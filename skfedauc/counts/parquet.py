@@ -29,6 +29,7 @@ from skfedauc.counts.tables import COUNT_COLUMNS, WEIGHT_COLUMNS, names_of_colum
 _FORMAT, _VERSION = "skfedauc counts", 1
 _KEY = b"skfedauc"
 _MAGIC = b"PAR1"
+_CUT_OFF = "its end is missing, so it was probably cut off when it was copied"
 # Rows of a row group; each row group has its own dictionaries.
 _GROUP_ROWS = 1 << 20
 # Values of a sample that shows whether values repeat, so that a dictionary saves space
@@ -49,6 +50,14 @@ _TYPES: dict[str, type] = {
     "sources": list,
     "sha256": str,
 }
+
+
+class OtherFileError(ValueError):
+    """Error for data that are no score counts."""
+
+
+class DamagedFileError(ValueError):
+    """Error for data that cannot be read; its cause is an error of the reader."""
 
 
 class Content(NamedTuple):
@@ -292,8 +301,10 @@ def read_content(data: Any, name: str) -> Content:
         If pyarrow is not installed.
     """
     pyarrow_parquet()  # raise the error for a missing package
+    if _is_cut_off(data):
+        raise damaged(name, ValueError(_CUT_OFF))
     if bytes(data[:4]) != _MAGIC:
-        raise ValueError(
+        raise OtherFileError(
             f"{name} is not a file of ScoreCounts, which begins with {_MAGIC!r}; got "
             f"{bytes(data[:4])!r}. Pass what ScoreCounts.save or to_bytes wrote."
         )
@@ -304,7 +315,7 @@ def read_content(data: Any, name: str) -> Content:
     except Exception as error:  # a damaged file may raise any exception
         raise damaged(name, error) from error
     if facts is None:
-        raise ValueError(
+        raise OtherFileError(
             f"{name} is a Parquet file, but ScoreCounts.save did not write it: its metadata has no "
             "key 'skfedauc'. A table of counts is read by "
             "ScoreCounts.from_counts(**pandas.read_parquet(path))."
@@ -318,10 +329,16 @@ def read_content(data: Any, name: str) -> Content:
         raise damaged(name, error) from error
 
 
-def damaged(name: str, error: Exception) -> ValueError:
+def _is_cut_off(data: Any) -> bool:
+    """Return whether data begin like a Parquet file, but do not end like one."""
+    head, tail = bytes(data[: len(_MAGIC)]), bytes(data[-len(_MAGIC) :])
+    return _MAGIC.startswith(head) and (tail != _MAGIC or len(data) == len(_MAGIC))
+
+
+def damaged(name: str, error: Exception) -> DamagedFileError:
     """Return the error for a file that cannot be read."""
     reason = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
-    return ValueError(
+    return DamagedFileError(
         f"{name} is no file of ScoreCounts, or is damaged: {reason[:400].rstrip('.')}. Ask for "
         "another copy."
     )

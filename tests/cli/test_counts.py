@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from cli_cases import COLUMNS, WEIGHTED, aucs_of, expected_aucs, predictions, save, with_gaps
 
@@ -204,6 +205,79 @@ def test_names_of_columns_may_differ(frame, counted, tmp_path, capsys):
     assert "By group: 800 rows, 6 groups\n" in capsys.readouterr().out
 
 
+def test_groups_of_different_kinds_are_not_merged(frame, counted, tmp_path, error_of, printed_by):
+    frame["g"] = frame["g"].map(len)
+    one, two = counted(frame, "one", *BOTH), tmp_path / "two.skfa"
+    y, scores, groups = frame["y"], frame["s"], frame[["g", "sex"]]
+    ScoreCounts.from_predictions(y, scores, groups=groups).save(two)
+    for files, found in (((one, two), ("text", "integers")), ((two, one), ("integers", "text"))):
+        message = error_of(["merge", *files, "-o", tmp_path / "all.skfa"])
+        kinds = f"'g' are {found[0]} in {files[0]} and {found[1]} in {files[1]}; "
+        assert f"the groups by {kinds}skfedauc count writes groups as text" in message
+        assert f"count the rows of {two} again in Python, with the groups as text by" in message
+        assert "groups.astype(str)" in message
+        assert "device 7" not in message
+    ScoreCounts.from_predictions(y, scores, groups=groups.astype(str)).save(two)
+    printed_by("merge", one, two, "-o", tmp_path / "all.skfa")
+    assert len(ScoreCounts.load(tmp_path / "all.skfa")) == len(ScoreCounts.load(one))
+
+
+def test_both_files_are_named_if_neither_has_text(frame, tmp_path, error_of):
+    paths = [tmp_path / name for name in ("missing.skfa", "days.skfa", "integers.skfa")]
+    days = pd.Series(pd.Timestamp("2024-01-31"), index=frame.index)
+    for path, groups in zip(paths, (days.where(days.isna()), days, days.dt.day), strict=True):
+        groups = groups.rename("g").to_frame()
+        ScoreCounts.from_predictions(frame["y"], frame["s"], groups=groups, missing="group").save(
+            path
+        )
+    message = error_of(["merge", *paths, "-o", tmp_path / "all.skfa"])
+    assert f"'g' are dates in {paths[1]} and integers in {paths[2]}; " in message
+    assert f"count the rows of {paths[1]} and of {paths[2]} again" in message
+
+
+# Labels that differ only in their spelling -----------------------------------------------
+
+
+def spelled(*labels):
+    """Rows of both classes of each group."""
+    groups = [label for label in labels for _ in range(2)]
+    return pd.DataFrame({"y": [0, 1] * len(labels), "s": np.arange(2 * len(labels)), "g": groups})
+
+
+@pytest.mark.parametrize("command_name", ["audit", "count", "merge"])
+def test_labels_that_differ_only_in_case_or_spaces(tmp_path, capsys, command_name):
+    one, two = tmp_path / "one.skfa", tmp_path / "two.skfa"
+    frames = [spelled("Oslo", "Bern", "01"), spelled("oslo ", "Bern", "1")]
+    if command_name == "merge":
+        for frame, path in zip(frames, (one, two), strict=True):
+            frame.to_csv(tmp_path / "p.csv", index=False)
+            assert main(["count", str(tmp_path / "p.csv"), *COLUMNS, "-o", str(path)]) == 0
+        assert capsys.readouterr().err == ""
+        arguments = [one, two, "-o", tmp_path / "all.skfa"]
+    else:
+        pd.concat(frames).to_csv(tmp_path / "p.csv", index=False)
+        arguments = [tmp_path / "p.csv", *COLUMNS, *(["-o", one] * (command_name == "count"))]
+    assert main([command_name, *map(str, arguments)]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == (
+        "skfedauc: warning: column 'g' has labels that differ only in case or spaces and count as "
+        "different groups: 'Oslo' and 'oslo '; if they are the same group, write them in one way "
+        "and count again\n"
+    )
+    assert "5 groups" in printed.out
+
+
+def test_at_most_three_pairs_of_labels_are_named(tmp_path, capsys):
+    frame = spelled(*"abcdeABCDE", "a ").assign(h="Same", i=lambda rows: rows["g"].str.strip())
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    options = ["--group", "h", "--group", "i", "-o", str(tmp_path / "p.skfa")]
+    assert main(["count", str(tmp_path / "p.csv"), *COLUMNS, *options]) == 0
+    of_g, of_i = capsys.readouterr().err.splitlines()
+    assert "column 'g' has labels" in of_g
+    assert "'A' and 'a', 'B' and 'b', 'C' and 'c', 2 more; " in of_g
+    assert "column 'i' has labels" in of_i
+
+
 def test_a_file_without_rows(sites, tmp_path, printed_by, error_of):
     path = tmp_path / "empty.skfa"
     groups = pd.DataFrame({"g": ["a"], "sex": ["f"]}).iloc[:0]
@@ -286,7 +360,7 @@ def test_what_is_counted_is_printed(gaps, tmp_path, printed_by):
     n_positives = int((kept["y"] == 1).sum())
     assert printed == [
         f"{gaps}: {len(kept)} rows, {n_positives} positives and {len(kept) - n_positives} "
-        "negatives, weighted by 'w'",
+        f"negatives, weighted by 'w'; {int((frame['w'] == 0).sum())} rows of weight 0 left out",
         f"6 groups by g; {n_missing} rows without a group dropped",
         f"The counts are in {path} ({os.path.getsize(path):,} bytes). skfedauc show {path} says "
         "what they disclose.",
@@ -337,9 +411,16 @@ def test_arguments_are_checked_before_files_are_read(
     ("name", "content", "message"),
     [
         ("absent.skfa", None, "absent.skfa: no such file"),
-        ("p.skfa", b"", "p.skfa"),
-        ("p.skfa", b"PAR1", "p.skfa"),
-        ("p.csv", b"y,s,g\n0,1,a\n", "; skfedauc audit and skfedauc count read predictions"),
+        ("p.skfa", b"", "p.skfa is damaged or was cut off when it was copied; ask for another"),
+        ("p.skfa", b"PAR1", "p.skfa is damaged or was cut off when it was copied; ask for"),
+        ("p.skfa", b"PAR1" * 9, "p.skfa is damaged or was cut off when it was copied; ask for"),
+        ("p.skfa", b"counts", "p.skfa is not a file that skfedauc count wrote\n"),
+        (
+            "p.csv",
+            b"y,s,g\n0,1,a\n",
+            "p.csv is not a file that skfedauc count wrote; skfedauc audit and skfedauc count read "
+            "predictions\n",
+        ),
     ],
 )
 @pytest.mark.parametrize("command_name", ["report", "show", "merge"])
@@ -351,6 +432,28 @@ def test_files_that_hold_no_counts(tmp_path, error_of, command_name, name, conte
     assert message in found
     assert str(tmp_path / name) in found
     assert not (tmp_path / "all.skfa").exists()
+
+
+def test_files_that_were_damaged(sites, tmp_path, error_of):
+    path, content = tmp_path / "p.skfa", sites[0].read_bytes()
+    place = content.index(b"\x28\xb5\x2f\xfd") + 10  # in a page, which has a checksum
+    flipped = content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
+    for damaged in (content[:-1], content[:100], flipped):
+        path.write_bytes(damaged)
+        message = "is damaged or was cut off when it was copied; ask for another copy\n"
+        assert error_of(["show", path]) == f"skfedauc: error: {path} {message}"
+    pd.DataFrame({"score": [0.5]}).to_parquet(path)
+    message = error_of(["show", path])
+    assert message == f"skfedauc: error: {path} is not a file that skfedauc count wrote\n"
+
+
+def test_a_file_that_was_changed_has_a_reason(sites, tmp_path, error_of):
+    path, table = tmp_path / "p.skfa", pq.read_table(sites[0])
+    facts = json.loads(table.schema.metadata[b"skfedauc"]) | {"n_missing": 7}
+    pq.write_table(table.replace_schema_metadata({"skfedauc": json.dumps(facts)}), path)
+    message = error_of(["show", path])
+    assert message.startswith(f"skfedauc: error: {path} is damaged: its ")
+    assert message.endswith("; ask for another copy\n")
 
 
 @pytest.mark.parametrize("command_name", ["audit", "count"])

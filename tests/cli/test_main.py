@@ -1,7 +1,9 @@
 """Exit codes, warnings, and the program as a process."""
 
 import io
+import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,7 +14,9 @@ from cli_cases import COLUMNS
 
 from skfedauc import __main__ as program
 from skfedauc.cli import audit as command
+from skfedauc.cli import main as program_main
 from skfedauc.cli import results
+from skfedauc.cli.errors import OutputError
 from skfedauc.cli.main import main
 
 
@@ -70,6 +74,57 @@ def test_a_reader_that_stops_is_no_error(written, capsys, monkeypatch):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize("command_name", ["audit", "audit --json", "report", "count", "merge"])
+@pytest.mark.parametrize("code", [141, 3])
+def test_files_are_written_even_if_nobody_reads(
+    written, tmp_path, capsys, monkeypatch, without_plots, command_name, code
+):
+    """The reader stops, as in ``skfedauc ... | head -1``, or the disk is full."""
+    counts, html, document = (str(tmp_path / name) for name in ("p.skfa", "r.html", "r.json"))
+    assert main(["count", written, *COLUMNS, "-o", counts]) == 0
+    both = ["--json", document, "--html", html]
+    arguments, outputs = {
+        "audit": (
+            ["audit", written, *COLUMNS, *both],
+            [html, document],
+        ),
+        "audit --json": (["audit", written, *COLUMNS, "--json", "--html", html], [html]),
+        "report": (["report", counts, *both], [html, document]),
+        "count": (["count", written, *COLUMNS, "-o", f"{counts}2"], [f"{counts}2"]),
+        "merge": (["merge", counts, "-o", f"{counts}2"], [f"{counts}2"]),
+    }[command_name]
+    assert main(arguments) == 0
+    expected = [os.path.getsize(path) for path in outputs]
+    for path in outputs:
+        os.remove(path)
+    capsys.readouterr()
+
+    def stopped(_):
+        raise BrokenPipeError if code == 141 else OutputError("standard output: cannot be written")
+
+    monkeypatch.setattr(program_main, "print_lines", stopped)
+    assert main(arguments) == code
+    assert [os.path.getsize(path) for path in outputs] == pytest.approx(expected, rel=0.05)
+    assert (capsys.readouterr().err == "") == (code == 141)
+
+
+def test_a_file_that_cannot_be_written_is_named_even_if_nobody_reads(
+    written, tmp_path, capsys, monkeypatch
+):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    document = str(tmp_path / "r.json")
+    monkeypatch.setattr(results, "write_whole", full)
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "w") as closed:
+        monkeypatch.setattr(sys, "stdout", closed)
+        assert main(["audit", written, *COLUMNS, "--json", document]) == 3
+    message = f"skfedauc: error: {document}: cannot be written: No space left on device\n"
+    assert capsys.readouterr().err == message
+
+
 # As a program ----------------------------------------------------------------------------
 
 
@@ -82,6 +137,22 @@ def run(*arguments, **options):
         check=False,
         **options,
     )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs head")
+def test_the_document_is_written_if_head_stops(written, tmp_path):
+    document = tmp_path / "r.json"
+    program = shlex.join([sys.executable, "-m", "skfedauc"])
+    command_line = shlex.join(["audit", written, *COLUMNS, "--json", str(document)])
+    # The reader stops before the report is printed.
+    code, printed, errors = run_shell(f"{{ {program} {command_line}; echo $? >&2; }} | :")
+    assert (code, printed, errors) == (0, "", "141\n")
+    assert json.loads(document.read_text())["n_positives"] > 0
+
+
+def run_shell(command_line):
+    done = subprocess.run(["sh", "-c", command_line], capture_output=True, text=True, check=False)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -226,6 +226,28 @@ def test_rows_of_weight_0_are_not_counted_as_dropped(tmp_path, cell):
     assert (rows.scores.size, rows.n_missing) == (2, 2)
 
 
+@pytest.mark.parametrize("command", ["audit", "count"])
+def test_the_headline_names_rows_of_weight_0(frame, written, tmp_path, printed_by, command):
+    options = ["-o", tmp_path / "p.skfa"] if command == "count" else []
+    n_0 = int((frame["w"] == 0).sum())
+    headline = printed_by(command, written, *WEIGHTED, *options).partition("\n")[0]
+    assert f": {len(frame) - n_0} rows, " in headline
+    assert headline.endswith(f", weighted by 'w'; {n_0} rows of weight 0 left out")
+    frame[frame["w"] > 0].to_csv(tmp_path / "p.csv", index=False)
+    headline = printed_by(command, tmp_path / "p.csv", *WEIGHTED, *options).partition("\n")[0]
+    assert headline.endswith(", weighted by 'w'")
+
+
+def test_rows_of_weight_0_without_a_group_are_left_out_for_their_weight(tmp_path, printed_by):
+    text = "y,s,g,w\n0,1,a,1\n1,2,a,1\n1,2,a,0\n1,3,,0\n1,3,,1\n"
+    path = save(tmp_path / "p.csv", text)
+    options = [*WEIGHTED, "--missing", "drop", "-o", tmp_path / "p.skfa"]
+    headline, groups, *_ = printed_by("count", path, *options).splitlines()
+    assert ": 2 rows, " in headline
+    assert headline.endswith("; 2 rows of weight 0 left out")
+    assert groups.endswith("; 1 row without a group dropped")
+
+
 def test_missing_groups_are_a_group(frame, gaps):
     rows = rows_read(gaps, *COLUMNS, "--missing", "group")
     check_rows(rows, with_gaps(frame).fillna({"g": "(missing)"}))
