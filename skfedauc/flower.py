@@ -248,6 +248,7 @@ class GroupAUCAggregator:
         ValueError
             If there are no replies. If a reply has no counts, or damaged counts; the message names
             the client. If counts cannot be merged, for instance because one counting arrived twice.
+            If two replies have the same source name.
             If replies are from different rounds. With ``on_missing="raise"``, if groups are missing
             or not expected.
         """
@@ -262,6 +263,7 @@ class GroupAUCAggregator:
             for number, content in enumerate(contents, 1)
         ]
         server_round = self._round_of(replies)
+        _check_sources(replies)
         counts = _merged(replies)
         missing = self._check_groups(counts, server_round)
         report = GroupAUC(counts)
@@ -368,6 +370,24 @@ def _read_reply(content: RecordDict, name: str) -> _Reply:
     except ValueError as error:
         raise ValueError(f"{name} has damaged counts: {error}") from error
     return _Reply(counts, name, server_round)
+
+
+def _check_sources(replies: list[_Reply]) -> None:
+    """Refuse replies with the same source name, such as a client that counted its rows again."""
+    found: dict[str, tuple[str, _Reply]] = {}
+    for reply in replies:
+        for source in reply.counts.sources:
+            if source.name is None:
+                continue
+            identifier, before = found.setdefault(source.name, (source.identifier, reply))
+            # Merging refuses the same counting, with a message of its own.
+            if before is not reply and identifier != source.identifier:
+                raise ValueError(
+                    f"{before.name} and {reply.name} have different countings with the source name "
+                    f"{_words.shortened(source.name)}, so rows may count twice. Leave out the "
+                    "reply that is replaced, or give each client its own name by "
+                    "counts_record(counts, source=...)."
+                )
 
 
 def _merged(replies: list[_Reply]) -> ScoreCounts:

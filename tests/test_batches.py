@@ -303,7 +303,7 @@ def test_reading_waits_while_counts_are_merged(monkeypatch):
     batches = Watched(400)
     batches.sizes[:3] = [40_000] * 3
     ahead = []
-    merge = ScoreCounts.merge
+    merge = ScoreCounts._merged
 
     def slow_merge(parts):
         before = batches.read
@@ -311,7 +311,7 @@ def test_reading_waits_while_counts_are_merged(monkeypatch):
         ahead.append(batches.read - before)
         return merge(parts)
 
-    monkeypatch.setattr(ScoreCounts, "merge", slow_merge)
+    monkeypatch.setattr(ScoreCounts, "_merged", slow_merge)
     with joblib.parallel_config("threading"):
         ScoreCounts.from_batches(batches, n_jobs=2)
     assert len(ahead) > 1

@@ -356,6 +356,8 @@ def retyped(name, kind):
         (retyped("site", pa.binary()), "column 'site' has the type binary instead of string"),
         (change_of_facts(n_groups=1), "its metadata has n_groups 1, and its columns 2"),
         (change_of_facts(n_missing=-1), "number of rows left out"),
+        (change_of_facts(n_missing=2**40 + 1), "it has more rows left out than can be counted"),
+        (change_of_facts(n_missing=10**400), "it has more rows left out than can be counted"),
         (change_of_facts(n_missing=None), "its metadata has no n_missing of type int"),
         (change_of_facts(n_missing=True), "its metadata has no n_missing of type int"),
         (change_of_facts(group_names=["site", "site"]), "group_names that are no names"),

@@ -324,11 +324,11 @@ def test_the_same_counting_is_not_added_twice(tmp_path):
     counts = some_counts()
     counts.save(path, source="north")
     some_counts(1).save(other)
-    both = rf"'{path}' \(source 'north'\) and '{path}' \(source 'north'\) contain the same"
+    both = rf"'{path}' \(source 'north'\) and '{path}' \(source 'north'\) contain rows of the same"
     with pytest.raises(ValueError, match=both):
         ScoreCounts.merge([path, other, path])
     again = ScoreCounts.load(path)
-    of_parts = r"part 0 \(source 'north'\) and part 1 \(source 'north'\) contain the same"
+    of_parts = r"part 0 \(source 'north'\) and part 1 \(source 'north'\) contain rows of the same"
     for add in (
         lambda: again + ScoreCounts.load(path),
         lambda: again + counts,
@@ -346,7 +346,7 @@ def test_the_same_counting_is_not_added_twice(tmp_path):
     ):
         with pytest.raises(ValueError, match=of_parts):
             add()
-    with pytest.raises(ValueError, match=rf"part 0 .*and '{path}'.* contain the same"):
+    with pytest.raises(ValueError, match=rf"part 0 .*and '{path}'.* contain rows of the same"):
         ScoreCounts.merge([counts, path])
     with pytest.raises(ValueError, match=rf"{counts.sources[0].identifier}.* repeated='allow'"):
         ScoreCounts.merge([path, again])
@@ -355,6 +355,178 @@ def test_the_same_counting_is_not_added_twice(tmp_path):
     assert twice.sources == counts.sources
     with pytest.raises(ValueError, match=r"repeated must be 'raise'.*got str 'never'"):
         ScoreCounts.merge([path], repeated="never")
+
+
+def test_groups_of_one_counting_are_merged_on_request():
+    counts = some_counts()
+    counts.to_bytes()
+    halves = [counts.select_groups([number]) for number in (0, 1)]
+    message = "so rows may count twice. Leave one .* no row in common, .* pass repeated='allow'"
+    with pytest.raises(ValueError, match=message):
+        ScoreCounts.merge(halves)
+    assert ScoreCounts.merge(halves, repeated="allow") == counts
+
+
+def saved(path, seed, source, **options):
+    some_counts(seed, **options).save(path, source=source)
+    return path
+
+
+def merge_in_each_way(paths):
+    """Sums of two files by their paths and by their content; names of the parts of each sum."""
+    one, two = map(ScoreCounts.load, paths)
+    by_path = [repr(str(path)) for path in paths]
+    yield by_path, lambda: ScoreCounts.merge(paths)
+    yield by_path, lambda: ScoreCounts.merge(iter(paths))
+    yield ["part 0", "part 1"], lambda: one + two
+    yield ["part 0", by_path[1]], lambda: ScoreCounts.merge([one, paths[1]])
+
+
+def test_a_site_that_counted_again_is_named(tmp_path):
+    paths = [saved(tmp_path / f"{seed}.skfa", seed, "north") for seed in (0, 1)]
+    expected = some_counts(0) + some_counts(1)
+    for names, add in merge_in_each_way(paths):
+        first, second = (f"{name} (source 'north')" for name in names)
+        message = (
+            f"{first} and {second} are different countings with the same source name, so rows may "
+            "count twice. If one replaces the other, leave the other out. If both are to count, "
+            "give the countings different source names."
+        )
+        with pytest.warns(UserWarning, match=f"^{re.escape(message)}$") as found:
+            assert add() == expected
+        assert len(found) == 1
+    assert ScoreCounts.merge(paths, repeated="allow") == expected
+
+
+@pytest.mark.parametrize("sources", [(None, None), ("north", None), (None, "south")])
+def test_equal_counts_of_two_countings_are_named(sources, tmp_path):
+    paths = [saved(tmp_path / f"{i}.skfa", 0, source) for i, source in enumerate(sources)]
+    for names, add in merge_in_each_way(paths):
+        shown = [
+            name if source is None else f"{name} (source {source!r})"
+            for name, source in zip(names, sources, strict=True)
+        ]
+        message = f"{' and '.join(shown)} are different countings with equal counts, so rows may"
+        with pytest.warns(UserWarning, match=f"^{re.escape(message)}") as found:
+            assert add() == some_counts() + some_counts()
+        assert len(found) == 1
+    assert ScoreCounts.merge(paths, repeated="allow") == some_counts() + some_counts()
+
+
+def test_several_countings_of_a_site_give_one_warning(tmp_path):
+    paths = [saved(tmp_path / f"{seed}.skfa", seed, "north") for seed in range(3)]
+    with pytest.warns(UserWarning, match="source name.* This holds for 1 other part as") as found:
+        merged = ScoreCounts.merge(paths)
+    assert len(found) == 1
+    later = saved(tmp_path / "later.skfa", 9, "south")
+    merged.save(tmp_path / "merged.skfa")
+    assert len(ScoreCounts.merge([tmp_path / "merged.skfa", later]).sources) == 4
+    with pytest.warns(UserWarning, match=r"merged.skfa' \(source 'north'\) and .*again.skfa'"):
+        ScoreCounts.merge(
+            [tmp_path / "merged.skfa", saved(tmp_path / "again.skfa", 7, "north"), later]
+        )
+
+
+def test_countings_that_differ_give_no_warning(tmp_path):
+    """Neither do equal counts whose sources have different names, nor counts in memory."""
+    named = [saved(tmp_path / f"{name}.skfa", 0, name) for name in ("north", "south")]
+    unnamed = [saved(tmp_path / f"{seed}.skfa", seed, None) for seed in (1, 2)]
+    other = saved(tmp_path / "other.skfa", 1, None, groups=("a", "c"))
+    empty = [saved(tmp_path / f"empty{i}.skfa", 0, None, n_rows=0) for i in range(2)]
+    in_memory = [some_counts(0), some_counts(0), some_counts(1)]
+    merged = ScoreCounts.merge([*named, *unnamed, other, *empty, *in_memory])
+    assert merged.n_positives.sum() + merged.n_negatives.sum() == 8 * 30
+
+
+def rows_by(names, seed=0):
+    """Labels, scores and groups by hospital and sex, whose values do not tell the column."""
+    rng = np.random.default_rng(seed)
+    groups = pd.DataFrame(rng.choice(["f", "m"], (40, len(names))), columns=names)
+    return rng.integers(0, 2, 40), rng.integers(0, 9, 40) / 9, groups
+
+
+def counts_by(names, seed=0):
+    y, score, groups = rows_by(names, seed)
+    return ScoreCounts.from_predictions(y, score, groups=groups)
+
+
+@pytest.mark.parametrize(
+    ("columns", "others"),
+    [
+        (["hospital", "sex"], ["sex", "hospital"]),
+        (["hospital", "sex"], ["hospital", "ward"]),
+        (["hospital", "sex", "ward"], ["hospital", "sex"]),
+        (["hospital", "sex"], ["ward"]),
+    ],
+)
+def test_group_columns_in_another_order_do_not_merge(columns, others, tmp_path):
+    paths = [tmp_path / "one.skfa", tmp_path / "two.skfa"]
+    one, two = (counts_by(names, seed) for seed, names in enumerate((columns, others)))
+    shown = [" and ".join(map(repr, names)) for names in (columns, others)]
+
+    def refuses(first, second, add):
+        message = (
+            f"{first} has groups by {shown[0]}, and {second} has groups by {shown[1]}. Count all "
+            f"{'batches' if 'batch' in first else 'parts'} with the same group columns in the same"
+        )
+        with pytest.raises(ValueError, match=re.escape(message)):
+            add()
+
+    for add in (
+        lambda: one + two,
+        lambda: sum([one, two]),
+        lambda: ScoreCounts.merge(iter([one, two])),
+    ):
+        refuses("part 0", "part 1", add)
+    refuses("part 0", "part 2", lambda: ScoreCounts.merge([one, one, two]))
+    for path, counts in zip(paths, (one, two), strict=True):
+        counts.save(path, source=path.stem)
+    refuses(*map(repr, map(str, paths)), lambda: ScoreCounts.merge(paths))
+    refuses("part 0", repr(str(paths[1])), lambda: ScoreCounts.merge([one, paths[1]]))
+    batches = [rows_by(columns), rows_by(columns, 1), rows_by(others, 2)]
+    refuses("batch 0", "batch 2", lambda: ScoreCounts.from_batches(batches))
+
+
+@pytest.mark.parametrize(
+    ("columns", "others"), [(["gt"], ["site"]), (["hospital", "sex"], ["clinic", "gender"])]
+)
+def test_other_names_of_group_columns_are_named_once(columns, others, tmp_path):
+    paths = [tmp_path / f"{number}.skfa" for number in range(4)]
+    for number, path in enumerate(paths):
+        counts_by(columns if number % 2 == 0 else others, number).save(path, source=path.stem)
+    parts = [*map(ScoreCounts.load, paths)]
+    batches = [rows_by(columns if number % 2 == 0 else others, number) for number in range(4)]
+    shown = [" and ".join(map(repr, names)) for names in (columns, others)]
+    for first, second, add in (
+        ("part 0", "part 1", lambda: parts[0] + parts[1]),
+        ("part 0", "part 1", lambda: ScoreCounts.merge(parts)),
+        (*map(repr, map(str, paths[:2])), lambda: ScoreCounts.merge(paths)),
+        ("batch 0", "batch 1", lambda: ScoreCounts.from_batches(batches)),
+    ):
+        message = (
+            f"{first} has groups by {shown[0]}, and {second} has groups by {shown[1]}; the merged "
+            "counts have no names of group columns. "
+        )
+        with pytest.warns(UserWarning, match=f"^{re.escape(message)}") as found:
+            merged = add()
+        assert len(found) == 1
+        assert merged.group_names == ()
+    by_position = [part.regroup(lambda label: label) for part in parts]
+    assert merged == ScoreCounts.merge(by_position, repeated="allow")
+
+
+def test_counts_without_names_or_rows_merge_silently():
+    named, unnamed = counts_by(["hospital", "sex"]), counts_by(["hospital", "sex"], 1)
+    empty = ScoreCounts.from_predictions([], [], groups=rows_by(["sex", "hospital"])[2][:0])
+    merged = ScoreCounts.merge([named, unnamed.regroup(lambda label: label), empty])
+    assert merged == named + unnamed
+
+
+def test_load_takes_no_bytes():
+    data = some_counts().to_bytes()
+    for form in (data, bytearray(data), memoryview(data)):
+        with pytest.raises(TypeError, match=r"path must be a str .*got .* ScoreCounts.from_bytes"):
+            ScoreCounts.load(form)
 
 
 def test_threads_give_the_same_identifier():
@@ -521,7 +693,15 @@ def test_files_that_cannot_be_merged_are_named(change, error, message, tmp_path)
         ),
         (Path("counts.skfa"), "such as a list; got PosixPath"),
         ({"a.skfa": 1}, "such as a list; got dict"),
-        ([b"counts.skfa"], "paths of files; got one of type bytes"),
+        ([b"counts.skfa"], "paths of files; got one of type bytes. ScoreCounts.from_bytes reads"),
+        (pd.DataFrame({"counts": [1]}), r"got a DataFrame. Pass the column of .*table\['counts'\]"),
+        (pl.DataFrame({"counts": [1]}), "got a DataFrame. Pass the column of score counts"),
+        (
+            pd.Series({"site": "oslo", "counts": some_counts()}),
+            "got a row of a table. Pass the column of score counts",
+        ),
+        ([pd.Series({"counts": 1})], "one of type Series. Pass the column of score counts"),
+        ([("oslo", 1)], "one of type tuple. Pass the column of score counts"),
     ],
 )
 def test_merge_takes_an_iterable_of_paths(parts, message):

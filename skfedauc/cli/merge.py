@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from typing import Any
 
 from skfedauc import _input
-from skfedauc._words import enumerated, listed, shortened
+from skfedauc._words import enumerated, shortened
 from skfedauc.cli.arguments import MergeArguments
 from skfedauc.cli.counts_file import (
     columns_of,
@@ -19,7 +18,6 @@ from skfedauc.cli.counts_file import (
 )
 from skfedauc.cli.errors import CommandError
 from skfedauc.cli.spelling import warn_of_spellings
-from skfedauc.cli.terminal import print_warning
 from skfedauc.counts import ScoreCounts
 
 # Kinds of group labels in messages
@@ -71,11 +69,11 @@ class _Files:
     """Facts on the files, by which wrong sums are detected."""
 
     def __init__(self) -> None:
-        # Files by the columns of their groups; the columns of a file without groups are None.
-        self._by_columns: dict[tuple[str, ...] | None, list[str]] = {}
+        # The first file with groups, and the first one without
+        self._by_grouping: dict[bool, str] = {}
         self._by_identifier: dict[str, list[tuple[str, str | None]]] = {}
-        # Kinds of the group labels by column, with the first file that has them
-        self._kinds: dict[Any, tuple[str, tuple[str, ...]]] = {}
+        # The first file of each combination of group columns and kinds of their labels
+        self._kinds: dict[tuple[tuple[str, ...], tuple[Any, ...]], str] = {}
         # Files by their positive label, and by labels of classes
         self._by_positive: dict[Any, str] = {}
         self._by_label: dict[Any, str] = {}
@@ -88,12 +86,11 @@ class _Files:
         for label in seen:
             self._by_label.setdefault(label, path)
         if counts.groups != ():  # counts without rows merge with all groups
-            columns = None if counts.groups is None else columns_of(counts)
-            self._by_columns.setdefault(columns, []).append(path)
-            if columns is not None:
+            self._by_grouping.setdefault(counts.groups is not None, path)
+            if counts.groups is not None:
                 kind = _input.kind_of(counts.labels)
                 kinds = kind if isinstance(kind, tuple) else (kind,)
-                self._kinds.setdefault(kinds, (path, columns))
+                self._kinds.setdefault((columns_of(counts), kinds), path)
         for source in counts.sources:
             countings = self._by_identifier.setdefault(source.identifier, [])
             countings.append((path, source.name))
@@ -109,30 +106,21 @@ class _Files:
                 raise CommandError(f"the files have {len(by)} {noun}, {found}; {mend}")
 
     def check_groups(self) -> None:
-        """Refuse files whose groups come from other columns; warn if only names differ."""
-        if None in self._by_columns and len(self._by_columns) > 1:
-            without = self._by_columns[None]
+        """Refuse files without groups beside files with groups."""
+        if len(self._by_grouping) > 1:
             raise CommandError(
-                f"{without[0]} has no groups, and other files have groups; name the missing group "
-                "in Python, for instance by counts.regroup({None: 'device 7'})"
+                f"{self._by_grouping[False]} has no groups, and other files have groups; name the "
+                "missing group in Python, for instance by counts.regroup({None: 'device 7'})"
             )
-        named = [columns for columns in self._by_columns if columns is not None]
-        for columns, others in itertools.pairwise(named):
-            first, second = self._by_columns[columns][0], self._by_columns[others][0]
-            shown = (
-                f"{first} has groups by {listed(columns, ' and ')}, and {second} has groups by "
-                f"{listed(others, ' and ')}"
-            )
-            if len(columns) != len(others) or set(columns) & set(others):
-                raise CommandError(
-                    f"{shown}; count all files with the same --group columns in the same order"
-                )
-            print_warning(f"{shown}; the sum has no names of group columns")
 
     def check_kinds(self) -> None:
         """Refuse files whose group labels are of different kinds, such as text and integers."""
         found: dict[int, tuple[Any, str]] = {}
-        for kinds, (path, columns) in self._kinds.items():
+        every = {columns for columns, _ in self._kinds}
+        n_names = len({name for columns in every for name in columns})
+        if n_names < sum(map(len, every)) or len(set(map(len, every))) > 1:
+            return  # the merge refuses groups by other columns
+        for (columns, kinds), path in self._kinds.items():
             for place, kind in enumerate(kinds):
                 before, first = found.setdefault(place, (kind, path))
                 united = _input.unite_kinds(before, kind)
@@ -157,6 +145,6 @@ class _Files:
             counting = identifier if name is None else f"{shortened(name)} ({identifier})"
             holders = f"{first} twice" if first == second else f"{first} and {second}"
             raise CommandError(
-                f"the same counting, {counting}, is in {holders}; its rows would count twice: "
+                f"the same counting, {counting}, is in {holders}; its rows may count twice: "
                 "leave one file out, or pass --allow-repeated"
             )

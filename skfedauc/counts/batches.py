@@ -59,7 +59,7 @@ def scores_of(batch: Any, columns: Columns) -> Any:
 def merged_batches(
     batches: Iterable[Any],
     count: Callable[[Any], P],
-    merge: Callable[[Iterable[P]], P],
+    merge: Callable[[list[P]], P],
     *,
     n_jobs: int | None,
     verbose: int,
@@ -91,7 +91,7 @@ def merged_batches(
         n_done, state = checkpoint.read()
         done = _Done(n_done, state, [])
         for counts in state:
-            agreement.note(counts)
+            agreement.note("the checkpoint", counts)
         numbered = checkpoint.after_those_done(numbered)
     n_kept, began = done.n_batches, time.monotonic()
     try:
@@ -159,7 +159,7 @@ class _Done(NamedTuple, Generic[P]):
         size = sum(part.cells.scores.size for part in self.state)
         return sum(part.cells.scores.size for part in self.waiting) >= max(size, 1 << 16)
 
-    def merged(self, merge: Callable[[Iterable[P]], P]) -> _Done[P]:
+    def merged(self, merge: Callable[[list[P]], P]) -> _Done[P]:
         return self._replace(state=[merge([*self.state, *self.waiting])], waiting=[])
 
 

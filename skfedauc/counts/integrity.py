@@ -147,6 +147,8 @@ def _wrong_origin(origin: Any) -> str | None:
     n_missing, names = origin.n_missing, origin.group_names
     if not isinstance(n_missing, int) or n_missing < 0:
         return "the number of rows left out is none"
+    if n_missing > _MOST_ROWS:
+        return "it has more rows left out than can be counted"
     if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names):
         return "the names of its groups are none"
     wrong = _wrong_sources(origin.sources, origin.is_complete)

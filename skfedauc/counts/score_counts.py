@@ -603,7 +603,7 @@ default=None
                 functools.partial(scores_of, columns=columns),
             )
         whole = merged_batches(
-            batches, count, cls.merge, n_jobs=n_jobs, verbose=verbose, checkpoint=kept
+            batches, count, cls._merged, n_jobs=n_jobs, verbose=verbose, checkpoint=kept
         )
         _input.warn_if_misspelled(whole.origin.classes)
         return whole
@@ -642,8 +642,8 @@ default=None
             or none has groups. Groups with equal labels are merged. Files are read one at a time.
         repeated : {"raise", "allow"}, default="raise"
             Treatment of a counting that was saved or sent, and is part of several `parts`. "raise"
-            raises a ValueError, because its rows would count several times. "allow" counts them
-            several times.
+            raises a ValueError, because its rows may count several times, and warns of different
+            countings that may be of the same rows. "allow" adds up all parts.
 
         Returns
         -------
@@ -656,12 +656,20 @@ default=None
         ValueError
             If there are no score counts, or only some of them have groups. If the score counts have
             different `pos_label`. If their rows have more than two class labels, or if neither of
-            two labels is `pos_label`. If a counting is repeated, or a file is damaged.
+            two labels is `pos_label`. If their group columns have the same names in another order,
+            or only some names in common. If a counting is repeated, or a file is damaged.
         TypeError
             If an item is not a `ScoreCounts` or a path, labels are of different kinds, or a file
             has no groups and other parts have groups.
         OSError
             If a file cannot be read.
+
+        Warns
+        -----
+        UserWarning
+            If the group columns have other names; the result has no names then. If two countings
+            that were saved or sent have the same source name, or have equal counts and not both a
+            name: a site may have counted its rows again.
 
         Notes
         -----
@@ -690,6 +698,14 @@ default=None
             raise TypeError(
                 "merge takes an iterable of score counts or paths, such as a list; got "
                 f"{_words.described(parts)}."
+            )
+        is_series = hasattr(parts, "iloc") and not hasattr(parts, "columns")
+        is_row = is_series and len({isinstance(part, ScoreCounts) for part in parts}) > 1
+        if is_row or hasattr(parts, "columns") or hasattr(parts, "column_names"):
+            raise TypeError(
+                "merge takes an iterable of score counts; got a "
+                f"{'row of a table' if is_row else type(parts).__name__}. Pass the column of score "
+                "counts, such as table['counts']."
             )
         # The caller keeps the parts of a list in memory, so merging them early would save nothing.
         keeps_parts = isinstance(parts, Sequence)
@@ -723,18 +739,19 @@ default=None
             if not is_path and not isinstance(part, ScoreCounts):
                 raise TypeError(
                     "merge takes ScoreCounts objects and paths of files; got one of type "
-                    f"{type(part).__name__}."
+                    f"{type(part).__name__}.{_mend_of_part(part)}"
                 )
             name = repr(os.fspath(part)) if is_path else f"part {number}"
             counts = cls.load(part) if is_path else part
             if repeated == "raise":
-                repeats.check(name, counts.sources)
+                repeats.check(name, counts)
             has_files = has_files or is_path
             if has_files:
                 agreement.check(name, counts)
             else:
-                agreement.note(counts)
+                agreement.note(name, counts)
             yield counts, is_path
+        repeats.warn()
 
     @classmethod
     def _merged(cls, parts: list[ScoreCounts]) -> ScoreCounts:
@@ -760,6 +777,7 @@ default=None
             n_groups = max(len(part) for part in parts)
         check_n_rows([int(part.n_negatives.sum()) for part in parts], "negatives")
         check_n_rows([int(part.n_positives.sum()) for part in parts], "positives")
+        check_n_rows([part.n_missing for part in parts], "rows left out")
         origin = Origin.merged([part.origin for part in parts])
         return cls._of(merge_cells(cells, numbers, n_groups), labels, origin)
 
@@ -1068,6 +1086,8 @@ without a group label left out)
             skfedauc. The message names the file and the place.
         OSError
             If the file cannot be read.
+        TypeError
+            If `path` is bytes, which `from_bytes` reads.
         ImportError
             If pyarrow is not installed: ``pip install "skfedauc[files]"``.
 
@@ -1078,6 +1098,11 @@ without a group label left out)
         """
         from skfedauc.counts.parquet import read_file
 
+        if isinstance(path, bytes | bytearray | memoryview):
+            raise TypeError(
+                f"path must be a str or os.PathLike; got {type(path).__name__}. "
+                "ScoreCounts.from_bytes reads the bytes that ScoreCounts.to_bytes returned."
+            )
         return cls._read(read_file(path), repr(os.fspath(path)))
 
     def to_bytes(self, *, source: str | None = None) -> bytes:
@@ -1354,6 +1379,15 @@ def _count_batch(batch: Any, columns: Any, pos_label: Any, missing: _input.Missi
     rows = _input.check_rows(**arguments, pos_label=pos_label, missing=missing, warn_labels=False)
     names = _input.names_of(rows.labels, arguments.get("groups"))
     return ScoreCounts.of_rows(rows, group_names=names)
+
+
+def _mend_of_part(part: Any) -> str:
+    """Return what to pass instead of a part that cannot be merged."""
+    if isinstance(part, bytes | bytearray | memoryview):
+        return " ScoreCounts.from_bytes reads the bytes that ScoreCounts.to_bytes returned."
+    if isinstance(part, tuple | Mapping) or hasattr(part, "columns") or hasattr(part, "iloc"):
+        return " Pass the column of score counts of a table, such as table['counts']."
+    return ""
 
 
 def _weights_of(cells: Cells) -> NDArray[np.float64]:

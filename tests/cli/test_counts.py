@@ -174,10 +174,10 @@ def test_a_counting_is_merged_once(frame, sites, tmp_path, error_of, capsys):
     capsys.readouterr()
     message = error_of(["merge", path, sites[0], "-o", again])
     counting = f"the same counting, 'oslo' ({identifier}), is in"
-    assert f"{counting} {path} and {sites[0]}; its rows would count twice: leave one" in message
+    assert f"{counting} {path} and {sites[0]}; its rows may count twice: leave one" in message
     assert message.endswith("leave one file out, or pass --allow-repeated\n")
     message = error_of(["merge", sites[0], sites[0], "-o", again])
-    assert f"{counting} {sites[0]} twice; its rows would count twice: leave one" in message
+    assert f"{counting} {sites[0]} twice; its rows may count twice: leave one" in message
     assert not again.exists()
     assert main(["merge", str(path), str(sites[0]), "-o", str(again), "--allow-repeated"]) == 0
     twice = pd.concat([frame, frame.iloc[:150]])
@@ -192,17 +192,39 @@ def test_groups_must_come_from_the_same_columns(frame, counted, tmp_path, error_
         two = counted(frame, "two", *COLUMNS[:4], *options)
         message = error_of(["merge", one, two, "-o", tmp_path / "all.skfa"])
         found = " and ".join(repr(name) for name in options[1::2])
-        assert f"{one} has groups by 'g' and 'sex', and {two} has groups by {found}; " in message
+        shown = f"'{one}' has groups by 'g' and 'sex', and '{two}' has groups by {found}. "
+        assert f"{shown}Count all parts with the same group columns" in message
 
 
+@pytest.mark.filterwarnings("default")
 def test_names_of_columns_may_differ(frame, counted, tmp_path, capsys):
     one = counted(frame, "one")
     two = counted(frame.rename(columns={"g": "place"}), "two", *COLUMNS[:4], "--group", "place")
     assert main(["merge", str(one), str(two), "-o", str(tmp_path / "all.skfa")]) == 0
-    warning = f"skfedauc: warning: {one} has groups by 'g', and {two} has groups by 'place'; "
+    warning = f"skfedauc: warning: '{one}' has groups by 'g', and '{two}' has groups by 'place'; "
     assert capsys.readouterr().err.startswith(warning)
     assert main(["report", str(tmp_path / "all.skfa")]) == 0
     assert "By group: 800 rows, 6 groups\n" in capsys.readouterr().out
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_site_that_counted_again_is_named(frame, tmp_path, counted, capsys):
+    counts = []
+    for name, rows in (("one", frame[:200]), ("two", frame)):
+        counted(rows, name)
+        path = tmp_path / f"new_{name}.skfa"
+        ScoreCounts.load(tmp_path / f"{name}.skfa").save(path, source="oslo")
+        counts.append(str(path))
+    arguments = ["merge", *counts, "-o", str(tmp_path / "all.skfa")]
+    assert main(arguments) == 0
+    warning = (
+        f"skfedauc: warning: '{counts[0]}' (source 'oslo') and '{counts[1]}' (source 'oslo') are "
+        "different countings with the same source name, so rows may count twice."
+    )
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(warning)
+    assert main([*arguments, "--allow-repeated"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_groups_of_different_kinds_are_not_merged(frame, counted, tmp_path, error_of, printed_by):
@@ -217,7 +239,8 @@ def test_groups_of_different_kinds_are_not_merged(frame, counted, tmp_path, erro
         assert f"count the rows of {two} again in Python, with the groups as text by" in message
         assert "groups.astype(str)" in message
         assert "device 7" not in message
-    ScoreCounts.from_predictions(y, scores, groups=groups.astype(str)).save(two)
+    counts = ScoreCounts.from_predictions(y, scores, groups=groups.astype(str))
+    counts.save(two, source="two")
     printed_by("merge", one, two, "-o", tmp_path / "all.skfa")
     assert len(ScoreCounts.load(tmp_path / "all.skfa")) == len(ScoreCounts.load(one))
 

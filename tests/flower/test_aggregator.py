@@ -96,8 +96,8 @@ def test_clients_may_share_groups():
     y, score, _ = all_rows()
     half = np.arange(y.size) % 2 == 0
     replies = [
-        reply("bern", ScoreCounts.from_predictions(y[own], score[own], groups=["all"] * own.sum()))
-        for own in (half, ~half)
+        reply(site, ScoreCounts.from_predictions(y[own], score[own], groups=["all"] * own.sum()))
+        for site, own in (("bern", half), ("oslo", ~half))
     ]
     metrics = GroupAUCAggregator(expected_groups=["all"])(replies)
     assert metrics["auc-pooled"] == pytest.approx(roc_auc_score(y, score), abs=1e-12)
@@ -223,8 +223,8 @@ def test_one_client_has_no_gap():
 
 
 def damaged(data):
-    middle = len(data) // 2
-    return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
+    """Content with a changed byte in the first page; other bytes may be statistics of Parquet."""
+    return data[:50] + bytes([data[50] ^ 1]) + data[51:]
 
 
 @pytest.mark.parametrize("data", [b"", b"counts", "cut", "flipped"])
@@ -274,6 +274,20 @@ def test_a_counting_that_arrives_twice_is_refused():
     again = reply("bern")
     with pytest.raises(ValueError, match="the counts of reply 3 of 3, from 'bern' cannot be merge"):
         GroupAUCAggregator()([again, reply("oslo"), again])
+
+
+def test_a_client_that_replies_twice_is_refused():
+    again = reply("bern", counts_of("bern", n=30))
+    message = (
+        "reply 1 of 3, from 'bern' and reply 3 of 3, from 'bern' have different countings with the "
+        "source name 'bern', so rows may count twice. Leave out the reply"
+    )
+    with pytest.raises(ValueError, match=f"^{message}"):
+        GroupAUCAggregator()([reply("bern"), reply("oslo"), again])
+    aggregator = GroupAUCAggregator()
+    for server_round, content in ((1, "bern"), (2, "bern")):
+        aggregator([reply(content, server_round=server_round)])
+    assert list(aggregator.reports) == [1, 2]
 
 
 def test_counts_with_another_positive_label_are_refused():
