@@ -22,9 +22,9 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def enumerated(items: Sequence[str]) -> str:
+def enumerated(items: Sequence[str], last: str = "and") -> str:
     """Return ``a``, ``a and b``, or ``a, b and c``."""
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}"
 
 
 def listed(values: Iterable[Any], between: str = ", ", most: int = 20) -> str:

@@ -302,11 +302,18 @@ EDGES: dict[str, Edge] = {
         TypeError,
         "whole numbers count as integ",
     ),
+    "groups of whole decimals": Edge(
+        rows(site=pa.array([Decimal(n) for n in (1, 2, 1, 2, 1, 1)], pa.decimal128(5, 0))), BY_SITE
+    ),
+    "groups of decimals missing": Edge(
+        rows(site=pa.array([Decimal(1), None, *map(Decimal, (1, 2, 1, 1))], pa.decimal128(9, 2))),
+        {**BY_SITE, "missing": "group"},
+    ),
     "groups of decimals": Edge(
-        rows(site=pa.array([Decimal(n) for n in (1, 2, 1, 2, 1, 1)], pa.decimal128(9, 2))),
+        rows(site=pa.array([Decimal(n) for n in ("1.5", *"21211")], pa.decimal128(9, 2))),
         BY_SITE,
         TypeError,
-        "groups must hold booleans, integers.*Decimal",
+        r"Decimal\('1\.50*'\).*whole numbers count as integers.*\.astype\(str\).* CAST",
     ),
     "groups of integers": Edge(rows(site=[10, 9, 2**60, 9, -(2**60), 2**60 + 1]), BY_SITE),
     "groups of booleans": Edge(rows(site=[True, False, True, True, False, False]), BY_SITE),

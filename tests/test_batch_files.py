@@ -7,11 +7,13 @@ import os
 import joblib
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from skfedauc import ScoreCounts
+from skfedauc.cli.main import main
 from skfedauc.counts import readers
 
 BY_SITE = {"label": "ill", "score": "risk", "group": "site"}
@@ -111,6 +113,60 @@ def test_groups_of_csv_are_text(tmp_path):
     assert counts_of_csv(tmp_path, text).groups == (" x", "007", "7", "NA", "a,b")
 
 
+def test_integers_that_pandas_wrote_as_floats(tmp_path):
+    """pandas writes a column of integers with ".0" if a value is missing."""
+    ill, risk = [0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.2, 0.9]
+    for name, site in (("a", [0, 1, 2, 3, 4]), ("b", [0, None, 1, -2, 4])):
+        rows = pd.DataFrame({"ill": ill, "risk": risk, "site": site})
+        rows.to_csv(tmp_path / f"{name}.csv", index=False)
+    assert "-2.0" in (tmp_path / "b.csv").read_text(encoding="utf-8")
+    files = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    found = ScoreCounts.from_batches(files, **BY_SITE, missing="drop")
+    assert found == ScoreCounts.from_predictions(
+        [*ill, 0, 0, 1, 1],
+        [*risk, 0.1, 0.3, 0.2, 0.9],
+        groups=[*"01234", "0", "1", "-2", "4"],
+    )
+    assert found.n_missing == 1
+    # The command line reads the same labels.
+    for file in files:
+        options = ["--label", "ill", "--score", "risk", "--group", "site", "--missing", "drop"]
+        assert main(["count", str(file), *options, "-o", str(file.with_suffix(".skfa"))]) == 0
+    assert ScoreCounts.merge([tmp_path / "a.skfa", tmp_path / "b.skfa"]) == found
+
+
+@pytest.mark.parametrize(
+    ("cells", "groups"),
+    [
+        (["1.0", "2.0"], ("1", "2")),
+        (["1.0", "2.5"], ("1.0", "2.5")),
+        (["1.0", "2"], ("1.0", "2")),
+        (["01", "007"], ("007", "01")),
+        (["1.00", "2.00"], ("1.00", "2.00")),
+        (["v1.0", "v2.0"], ("v1.0", "v2.0")),
+    ],
+)
+def test_labels_that_end_in_zero_decimals(tmp_path, cells, groups):
+    text = "ill,risk,site,ward\n" + "".join(f"0,.1,{c},5.0\n1,.2,{c},5.0\n" for c in cells)
+    assert counts_of_csv(tmp_path, text).groups == groups
+    by_both = counts_of_csv(tmp_path, text, {**BY_SITE, "group": ["ward", "site"]})
+    assert by_both.groups == tuple(("5", site) for site in groups)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz"])
+def test_separators(tmp_path, separator, ending):
+    rows = make_rows(0).assign(site=lambda rows: rows["site"] + ",;\t")
+    path = tmp_path / f"day{ending}"
+    rows.to_csv(path, index=False, sep=separator, encoding="utf-8-sig")
+    assert ScoreCounts.from_batches([path], **WEIGHTED) == ScoreCounts.from_table(rows, **WEIGHTED)
+
+
+def test_decimal_commas(tmp_path):
+    with pytest.raises(TypeError, match=r"y_score must hold numbers.*'0,1'"):
+        counts_of_csv(tmp_path, "ill;risk;site\n0;0,1;a\n1;0,2;a\n")
+
+
 def test_scores_of_csv_are_the_nearest_floats(tmp_path):
     risk = np.random.default_rng(0).random(2000)
     text = "ill,risk,site\n" + "".join(f"{i % 2},{r!r},a\n" for i, r in enumerate(risk.tolist()))
@@ -184,7 +240,7 @@ def test_files_that_cannot_be_read(tmp_path):
 
 @pytest.mark.parametrize("name", ["day.tsv", "day", "parquet", "day.parquet.zip"])
 def test_other_endings(tmp_path, name):
-    with pytest.raises(ValueError, match=r"must end in \.parquet, \.csv and \.csv\.gz"):
+    with pytest.raises(ValueError, match=r"must end in \.parquet, \.csv or \.csv\.gz"):
         ScoreCounts.from_batches([tmp_path / name], **BY_SITE)
 
 
@@ -204,11 +260,25 @@ def test_one_path_is_no_iterable_of_batches(files):
 
 
 def test_functions_must_return_rows():
-    for function in (lambda: None, lambda: "day.parquet", lambda: lambda: None):
+    for function in (lambda: None, lambda: lambda: None):
         with pytest.raises(TypeError, match=r"^batch 0: a batch must be a tuple"):
             ScoreCounts.from_batches([function])
     with pytest.raises(TypeError, match=r"^batch 0: .*missing 1 required positional argument"):
         ScoreCounts.from_batches([make_rows], **BY_SITE)
+
+
+@pytest.mark.parametrize("arguments", [{}, BY_SITE])
+def test_functions_that_return_a_path_or_a_lazy_table(arguments):
+    with pytest.raises(TypeError, match=r"^batch 0: .*the path 'day\.csv'; pass the path itself"):
+        ScoreCounts.from_batches([lambda: "day.csv"], **arguments)
+    lazy = pl.from_pandas(make_rows(0)).lazy()
+    for batch in (lazy, lambda: lazy):
+        with pytest.raises(
+            TypeError, match=r"^batch 0: .*a polars LazyFrame .*\.collect\(\), .*\.from_table"
+        ):
+            ScoreCounts.from_batches([batch], **arguments)
+    with pytest.raises(TypeError, match=r"a single polars LazyFrame\. .*\.from_table"):
+        ScoreCounts.from_batches(lazy, **arguments)
 
 
 # Checkpoints ------------------------------------------------------------------------------------

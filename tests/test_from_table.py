@@ -97,6 +97,29 @@ def test_max_cells_is_a_whole_number(max_cells):
         ScoreCounts.from_table(rows(), **BY_SITE, max_cells=max_cells)
 
 
+# Columns that hold no single values -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("argument", ["label", "score", "group", "weight"])
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+@pytest.mark.parametrize(
+    ("value", "kind"), [([1, 2], "(List|ndarray)"), ({"a": 1, "b": "x"}, "(Struct|dict)")]
+)
+def test_columns_of_lists_and_structs(argument, read, value, kind):
+    table = rows(nested=pa.array([None, *[value] * 5]))
+    message = rf"^{argument} names the column 'nested', whose values are of type {kind}.*each field"
+    with pytest.raises(TypeError, match=message):
+        ScoreCounts.from_table(read(table), **{**WEIGHTED, argument: "nested"})
+
+
+def test_rows_in_arrays_of_lists_and_structs():
+    for groups in (pl.Series([{"a": 1}] * 2), pa.array([[1], [2]]), np.array([{}, None], object)):
+        with pytest.raises(TypeError, match=r"^groups must hold one label per row.*each field"):
+            ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=groups)
+    with pytest.raises(TypeError, match=r"^y_true must hold one label per row; got dict"):
+        ScoreCounts.from_predictions(np.array([{}, {}], object), [0.1, 0.2])
+
+
 # Arguments --------------------------------------------------------------------------------------
 
 

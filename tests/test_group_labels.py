@@ -6,6 +6,7 @@ import itertools
 import pickle
 import re
 import zoneinfo
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -692,3 +693,65 @@ def test_an_empty_name_is_no_name():
     counts = {"score": [0.5], "n_negatives": [1], "n_positives": [1]}
     assert ScoreCounts.from_counts(**{"": ["a"]}, **counts).group_names == ()
     assert ScoreCounts.from_counts(pl.Series(["a"]), **counts).group_names == ()
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+@pytest.mark.parametrize("kind", [pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64(), pa.int8()])
+@pytest.mark.parametrize("labels", [["va", "oslo"], [7, -5]])
+def test_dictionaries_with_codes_of_any_type(kind, labels, chunked):
+    """DuckDB's ENUM has unsigned codes."""
+    y_true, y_score = [0, 1, 1, 0, 1], [0.1, 0.2, 0.3, 0.2, 0.5]
+    for codes in ([0, 1, 0, 1, 1], [0, None, 0, 1, 1], [1] * 5, [None] * 5):
+        of_rows = [None if code is None else labels[code] for code in codes]
+        groups = pa.DictionaryArray.from_arrays(pa.array(codes, kind), pa.array(labels))
+        groups = pa.chunked_array([groups[:2], groups[2:]]) if chunked else groups
+        found = ScoreCounts.from_predictions(y_true, y_score, groups=groups, missing="drop")
+        expected = ScoreCounts.from_predictions(y_true, y_score, groups=of_rows, missing="drop")
+        assert found == expected
+        assert found.n_missing == codes.count(None)
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+@pytest.mark.parametrize("kind", [pa.uint8(), pa.int32()])
+def test_dictionaries_of_class_labels_scores_and_weights(kind, chunked):
+    """Missing values of a dictionary are missing values."""
+
+    def encoded(codes, values):
+        array = pa.DictionaryArray.from_arrays(pa.array(codes, kind), pa.array(values))
+        return pa.chunked_array([array]) if chunked else array
+
+    ill, risk, weight = ["no", "yes", "no"], [0.5, 0.25, 0.5], [1.0, 2.0, 1.0]
+    as_usual = {"y_true": ill, "y_score": risk, "sample_weight": weight, "pos_label": "yes"}
+    columns = {
+        name: encoded([0, 1, 0], as_usual[name][:2])
+        for name in ("y_true", "y_score", "sample_weight")
+    }
+    found = ScoreCounts.from_predictions(**{**as_usual, **columns})
+    assert found == ScoreCounts.from_predictions(**as_usual)
+    for name, column in columns.items():
+        gap = encoded([0, 1, None], column.cast(column.type.value_type).to_pylist()[:2])
+        with pytest.raises(ValueError, match=rf"{name} (has 1 missing|must be finite; got 1 NaN)"):
+            ScoreCounts.from_predictions(**{**as_usual, name: gap})
+
+
+@pytest.mark.parametrize(
+    ("numbers", "labels"),
+    [
+        (["1", "2.00"], (1, 2)),
+        (["-3", "18014398509481985"], (-3, 18014398509481985)),
+        (["NaN", "2"], (2,)),
+    ],
+)
+def test_whole_decimals_are_integers(numbers, labels):
+    groups = pd.Series(list(map(Decimal, numbers)), dtype=object)
+    found = ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=groups, missing="drop")
+    assert found.groups == labels
+    assert all(type(label) is int for label in found.groups)
+
+
+@pytest.mark.parametrize("number", ["0.5", "Infinity", "1E-30", "1E+30"])
+def test_decimals_that_are_no_labels(number):
+    message = "whole numbers count as integers.*CAST|do not fit in 64 bits|whole numbers"
+    for groups in ([Decimal(number), Decimal(1)], [Decimal(number), 1], [Decimal(number), 2.0]):
+        with pytest.raises(TypeError, match=f"^groups .*({message})"):
+            ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=groups)

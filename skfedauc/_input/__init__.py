@@ -7,6 +7,7 @@ from skfedauc._input.alignment import (
     aligned,
     check_column_names,
     check_row_order,
+    check_single_values,
     check_unique_index,
     column_named,
     columns_of,
@@ -32,6 +33,7 @@ from skfedauc._input.classes import (
     hard_labels,
     warn_if_misspelled,
 )
+from skfedauc._input.csv_rules import header_of, without_zero_decimals
 from skfedauc._input.encoding import drop_unused
 from skfedauc._input.group_names import check_group_names, names_of
 from skfedauc._input.groups import (
@@ -76,6 +78,7 @@ __all__ = [
     "check_rows",
     "check_scores",
     "check_share",
+    "check_single_values",
     "check_sums",
     "check_text",
     "check_unique_index",
@@ -93,6 +96,7 @@ __all__ = [
     "folded",
     "groups_of_rows",
     "hard_labels",
+    "header_of",
     "is_column_names",
     "is_number",
     "is_series",
@@ -105,4 +109,5 @@ __all__ = [
     "unite_labels",
     "warn",
     "warn_if_misspelled",
+    "without_zero_decimals",
 ]

@@ -7,13 +7,13 @@ groups that are passed as a Series together with X are matched by label.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._words import all_shortened, listed, shortened
+from skfedauc._words import all_shortened, listed, shortened, shortened_text
 
 
 def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
@@ -195,7 +195,42 @@ def columns_of(X: Any, names: list[str], name: str = "groups", table: str = "X")
         )
     frame = nw.from_native(X, eager_only=True)
     check_column_names(names, frame.columns, name, table)
+    check_single_values(frame.select(names).schema, names, name)
+    for column in names:
+        if frame[column].dtype == nw.Object:
+            _refuse_objects(frame[column], name)
     return nw.to_native(frame.select(names))
+
+
+def check_single_values(schema: Mapping[str, Any], names: list[str], name: str) -> None:
+    """Refuse columns of lists or structs.
+
+    Parameters
+    ----------
+    schema : mapping of str to narwhals.DType
+    names : list of str
+        Names of the columns.
+    name : str
+        Name of the argument, for messages.
+    """
+    for column in names:
+        if schema[column].is_nested():
+            raise _not_single_values(column, schema[column], name)
+
+
+def _refuse_objects(values: Any, name: str) -> None:
+    """Refuse a column of Python's lists and dictionaries, or of arrays."""
+    first = next((value for value in values if value is not None), None)
+    if first is not None and not isinstance(first, Hashable):
+        raise _not_single_values(values.name, type(first).__name__, name)
+
+
+def _not_single_values(column: str, kind: Any, name: str) -> TypeError:
+    return TypeError(
+        f"{name} names the column {shortened(column)}, whose values are of type "
+        f"{shortened_text(str(kind))}: name a column of single values, such as one column for "
+        "each field."
+    )
 
 
 def column_named(X: Any, column: str | None, name: str, table: str) -> Any:

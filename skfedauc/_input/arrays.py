@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -47,6 +47,9 @@ def from_array_api(values: Any) -> Any:
 def column_of(values: Any, name: str) -> NDArray[Any]:
     """Return any supported column as a one-dimensional numpy array."""
     values = from_array_api(values)
+    # The conversion of pyarrow's dictionaries to numpy gives missing values another value.
+    if hasattr(values, "dictionary_encode") and hasattr(values.type, "index_type"):
+        values = values.cast(values.type.value_type)
     if isinstance(values, np.ndarray):
         array = values
     elif isinstance(values, str | bytes) or not hasattr(values, "__len__"):
@@ -91,6 +94,15 @@ def column_of(values: Any, name: str) -> NDArray[Any]:
             f"{name} must be one-dimensional; got an array of shape {array.shape}.{hint}"
         )
     return array
+
+
+def not_single_values(column: NDArray[Any], name: str) -> TypeError:
+    """Return the error for a column that has lists or other objects that cannot be labels."""
+    odd = next((value for value in column if not isinstance(value, Hashable)), column[0])
+    return TypeError(
+        f"{name} must hold one label per row; got {described(odd)}: pass a column of single "
+        "values, such as one column for each field."
+    )
 
 
 def kind_in_words(values: Any) -> str:

@@ -9,7 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._input.arrays import count_missing, object_array, total_of_rows, warn
+from skfedauc._input.arrays import (
+    count_missing,
+    not_single_values,
+    object_array,
+    total_of_rows,
+    warn,
+)
 from skfedauc._input.text import check_text, folded
 from skfedauc._words import all_shortened, described, shortened
 
@@ -208,7 +214,10 @@ def classes_of(y: NDArray[Any], n_rows: NDArray[np.int64] | None = None) -> list
     n_missing = count_missing(y, n_rows)
     if n_missing:
         _refuse_missing(n_missing, total_of_rows(y.size, n_rows))
-    classes = list(dict.fromkeys(y.tolist()))
+    try:
+        classes = list(dict.fromkeys(y.tolist()))
+    except TypeError as error:
+        raise not_single_values(y, "y_true") from error
     check_text((label for label in classes if isinstance(label, str)), "y_true")
     try:
         return sorted(classes)

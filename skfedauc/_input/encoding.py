@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import bisect
 import functools
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._input.arrays import object_array
+from skfedauc._input.arrays import not_single_values, object_array
 from skfedauc._input.labels import (
     KINDS,
     MISSING,
@@ -23,12 +24,13 @@ from skfedauc._input.labels import (
     as_label,
     checked_labels,
     is_missing,
+    is_whole,
     microseconds,
+    not_a_label,
     order_of,
     some_labels,
 )
 from skfedauc._input.text import code_points, digits_as_integers
-from skfedauc._words import shortened
 
 # Least number of rows for which a hash table of pandas numbers integers of a wide range.
 HASHED_ROWS = 1 << 16
@@ -84,8 +86,11 @@ def _object_codes(column: NDArray[Any], name: str) -> tuple[NDArray[np.integer],
     kind = infer_dtype(column, skipna=True)
     if kind == "datetime" and any(getattr(date, "tzinfo", None) for date in column):
         column = object_array(map(as_label, column))
-    codes, labels = pd.factorize(column)
-    if kind == "floating" or kind.startswith("mixed"):
+    try:
+        codes, labels = pd.factorize(column)
+    except TypeError as error:
+        raise not_single_values(column, name) from error
+    if kind in ("floating", "decimal") or kind.startswith("mixed"):
         labels = _one_kind(np.asarray(labels, object), {*map(type, column[codes >= 0])}, name)
     if kind == "string" and not _pandas_distinguishes_strings():
         labels = np.asarray(labels, object)
@@ -103,16 +108,15 @@ def _one_kind(labels: Labels, types: set[type], name: str) -> Labels:
 
     Whole numbers may be floats. The text `MISSING` may occur beside labels of another kind.
     """
-    numbers = (int, float, np.integer, np.floating)
+    numbers = (int, float, Decimal, np.integer, np.floating)
     if all(issubclass(t, numbers) and t is not bool for t in types):
         floats = [label for label in labels if not isinstance(label, int | np.integer)]
-        if any(not np.isfinite(label) or label % 1 for label in floats):
-            odd = next(label for label in floats if not np.isfinite(label) or label % 1)
-            raise TypeError(
-                f"{name} must hold {KINDS}; got {shortened(odd)} of type {type(odd).__name__}: "
-                f"{NO_FLOATS}."
-            )
-        _whole_numbers(np.array(floats, np.float64), name)
+        odd = next((label for label in floats if not is_whole(label)), None)
+        if odd is not None:
+            raise not_a_label(odd, name)
+        # Decimals are exact.
+        rounded = [label for label in floats if not isinstance(label, Decimal)]
+        _whole_numbers(np.array(rounded, np.float64), name)
         return object_array(map(int, labels))
     if str in types and all(is_missing(label) for label in labels if isinstance(label, str)):
         types = types - {str}

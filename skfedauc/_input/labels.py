@@ -11,9 +11,11 @@ from __future__ import annotations
 import datetime
 import enum
 import functools
+import math
 import operator
 import sys
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -41,6 +43,7 @@ KINDS = (
 NO_FLOATS = (
     "whole numbers count as integers; cut other numbers into bands, for instance with pandas.cut"
 )
+_AS_TEXT = "convert them to text, by .astype(str) in memory or by CAST in a query"
 TOO_FINE = "dates finer than a microsecond; round them, for instance with .dt.round('us')."
 
 
@@ -106,6 +109,11 @@ def is_missing(label: Any) -> bool:
     return isinstance(label, str) and label == MISSING
 
 
+def is_whole(number: Any) -> bool:
+    """Return whether a float or a decimal is a whole number."""
+    return math.isfinite(number) and number == math.floor(number)
+
+
 def as_label(label: Any) -> Any:
     """Return a label in Python's own types, as `encode_groups` does; dates get a time.
 
@@ -118,7 +126,7 @@ def as_label(label: Any) -> Any:
         label = label.astype("datetime64[us]").item()
     if isinstance(label, np.generic):
         return label.item()
-    if isinstance(label, float) and label.is_integer():
+    if isinstance(label, float | Decimal) and is_whole(label):
         return int(label)
     if isinstance(label, datetime.datetime) and label.tzinfo is not None:
         import pandas as pd
@@ -141,6 +149,16 @@ def check_label(label: Any, name: str) -> Any:
     return label
 
 
+def not_a_label(odd: Any, name: str) -> TypeError:
+    """Return the error for a value whose type is not allowed, or a number that is not whole."""
+    mend = NO_FLOATS if isinstance(odd, float | Decimal) else _AS_TEXT
+    if isinstance(odd, Decimal):
+        mend += f", or {_AS_TEXT}"
+    return TypeError(
+        f"{name} must hold {KINDS}; got {shortened(odd)} of type {type(odd).__name__}: {mend}."
+    )
+
+
 def checked_labels(labels: Labels, name: str) -> Labels:
     """Return distinct labels in their simplest dtype.
 
@@ -158,10 +176,7 @@ def checked_labels(labels: Labels, name: str) -> Labels:
     kinds = {kind_of_label(item) for item in plain}
     if None in kinds:
         odd = next(item for item in plain if kind_of_label(item) is None)
-        mend = NO_FLOATS if isinstance(odd, float) else "convert them with .astype(str)"
-        raise TypeError(
-            f"{name} must hold {KINDS}; got {shortened(odd)} of type {type(odd).__name__}: {mend}."
-        )
+        raise not_a_label(odd, name)
     kind = functools.reduce(unite_kinds, kinds)
     if kind is None:
         found = ", ".join(sorted(str(kind) for kind in kinds))

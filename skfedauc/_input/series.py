@@ -50,6 +50,11 @@ def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
             labels = np.asarray(column.cat.categories, object)
             return _encode_dictionary(np.asarray(column.cat.codes, np.intp), labels, name)
     series = nw.from_native(column, series_only=True)
+    if series.dtype.is_nested():
+        raise TypeError(
+            f"{name} must hold one label per row; got a column of {series.dtype}: pass a column of "
+            "single values, such as one column for each field."
+        )
     native, is_text = nw.to_native(series), series.dtype in (nw.String, nw.Categorical, nw.Enum)
     if is_text and nw.dependencies.is_pyarrow_chunked_array(native):
         return _encode_dictionary(*_arrow_codes(native), name)
@@ -122,5 +127,6 @@ def _arrow_codes(column: Any) -> tuple[NDArray[np.intp], Labels]:
     values = encoded.dictionary
     if plain is not None and len(values.unique()) < len(values):
         return _arrow_codes(column.cast(plain))
-    codes = encoded.indices.fill_null(-1).to_numpy().astype(np.intp)
+    # The codes may be unsigned.
+    codes = encoded.indices.cast("int64").fill_null(-1).to_numpy().astype(np.intp)
     return codes, object_array(values.to_pylist())

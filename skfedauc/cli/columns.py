@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -19,7 +18,6 @@ from skfedauc._words import counted, listed, shortened
 from skfedauc.cli.errors import CommandError
 from skfedauc.cli.numerals import has_decimal_comma, number, numbers
 
-_WHOLE_FLOAT = re.compile(r"-?\d+\.0")
 # Different numbers with at most this number of digits are different as float64.
 _MOST_DIGITS = 15
 
@@ -113,10 +111,7 @@ def _as_text(column: pd.Series[Any]) -> pd.Series[Any]:
     is_float = values.dtype.kind == "f"
     if is_float and (values % 1 == 0).all() and (np.abs(values) <= 2**53).all():
         values = values.astype(np.int64)  # these floats are integers
-    texts = [str(value) for value in values]
-    # Many programs write a column of integers with ".0" if a value is missing.
-    if texts and all(_WHOLE_FLOAT.fullmatch(value) for value in texts):
-        texts = [value.removesuffix(".0") for value in texts]
+    texts = _input.without_zero_decimals([str(value) for value in values])
     text = np.array([*texts, None], object)
     return pd.Series(text[codes], index=column.index, dtype=object)
 

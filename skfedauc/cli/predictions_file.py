@@ -20,11 +20,11 @@ from typing import Any
 
 import pandas as pd
 
+from skfedauc import _input
 from skfedauc._words import listed, shortened
 from skfedauc.cli.arguments import STDIN, PredictionsArguments
 from skfedauc.cli.errors import CommandError
 
-SEPARATORS = (",", ";", "\t")
 # A compressed file may expand to this multiple of its size, and always to this number of bytes.
 MOST_EXPANSION = 100
 ALWAYS_READ = 1 << 28
@@ -152,13 +152,9 @@ class _TextFile:
         return pd.concat(parts, ignore_index=True).set_axis(needed, axis=1)
 
     def _header(self, default: str) -> tuple[str, list[str]]:
-        """Return the separator and the column names, read as a row so that pandas renames none.
+        """Return the separator and the column names, read as a row so that pandas renames none."""
 
-        If the default separator does not split the header, another separator that splits it is
-        used.
-        """
-        names: dict[str, list[str]] = {}
-        for separator in (default, *SEPARATORS):
+        def read(separator: str) -> list[str]:
             header = pd.read_csv(
                 self._open(),
                 sep=separator,
@@ -168,10 +164,9 @@ class _TextFile:
                 na_filter=False,
                 encoding=self.encoding,
             )
-            names[separator] = header.iloc[0].tolist()
-            if len(names[separator]) > 1:
-                return separator, names[separator]
-        return default, names[default]
+            return list(header.iloc[0])
+
+        return _input.header_of(read, default)
 
     def _refuse_short_rows(self, separator: str, n_columns: int) -> None:
         """Refuse rows with fewer cells than the header.

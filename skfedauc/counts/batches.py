@@ -17,7 +17,7 @@ from skfedauc import _input
 from skfedauc.counts.agreement import Agreement
 from skfedauc.counts.checkpoint import Checkpoint
 from skfedauc.counts.columns import Columns, arguments_of
-from skfedauc.counts.readers import is_path, read_batch
+from skfedauc.counts.readers import is_lazy, is_path, read_batch
 from skfedauc.counts.state import P
 
 # Packages of joblib backends whose own errors are about workers and not about batches
@@ -72,6 +72,11 @@ def merged_batches(
     as large as the sum. Memory then stays within a small multiple of the sum, and each cell is
     merged only a few times.
     """
+    if is_lazy(batches):
+        raise TypeError(
+            "batches must be an iterable of batches; got a single "
+            f"{_input.kind_in_words(batches)}. Pass it to ScoreCounts.from_table."
+        )
     if isinstance(batches, str | bytes) or not hasattr(batches, "__iter__"):
         mend = " Pass [path] to count one file." if is_path(batches) else ""
         raise TypeError(

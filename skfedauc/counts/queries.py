@@ -52,9 +52,10 @@ def frame_of(table: Any, columns: Columns) -> nw.DataFrame[Any] | nw.LazyFrame[A
             "table must be a table of pandas, polars, pyarrow, DuckDB, Spark, Dask, SQLFrame or "
             f"Ibis, or another one that narwhals reads; got {_words.described(table)}.{mend}"
         ) from error
-    known = frame.collect_schema().names()
+    schema = frame.collect_schema()
     for argument, names in columns.by_argument.items():
-        _input.check_column_names(names, known, argument, "table")
+        _input.check_column_names(names, schema.names(), argument, "table")
+        _input.check_single_values(schema, names, argument)
     return frame
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import datetime
 import functools
+import gzip
 import inspect
 import os
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -28,7 +30,28 @@ def read_batch(batch: Any, columns: Columns) -> Any:
     """Return the rows of a batch: read a file, or call a function; other batches hold rows."""
     if is_path(batch):
         return _read_file(os.fspath(batch), columns)
-    return batch() if callable(batch) else batch
+    rows = batch() if callable(batch) else batch
+    if is_path(rows):
+        raise TypeError(
+            f"the function returns the path {_words.shortened(os.fspath(rows))}; pass the path "
+            "itself as the batch."
+        )
+    if is_lazy(rows):
+        raise TypeError(
+            f"the rows of a {_input.kind_in_words(rows)} are not in memory: collect them into a "
+            "DataFrame, in polars by .collect(), or pass the table to ScoreCounts.from_table."
+        )
+    return rows
+
+
+def is_lazy(table: Any) -> bool:
+    """Return whether this is a table whose rows are not in memory."""
+    if isinstance(table, tuple | list):
+        return False
+    # The import is local because counting rows in arrays does not need narwhals.
+    import narwhals.stable.v2 as nw
+
+    return isinstance(nw.from_native(table, pass_through=True), nw.LazyFrame)
 
 
 def identity_of(batch: Any) -> list[Any] | None:
@@ -85,7 +108,7 @@ def _read_file(path: str, columns: Columns) -> Table:
         raise TypeError("files need label= and score=, the names of columns.")
     ending = next((end for end in ENDINGS if path.lower().endswith(end)), None)
     if ending is None:
-        raise ValueError(f"the name of a file must end in {_words.enumerated(ENDINGS)}.")
+        raise ValueError(f"the name of a file must end in {_words.enumerated(ENDINGS, 'or')}.")
     try:
         import pyarrow as pa
     except ImportError as error:
@@ -108,18 +131,48 @@ def _read_parquet(path: str, columns: Columns) -> Table:
 def _read_csv(path: str, columns: Columns) -> Table:
     """Return columns of a CSV file; labels of groups are text, since 007 is not the number 7."""
     import pyarrow as pa
-    from pyarrow import csv
+    from pyarrow import csv as arrow_csv
 
-    with csv.open_csv(path) as reader:
+    separator, _ = _input.header_of(functools.partial(_header, path))
+    layout = arrow_csv.ParseOptions(delimiter=separator)
+    with arrow_csv.open_csv(path, parse_options=layout) as reader:
         needed = _needed(columns, reader.schema.names)
+    groups = columns.by_argument.get("group", [])
     # Only empty cells are missing: NA may be the label of a group.
-    options = csv.ConvertOptions(
+    options = arrow_csv.ConvertOptions(
         include_columns=needed,
-        column_types={name: pa.string() for name in columns.by_argument.get("group", [])},
+        column_types={name: pa.string() for name in groups},
         null_values=[""],
         strings_can_be_null=True,
     )
-    return csv.read_csv(path, convert_options=options)
+    table = arrow_csv.read_csv(path, parse_options=layout, convert_options=options)
+    for name in groups:
+        labels = _without_zero_decimals(table[name])
+        table = table.set_column(table.column_names.index(name), name, labels)
+    return table
+
+
+def _header(path: str, separator: str) -> list[str]:
+    """Return the cells of the first line that is not empty."""
+    opened = gzip.open if path.lower().endswith(".gz") else open
+    # pyarrow refuses what is not UTF-8.
+    with opened(path, "rt", encoding="utf-8-sig", errors="replace", newline="") as lines:
+        return next(filter(None, csv.reader(lines, delimiter=separator)), [])
+
+
+def _without_zero_decimals(labels: Any) -> Any:
+    """Return a column of text in which integers that were written as floats end in no ".0"."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    known = labels.unique().drop_null()
+    written = known.to_pylist()
+    texts = _input.without_zero_decimals(written)
+    if texts is written:
+        return labels
+    return pa.chunked_array([pa.array(texts, pa.string())]).take(
+        compute.index_in(labels, value_set=known)
+    )
 
 
 def _needed(columns: Columns, known: list[str]) -> list[str]:

@@ -515,7 +515,9 @@ default=None
             CSV files (``.parquet``, ``.csv``, ``.csv.gz``; needs ``skfedauc[files]``), of which
             only the columns named below are read, and call callables without arguments, which
             return a tuple or a DataFrame. In CSV files, group labels are text, and only empty cells
-            are missing values.
+            are missing values; if all labels of a column are integers that end in ".0", as programs
+            write integers beside empty cells, the labels are read without it. Columns are separated
+            by commas, semicolons or tabs.
         label, score : str, default=None
             Columns of the labels and of the scores. Required for DataFrames and files.
         group : str or list of str, default=None

@@ -212,3 +212,27 @@ def test_columns_that_spark_does_not_distinguish(spark):
     table = spark.createDataFrame([(0, 0.5, 0.7)], "ill int, risk double, Risk double")
     with pytest.raises(Exception, match=r"AMBIGUOUS_REFERENCE.*`risk`"):
         ScoreCounts.from_table(table, label="ill", score="risk")
+
+
+def test_enum_of_duckdb():
+    """Its codes are unsigned."""
+    connection = duckdb.connect()
+    connection.execute("CREATE TYPE site AS ENUM ('va', 'oslo', 'bern')")
+    connection.register("arrow", rows(site=["va", None, "va", "oslo", "bern", "va"]))
+    connection.execute("CREATE TABLE t AS SELECT ill, risk, weight, site::site AS site FROM arrow")
+    table = connection.table("t")
+    expected = ScoreCounts.from_table(
+        rows(site=["va", None, "va", "oslo", "bern", "va"]), **BY_SITE, missing="group"
+    )
+    assert ScoreCounts.from_table(table, **BY_SITE, missing="group") == expected
+    in_memory = table.to_arrow_table()
+    assert pa.types.is_unsigned_integer(in_memory.schema.field("site").type.index_type)
+    assert ScoreCounts.from_table(in_memory, **BY_SITE, missing="group") == expected
+
+
+def test_batches_are_no_lazy_tables(engine):
+    _, read = engine
+    table = read(rows())
+    for batches in (table, [table], [lambda: table]):
+        with pytest.raises(TypeError, match=r"ScoreCounts\.from_table"):
+            ScoreCounts.from_batches(batches, **BY_SITE)
