@@ -14,6 +14,9 @@ from sklearn.metrics import roc_auc_score
 from skfedauc import boosting, group_roc_auc_score
 from skfedauc.boosting import LightGBMMetric, XGBoostMetric
 
+# LightGBM 4.6 names the features of arrays when it fits, and not when it predicts.
+unnamed_features = pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+
 # LightGBM 4.7 deprecates `eval_set`, but encodes text labels only there.
 pytestmark = pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
 
@@ -92,6 +95,7 @@ def test_margins_and_probabilities_have_the_same_statistic():
     assert metric(VALID[1], margins) == ("auc_worst", history["auc_worst"][-1], True)
 
 
+@unnamed_features
 def test_early_stopping_of_lightgbm_takes_the_best_round():
     metric = LightGBMMetric("worst", groups=[VALID[1:]])
     model = lightgbm.LGBMClassifier(n_estimators=60, **SMALL).fit(
@@ -153,6 +157,7 @@ def test_a_function_of_the_dataset_finds_the_groups_of_folds():
     assert found["valid auc_macro-mean"][-1] == pytest.approx(np.mean(values))
 
 
+@unnamed_features
 def test_text_labels_of_classes_are_compared_as_lightgbm_encodes_them():
     metric = LightGBMMetric("macro", groups=[(VALID[1] == 1, VALID[2])])
     names = np.array(["healthy", "ill"])
