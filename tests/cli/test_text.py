@@ -16,7 +16,7 @@ def test_headline_statistics_and_groups_by_auc(frame, written, printed_by):
     n_positives = (used["y"] == 1).sum()
     assert lines[0] == (
         f"{written}: {len(used)} rows, {n_positives} positives and {len(used) - n_positives} "
-        "negatives, weighted by 'w'"
+        f"negatives, weighted by 'w'; {len(frame) - len(used)} rows of weight 0 left out"
     )
     pooled = roc_auc_score(used["y"], used["s"], sample_weight=used["w"])
     assert f"  pooled            {pooled:.4f}" in lines
