@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from skfedauc import ScoreCounts
 from skfedauc.cli.main import main
 
 README = Path(__file__).parents[1] / "README.md"
@@ -67,29 +68,31 @@ def test_python_blocks_print_what_is_promised(monkeypatch, tmp_path):
 
 
 def test_the_commands_run_as_written(monkeypatch, tmp_path, capsys):
-    """The audit by two columns; then the counts by one of them, merged and reported."""
+    """The audit by two columns; then counts by one column, merged with counts of another site."""
     lines = [line for line in shell_lines() if line.startswith("skfedauc ")]
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(1)
     rows = pd.DataFrame({"outcome": np.tile([0, 1], 100), "risk": rng.random(200).round(2)})
-    rows["site"] = rng.choice(["bern", "oslo"], 200)
+    rows["site"] = rng.choice(["oslo", "skien"], 200)
     rows["sex"] = rng.choice(["f", "m"], 200)
     rows.to_csv(tmp_path / "predictions.csv", index=False)
+    others = rows.assign(site="bern", risk=rng.random(200).round(2))
     monkeypatch.chdir(tmp_path)
+    ScoreCounts.from_table(others, label="outcome", score="risk", group=["site"]).save("bern.skfa")
     printed = {}
     for line in lines:
         _, command, *arguments = shlex.split(line)
         assert main([command, *arguments]) == 0
         printed[command] = capsys.readouterr().out
     assert list(printed) == ["audit", "count", "merge", "report"]
-    pooled = f"  pooled            {roc_auc_score(rows['outcome'], rows['risk']):.4f}\n"
-    for command, headings in (
-        ("audit", ["By site", "By sex", "By site x sex"]),
-        ("report", ["By site"]),
+    for command, counted, headings in (
+        ("audit", rows, ["By site", "By sex", "By site x sex"]),
+        ("report", pd.concat([rows, others]), ["By site"]),
     ):
         out = printed[command]
         found = [line.partition(":")[0] for line in out.splitlines() if line.startswith("By ")]
         assert found == headings
-        assert pooled in out
+        auc = roc_auc_score(counted["outcome"], counted["risk"])
+        assert f"  pooled            {auc:.4f}\n" in out
 
 
 @pytest.mark.parametrize(
