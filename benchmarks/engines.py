@@ -80,6 +80,7 @@ def with_dask(folder: Path) -> ScoreCounts:
 def _spark() -> Any:
     from pyspark.sql import SparkSession
 
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers need the same packages
     return (
         SparkSession.builder.master("local[2]")
         .config("spark.ui.enabled", False)
