@@ -10,7 +10,6 @@ import time
 import weakref
 from concurrent.futures import BrokenExecutor
 
-import dateutil.tz
 import joblib
 import numpy as np
 import pandas as pd
@@ -671,23 +670,11 @@ class Stage(enum.Enum):
     LATE = 1
 
 
-@pytest.mark.parametrize(
-    ("labels", "mend"),
-    [
-        ([Stage.EARLY, Stage.LATE], r"got <Stage.EARLY: 0>.*\[member.name for member in labels\]"),
-        ([("a", Stage.EARLY), ("b", Stage.LATE)], r"got <Stage.EARLY: 0>.*member.name"),
-        (
-            [pd.Timestamp(2020, 1, day, tz=dateutil.tz.gettz("Europe/Oslo")) for day in (1, 2)],
-            r"got Timestamp\(.*\.astype\(str\)",
-        ),
-    ],
-    ids=["Enum", "Enum in a tuple", "a time zone without a name"],
-)
-def test_labels_that_are_not_kept(labels, mend, tmp_path):
+def test_labels_that_are_not_kept(tmp_path):
     """The error is raised in the first round of batches."""
     watched, path = Watched(9, n_rows=2), tmp_path / "counted.skfa"
-    rows = ((y, score, labels) for y, score, _ in watched)
-    with pytest.raises(TypeError, match=rf"files keep groups labelled by .*{mend}"):
+    rows = ((y, score, [Stage.EARLY, Stage.LATE]) for y, score, _ in watched)
+    with pytest.raises(TypeError, match=r"files keep groups labelled by .*got <Stage.EARLY: 0>"):
         ScoreCounts.from_batches(rows, checkpoint=path)
     assert watched.read == 1
     assert not path.exists()

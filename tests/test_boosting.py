@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import lightgbm
 import numpy as np
 import pytest
+from boosting_cases import TRAIN, VALID, WEIGHTS, oracle, rows
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import roc_auc_score
 
@@ -22,32 +23,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:The argument 'eval_set' is depre
 
 STATISTICS = ["pooled", "macro", "positives", "within", "worst", "cross", "neg_difference"]
 SMALL = {"num_leaves": 4, "verbose": -1, "n_jobs": 1, "deterministic": True, "metric": "None"}
-
-
-def rows(n_rows, seed):
-    rng = np.random.default_rng(seed)
-    site = rng.choice(["bern", "lima", "oslo"], size=n_rows, p=[0.6, 0.3, 0.1])
-    X = rng.normal(size=(n_rows, 4)).round(1)
-    noise = np.where(site == "oslo", 3.0, 1.0)
-    y = (X[:, 0] - X[:, 1] + noise * rng.normal(size=n_rows) > 0.5).astype(int)
-    return X, y, site
-
-
-TRAIN = rows(400, 0)
-VALID = rows(300, 1)
-WEIGHTS = np.random.default_rng(2).integers(1, 5, size=300) / 2
-
-
-def oracle(statistic, y, scores, site, sample_weight=None):
-    """The statistic of all rows; greater is better."""
-    value = group_roc_auc_score(
-        y,
-        scores,
-        groups=site,
-        statistic=statistic.removeprefix("neg_"),
-        sample_weight=sample_weight,
-    )
-    return -value if statistic.startswith("neg_") else value
 
 
 def dataset(X, y, weight=None):

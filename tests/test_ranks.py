@@ -11,15 +11,20 @@ from skfedauc._kernel import Cells, add_cells, count_rows
 from skfedauc.ranks import ranks_among_all, sum_of_others, u2_over_all, u2_over_others
 
 
-@pytest.mark.parametrize("weights", ["unit", "integer", "float", "far apart"])
-def test_ranks_among_all_rows_are_weights_of_lower_scores(version, weights):
-    for seed in range(20):
+def cases_with_rows(n_seeds, weights):
+    """Yield random cases, with the weight and the group of each row, and the groups in use."""
+    for seed in range(n_seeds):
         case = random_case(seed, weights=weights, labels="int")
         amounts = np.ones(case.y.size) if case.weights is None else case.weights
         codes = np.array(case.groups)
         labels = sorted(set(codes[amounts > 0].tolist()))
-        if not labels:
-            continue
+        if labels:
+            yield case, amounts, codes, labels
+
+
+@pytest.mark.parametrize("weights", ["unit", "integer", "float", "far apart"])
+def test_ranks_among_all_rows_are_weights_of_lower_scores(version, weights):
+    for case, amounts, _, labels in cases_with_rows(20, weights):
         cells = cells_of(case, labels)
         found = ranks_among_all(cells)
         for side in range(2):
@@ -33,13 +38,7 @@ def test_ranks_among_all_rows_are_weights_of_lower_scores(version, weights):
 
 @pytest.mark.parametrize("weights", ["unit", "integer", "float", "far apart"])
 def test_u2_over_others_equals_brute_force(version, weights):
-    for seed in range(40):
-        case = random_case(seed, weights=weights, labels="int")
-        amounts = np.ones(case.y.size) if case.weights is None else case.weights
-        codes = np.array(case.groups)
-        labels = sorted(set(codes[amounts > 0].tolist()))
-        if not labels:
-            continue
+    for case, amounts, codes, labels in cases_with_rows(40, weights):
         wins = np.sign(np.subtract.outer(case.scores, case.scores)) + 1.0
         products = wins * np.outer(amounts, amounts)
         over_all, over_others = np.zeros((2, 2, 2, len(labels)))

@@ -201,7 +201,7 @@ class ScoreCounts:
             counts then detects a misspelled `pos_label`; a warning is issued at once if `pos_label`
             differs from the label only in case or spaces.
         missing : {"raise", "drop", "group"}, default="raise"
-            Treatment of rows without a group label (None, NaN, NaT or NA in one of the columns).
+            How to treat rows without a group label (None, NaN, NaT or NA in one of the columns).
             "raise" raises a ValueError. "drop" leaves these rows out and counts them in
             `n_missing`. "group" uses the label ``"(missing)"`` in the columns that lack a label,
             whatever the type of the other labels.
@@ -362,7 +362,7 @@ default=None
         pos_label : int, float, bool or str, default=None
             The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
         missing : {"raise", "drop", "group"}, default="raise"
-            Treatment of rows without a group label; see `from_predictions`.
+            How to treat rows without a group label; see `from_predictions`.
         max_cells : int, default=10_000_000
             Largest number of combinations of group, score and label that a database or lazy table
             returns. Each combination takes about 100 bytes of memory while it is read. Rows that
@@ -527,7 +527,7 @@ default=None
         pos_label : int, float, bool or str, default=None
             The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
         missing : {"raise", "drop", "group"}, default="raise"
-            Treatment of rows without a group label; see `from_predictions`.
+            How to treat rows without a group label; see `from_predictions`.
         n_jobs : int, default=None
             Number of workers. None means 1 unless in a `joblib.parallel_config` context; -1 means
             all processors. Worker processes are faster only if counting a batch takes longer than
@@ -643,7 +643,7 @@ default=None
             At least one `ScoreCounts` or path of a file that `save` wrote; either all have groups
             or none has groups. Groups with equal labels are merged. Files are read one at a time.
         repeated : {"raise", "allow"}, default="raise"
-            Treatment of a counting that was saved or sent, and is part of several `parts`. "raise"
+            How to treat a counting that was saved or sent, and is part of several `parts`. "raise"
             raises a ValueError, because its rows may count several times, and warns of different
             countings that may be of the same rows. "allow" adds up all parts.
 

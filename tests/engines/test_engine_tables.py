@@ -32,14 +32,19 @@ def without_dictionaries(table):
     return pa.table(columns, names=table.column_names)
 
 
+def created(connection, table):
+    """Create a table of DuckDB from a table of Arrow, and return its name."""
+    name = name_of_table()
+    connection.register("arrow", table)
+    connection.execute(f"CREATE TABLE {name} AS SELECT * FROM arrow")
+    return name
+
+
 def in_duckdb(request):
     connection = duckdb.connect()
 
     def read(table):
-        name = name_of_table()
-        connection.register("arrow", table)
-        connection.execute(f"CREATE TABLE {name} AS SELECT * FROM arrow")
-        return connection.table(name)
+        return connection.table(created(connection, table))
 
     return read
 
@@ -49,10 +54,7 @@ def in_sqlframe(request):
     session = DuckDBSession(conn=connection)
 
     def read(table):
-        name = name_of_table()
-        connection.register("arrow", table)
-        connection.execute(f"CREATE TABLE {name} AS SELECT * FROM arrow")
-        return session.table(name)
+        return session.table(created(connection, table))
 
     return read
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xgboost
+from boosting_cases import TRAIN, VALID, WEIGHTS, oracle
 from sklearn.base import clone
 from xgboost.tracker import RabitTracker
 
-from skfedauc import group_roc_auc_score
 from skfedauc.boosting import XGBoostMetric
 
 WORKER = Path(__file__).with_name("xgboost_worker.py")
@@ -26,32 +26,6 @@ PARAMS = {
     "nthread": 1,
     "disable_default_eval_metric": True,
 }
-
-
-def rows(n_rows, seed):
-    rng = np.random.default_rng(seed)
-    site = rng.choice(["bern", "lima", "oslo"], size=n_rows, p=[0.6, 0.3, 0.1])
-    X = rng.normal(size=(n_rows, 4)).round(1)
-    noise = np.where(site == "oslo", 3.0, 1.0)
-    y = (X[:, 0] - X[:, 1] + noise * rng.normal(size=n_rows) > 0.5).astype(int)
-    return X, y, site
-
-
-TRAIN = rows(400, 0)
-VALID = rows(300, 1)
-WEIGHTS = np.random.default_rng(2).integers(1, 5, size=300) / 2
-
-
-def oracle(statistic, y, scores, site, sample_weight=None):
-    """The statistic of all rows; greater is better."""
-    value = group_roc_auc_score(
-        y,
-        scores,
-        groups=site,
-        statistic=statistic.removeprefix("neg_"),
-        sample_weight=sample_weight,
-    )
-    return -value if statistic.startswith("neg_") else value
 
 
 def of_rounds(statistic, predict, n_rounds, weights=None):
