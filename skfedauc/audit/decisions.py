@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
-from skfedauc.inference.variances import ClassRows, Variances
+from skfedauc.counts.moments import ClassRows
+from skfedauc.inference.variances import Variances
 
 if TYPE_CHECKING:
     from fairlearn.metrics import MetricFrame

@@ -24,6 +24,7 @@ from skfedauc._kernel import (
 )
 from skfedauc._output_file import check_target, write_whole
 from skfedauc.counts.integrity import check_n_rows, check_state, checksum_of
+from skfedauc.counts.moments import ClassRows, OwnMoments, own_moments, rows_by_class
 from skfedauc.counts.origin import Origin, Source, left_out
 from skfedauc.counts.tables import read_columns, table_of
 
@@ -1312,6 +1313,16 @@ without a group label left out)
         for array in found:
             array.flags.writeable = False
         return found
+
+    @functools.cached_property
+    def rows_by_class(self) -> tuple[ClassRows, ClassRows]:
+        """Numbers, weights and squared weights of the negatives and of the positives by group."""
+        return rows_by_class(self.cells, self.concordance)
+
+    @functools.cached_property
+    def own_moments(self) -> OwnMoments:
+        """Sums by group from which the variance of the group's AUC follows."""
+        return own_moments(self.cells, self.concordance.u2, *self.rows_by_class)
 
     def __len__(self) -> int:
         """Number of groups; 1 for rows without groups, 0 if there are no rows."""

@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 
 from skfedauc._kernel import Cells, ranks_in_groups
 from skfedauc.counts import ScoreCounts
+from skfedauc.counts.moments import ClassRows, ratio
 from skfedauc.inference.group_comparisons import holm
 from skfedauc.inference.intervals import normal_quantile
-from skfedauc.inference.variances import ClassRows, Variances, ratio
+from skfedauc.inference.variances import Variances
 from skfedauc.ranks import ranks_among_all
 
 Floats = NDArray[np.float64]

@@ -13,9 +13,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skfedauc.counts.moments import ratio
 from skfedauc.inference.intervals import AUCSpread, spread_of
 from skfedauc.inference.pairwise import Comparisons, all_pairs, compare, sidak
-from skfedauc.inference.variances import Variances, ratio
+from skfedauc.inference.variances import Variances
 from skfedauc.ranks import sum_of_others
 
 Floats = NDArray[np.float64]

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._kernel import number_cells, ranks_in_groups
+from skfedauc.counts.moments import ratio
 from skfedauc.inference.variances import (
     LEAST_EFFECTIVE,
     Floats,
     clustered_variance,
-    ratio,
     satterthwaite,
 )
 

@@ -25,13 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._kernel import ranks_in_groups
-from skfedauc.counts import ScoreCounts
+from skfedauc.counts import Cells, ScoreCounts
+from skfedauc.counts.moments import ClassRows, OwnMoments, group_aucs, ratio
 from skfedauc.pairs import GroupPairs
 from skfedauc.ranks import ranks_among_all, u2_over_all
 
 Floats = NDArray[np.float64]
-
-_CELLS_AT_ONCE = 1 << 16
 
 # No variance is estimated below this effective sample size, because one row has most of the weight.
 LEAST_EFFECTIVE = 1.5
@@ -41,59 +40,6 @@ REPEATED_ROWS = (
     "cannot be estimated; use folds that test each row once, or use the report of one fold "
     "(folds[0])."
 )
-
-
-class ClassRows(NamedTuple):
-    """Numbers and weights of the rows of one class by group.
-
-    Attributes
-    ----------
-    n : ndarray of int64, shape (n_groups,)
-        Number of rows.
-    weight, squares : ndarray of float64, shape (n_groups,)
-        Sum of the weights and sum of the squared weights; both sums equal `n` without weights.
-    """
-
-    n: NDArray[np.int64]
-    weight: Floats
-    squares: Floats
-
-    def others(self) -> ClassRows:
-        """Return the rows of the class in all other groups."""
-        n, weight, squares = self
-        return ClassRows(n.sum() - n, weight.sum() - weight, squares.sum() - squares)
-
-    @property
-    def pairs(self) -> Floats:
-        """Weight of the ordered pairs of two different rows; 0 for a single row."""
-        return np.where(self.n > 1, self.weight**2 - self.squares, 0.0)
-
-    @property
-    def effective(self) -> Floats:
-        """Effective sample size (Kish); 0 without rows."""
-        return ratio(self.weight**2, self.squares, 0.0)
-
-
-class OwnMoments(NamedTuple):
-    """Sums by group over rows, from placement values within the group.
-
-    Attributes
-    ----------
-    positives_once, negatives_once : ndarray of float64, shape (n_groups,)
-        Sum of the placement values minus the group's AUC, with squared weights.
-    positives_squared, negatives_squared : ndarray of float64, shape (n_groups,)
-        Sum of the squares of these differences, with squared weights.
-    comparisons, comparisons_squared : ndarray of float64, shape (n_groups,)
-        Sum of the comparisons (1, one half or 0) of a positive with a negative, and sum of their
-        squares, with products of squared weights.
-    """
-
-    positives_once: Floats
-    positives_squared: Floats
-    negatives_once: Floats
-    negatives_squared: Floats
-    comparisons: Floats
-    comparisons_squared: Floats
 
 
 class PooledMoments(NamedTuple):
@@ -133,23 +79,19 @@ class Variances:
         # ratios, which do not depend on the scale of the weights.
         self.exponent = counts.weight_exponent if exponent is None else exponent
         self._counts = counts = counts.with_weights_over(self.exponent)
-        self.cells = counts.cells
-        found = counts.concordance
-        squares: tuple[Any, Any] = (found.n_negatives, found.n_positives)
-        if self.cells.weights is not None and len(counts):
-            starts = self.cells.starts[:-1]
-            of_negatives, of_positives = self.cells.weights[2:]
-            squares = np.add.reduceat(of_negatives, starts), np.add.reduceat(of_positives, starts)
-        self.negatives = _class_rows(found.n_negatives, found.negatives, squares[0])
-        self.positives = _class_rows(found.n_positives, found.positives, squares[1])
-        pairs = self.negatives.weight * self.positives.weight
-        self.defined = pairs > 0
+        self.negatives, self.positives = counts.rows_by_class
+        self.defined = self.negatives.weight * self.positives.weight > 0
         # Weights that are equal within each group and class have no effect on variances.
         self.weighted = any(
             not np.allclose(rows.effective, rows.n, rtol=1e-9)
             for rows in (self.negatives, self.positives)
         )
-        self.auc = np.minimum(ratio(found.u2.astype(np.float64) / 2.0, pairs), 1.0)
+        self.auc = group_aucs(counts.concordance.u2, self.negatives, self.positives)
+
+    @property
+    def cells(self) -> Cells:
+        """Counts of each group and distinct score, with weights over two to the `exponent`."""
+        return self._counts.cells
 
     # Single groups ------------------------------------------------------------------------
 
@@ -265,7 +207,7 @@ class Variances:
         """Placement values of the positives of each cell within their group, and their weights."""
         group, (negatives, positives) = self.cells.groups, self.cells.amounts
         found = ranks_in_groups(self.cells.starts, negatives)
-        found *= self._half_over(self.negatives)[group]
+        found *= self.negatives.half_over_weight[group]
         weights = positives.astype(np.float64)
         kept = (weights > 0) & self.defined[group]
         return found[kept], weights[kept]
@@ -350,43 +292,10 @@ class Variances:
         negatives, positives, weights = self.cells[2:]
         return (negatives, positives) * 2 if weights is None else tuple(weights)
 
-    @functools.cached_property
+    @property
     def own_moments(self) -> OwnMoments:
         """Sums of the placement values within each group."""
-        negatives, positives, *of_squares = self._columns
-        starts, groups = self.cells.starts, self.cells.groups
-        negatives_below, positives_below, squares_below = (
-            ranks_in_groups(starts, column) for column in (negatives, positives, of_squares[0])
-        )
-        sums = np.zeros((6, self.auc.size))
-        # Read the cells in blocks that are small enough for the cache.
-        for begin in range(0, groups.size, _CELLS_AT_ONCE):
-            cells = slice(begin, begin + _CELLS_AT_ONCE)
-            group = groups[cells]
-            here = slice(int(group[0]), int(group[-1]) + 1)
-            of_positives = negatives_below[cells] * self._half_over(self.negatives)[group]
-            of_negatives = 1.0 - positives_below[cells] * self._half_over(self.positives)[group]
-            centre = self._finite_auc[group]
-            of_positives -= centre
-            of_negatives -= centre
-            negative_squares, positive_squares = (
-                column[cells].astype(np.float64) for column in of_squares
-            )
-            # `halves` is the squared weight of the lower negatives plus one half of the squared
-            # weight of the tied negatives; `quarters` adds one quarter instead of one half.
-            halves = squares_below[cells] / 2.0
-            quarters = halves - negative_squares / 4.0
-            amounts = (
-                positive_squares * of_positives,
-                positive_squares * of_positives**2,
-                negative_squares * of_negatives,
-                negative_squares * of_negatives**2,
-                positive_squares * halves,
-                positive_squares * quarters,
-            )
-            for i, amount in enumerate(amounts):
-                sums[i, here] += np.add.reduceat(amount, np.maximum(starts[here] - begin, 0))
-        return OwnMoments(*sums)
+        return self._counts.own_moments
 
     @functools.cached_property
     def _pooled_moments(self) -> tuple[PooledMoments, PooledMoments]:
@@ -413,11 +322,11 @@ class Variances:
             amounts = squares * pooled**2, squares * pooled * own
             return PooledMoments(*(np.add.reduceat(a, starts[:-1]) for a in amounts))
 
-        own = own_below[0] * self._half_over(self.negatives)[group]
+        own = own_below[0] * self.negatives.half_over_weight[group]
         of_positives = moments(
             middle[0] / (2 * total[0]), own, self.positives, positives, positive_squares
         )
-        own = 1.0 - own_below[1] * self._half_over(self.positives)[group]
+        own = 1.0 - own_below[1] * self.positives.half_over_weight[group]
         of_negatives = moments(
             1.0 - middle[1] / (2 * total[1]), own, self.negatives, negatives, negative_squares
         )
@@ -426,10 +335,6 @@ class Variances:
     @functools.cached_property
     def _finite_auc(self) -> Floats:
         return np.where(self.defined, self.auc, 0.0)
-
-    @staticmethod
-    def _half_over(rows: ClassRows) -> Floats:
-        return ratio(0.5, rows.weight, 0.0)
 
 
 class FoldVariances(Variances):
@@ -620,10 +525,6 @@ def clustered_variance(residuals: list[Floats], counts: list[NDArray[np.int64]])
     return max(total, 0.0)
 
 
-def _class_rows(n: NDArray[Any], weight: NDArray[Any], squares: NDArray[Any]) -> ClassRows:
-    return ClassRows(n, weight.astype(np.float64), squares.astype(np.float64))
-
-
 def satterthwaite(variances: Floats, degrees_of_freedom: Floats, otherwise: float = 1.0) -> Floats:
     """Return the degrees of freedom of a sum of independent variances; at least 1.
 
@@ -637,9 +538,3 @@ def satterthwaite(variances: Floats, degrees_of_freedom: Floats, otherwise: floa
     """
     squares = np.asarray((variances**2 / degrees_of_freedom).sum(axis=0))
     return np.maximum(ratio(variances.sum(axis=0) ** 2, squares, otherwise), 1.0)
-
-
-def ratio(part: Any, whole: Floats, otherwise: float = float("nan")) -> Floats:
-    """Return part / whole, or `otherwise` where the whole is 0."""
-    found: Floats = np.divide(part, whole, out=np.full(whole.shape, otherwise), where=whole > 0)
-    return found

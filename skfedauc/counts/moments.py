@@ -1,0 +1,157 @@
+"""Sums by group that the AUC of each group and the variance of this AUC need.
+
+The sums take a few numbers per group. They are computed from cells, or stored in their place.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc._kernel import Cells, Concordance, ranks_in_groups
+
+Floats = NDArray[np.float64]
+
+_CELLS_AT_ONCE = 1 << 16
+
+
+class ClassRows(NamedTuple):
+    """Numbers and weights of the rows of one class by group.
+
+    Attributes
+    ----------
+    n : ndarray of int64, shape (n_groups,)
+        Number of rows.
+    weight, squares : ndarray of float64, shape (n_groups,)
+        Sum of the weights and sum of the squared weights; both sums equal `n` without weights.
+    """
+
+    n: NDArray[np.int64]
+    weight: Floats
+    squares: Floats
+
+    def others(self) -> ClassRows:
+        """Return the rows of the class in all other groups."""
+        n, weight, squares = self
+        return ClassRows(n.sum() - n, weight.sum() - weight, squares.sum() - squares)
+
+    @property
+    def pairs(self) -> Floats:
+        """Weight of the ordered pairs of two different rows; 0 for a single row."""
+        return np.where(self.n > 1, self.weight**2 - self.squares, 0.0)
+
+    @property
+    def effective(self) -> Floats:
+        """Effective sample size (Kish); 0 without rows."""
+        return ratio(self.weight**2, self.squares, 0.0)
+
+    @property
+    def half_over_weight(self) -> Floats:
+        """One half over the weight of the rows; 0 without rows."""
+        return ratio(0.5, self.weight, 0.0)
+
+
+class OwnMoments(NamedTuple):
+    """Sums by group over rows, from placement values within the group.
+
+    Attributes
+    ----------
+    positives_once, negatives_once : ndarray of float64, shape (n_groups,)
+        Sum of the placement values minus the group's AUC, with squared weights.
+    positives_squared, negatives_squared : ndarray of float64, shape (n_groups,)
+        Sum of the squares of these differences, with squared weights.
+    comparisons, comparisons_squared : ndarray of float64, shape (n_groups,)
+        Sum of the comparisons (1, one half or 0) of a positive with a negative, and sum of their
+        squares, with products of squared weights.
+    """
+
+    positives_once: Floats
+    positives_squared: Floats
+    negatives_once: Floats
+    negatives_squared: Floats
+    comparisons: Floats
+    comparisons_squared: Floats
+
+
+def rows_by_class(cells: Cells, found: Concordance) -> tuple[ClassRows, ClassRows]:
+    """Return the rows of the negatives and of the positives of each group."""
+    squares: tuple[Any, Any] = (found.n_negatives, found.n_positives)
+    if cells.weights is not None and found.u2.size:
+        starts, (of_negatives, of_positives) = cells.starts[:-1], cells.weights[2:]
+        squares = np.add.reduceat(of_negatives, starts), np.add.reduceat(of_positives, starts)
+    return (
+        _class_rows(found.n_negatives, found.negatives, squares[0]),
+        _class_rows(found.n_positives, found.positives, squares[1]),
+    )
+
+
+def _class_rows(n: NDArray[Any], weight: NDArray[Any], squares: NDArray[Any]) -> ClassRows:
+    return ClassRows(n, weight.astype(np.float64), squares.astype(np.float64))
+
+
+def group_aucs(u2: NDArray[Any], negatives: ClassRows, positives: ClassRows) -> Floats:
+    """Return the AUC of each group; NaN if the group lacks a class."""
+    pairs = negatives.weight * positives.weight
+    return np.minimum(ratio(u2.astype(np.float64) / 2.0, pairs), 1.0)
+
+
+def own_moments(
+    cells: Cells, u2: NDArray[Any], negatives: ClassRows, positives: ClassRows
+) -> OwnMoments:
+    """Return sums of the placement values within each group.
+
+    Parameters
+    ----------
+    cells : Cells
+    u2 : ndarray, shape (n_groups,)
+        Twice Mann-Whitney's U, as in `Concordance`.
+    negatives, positives : ClassRows
+        Rows of each class.
+    """
+    of_classes = (cells.negatives, cells.positives) * 2
+    columns = of_classes if cells.weights is None else tuple(cells.weights)
+    of_negative_rows, of_positive_rows, *of_squares = columns
+    starts, groups = cells.starts, cells.groups
+    negatives_below, positives_below, squares_below = (
+        ranks_in_groups(starts, column)
+        for column in (of_negative_rows, of_positive_rows, of_squares[0])
+    )
+    auc = group_aucs(u2, negatives, positives)
+    auc[np.isnan(auc)] = 0.0
+    over_negatives, over_positives = negatives.half_over_weight, positives.half_over_weight
+    sums = np.zeros((6, auc.size))
+    # Read the cells in blocks that are small enough for the cache.
+    for begin in range(0, groups.size, _CELLS_AT_ONCE):
+        block = slice(begin, begin + _CELLS_AT_ONCE)
+        group = groups[block]
+        here = slice(int(group[0]), int(group[-1]) + 1)
+        of_positives = negatives_below[block] * over_negatives[group]
+        of_negatives = 1.0 - positives_below[block] * over_positives[group]
+        of_positives -= auc[group]
+        of_negatives -= auc[group]
+        negative_squares, positive_squares = (
+            column[block].astype(np.float64) for column in of_squares
+        )
+        # `halves` is the squared weight of the lower negatives plus one half of the squared
+        # weight of the tied negatives; `quarters` adds one quarter instead of one half.
+        halves = squares_below[block] / 2.0
+        quarters = halves - negative_squares / 4.0
+        amounts = (
+            positive_squares * of_positives,
+            positive_squares * of_positives**2,
+            negative_squares * of_negatives,
+            negative_squares * of_negatives**2,
+            positive_squares * halves,
+            positive_squares * quarters,
+        )
+        for i, amount in enumerate(amounts):
+            sums[i, here] += np.add.reduceat(amount, np.maximum(starts[here] - begin, 0))
+    return OwnMoments(*sums)
+
+
+def ratio(part: Any, whole: Floats, otherwise: float = float("nan")) -> Floats:
+    """Return part / whole, or `otherwise` where the whole is 0."""
+    found: Floats = np.divide(part, whole, out=np.full(whole.shape, otherwise), where=whole > 0)
+    return found
