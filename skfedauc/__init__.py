@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from skfedauc._versions import show_versions
     from skfedauc.audit import FairnessAudit
-    from skfedauc.counts import ScoreCounts
+    from skfedauc.counts import Bins, ScoreCounts
     from skfedauc.inference.critical_difference import (
         auc_critical_difference,
         auc_difference_pvalue,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __version__: str
 
 __all__ = [
+    "Bins",
     "FairnessAudit",
     "GroupAUC",
     "MitigatedClassifier",
@@ -56,6 +57,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "Bins": "counts",
     "FairnessAudit": "audit",
     "GroupAUC": "report",
     "MitigatedClassifier": "mitigation",

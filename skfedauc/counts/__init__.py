@@ -1,7 +1,8 @@
 """Mergeable score counts by group, built from rows, from counts or from batches."""
 
 from skfedauc._kernel import Cells, Concordance
+from skfedauc.counts.bins import Bins
 from skfedauc.counts.origin import Origin, Source, left_out
 from skfedauc.counts.score_counts import ScoreCounts
 
-__all__ = ["Cells", "Concordance", "Origin", "ScoreCounts", "Source", "left_out"]
+__all__ = ["Bins", "Cells", "Concordance", "Origin", "ScoreCounts", "Source", "left_out"]

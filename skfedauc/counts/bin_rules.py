@@ -1,0 +1,196 @@
+"""Rules that map scores to numbered bins, exact in float64.
+
+Each rule numbers its bins in the order of the scores, and knows the lowest and the highest float64
+of each bin. The upper bits of a positive float64, read as an integer, are its binary exponent and
+the leading bits of its fraction: they split each power of two into equal parts.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Bits of the fraction of a float64
+_FRACTION = 52
+_LARGEST = sys.float_info.max
+
+
+class Rule(Protocol):
+    """A rule that maps finite scores to bins."""
+
+    @property
+    def first(self) -> int:
+        """Number of the lowest bin."""
+
+    @property
+    def last(self) -> int:
+        """Number of the highest bin."""
+
+    @property
+    def domain(self) -> tuple[float, float]:
+        """Lowest and highest score that the rule accepts."""
+
+    def numbers(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the number of the bin of each score; all scores are in the domain."""
+
+    def ranges(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the lowest and the highest float64 of each bin, of shape (2, n)."""
+
+
+@dataclass(frozen=True)
+class Probabilities:
+    """Octaves of the distance to the nearer of 0 and 1, each split into equal parts.
+
+    The bins of the lower half are, in order: 0 alone; all below the lowest octave; the parts of the
+    octaves. The upper half is their mirror image, except that it has the score 0.5.
+    """
+
+    octaves: int
+    parts: int
+
+    @property
+    def first(self) -> int:
+        """Number of the lowest bin."""
+        return 0
+
+    @property
+    def last(self) -> int:
+        """Number of the highest bin."""
+        return 2 * self._half - 1
+
+    @property
+    def domain(self) -> tuple[float, float]:
+        """Lowest and highest score that the rule accepts."""
+        return 0.0, 1.0
+
+    @property
+    def _half(self) -> int:
+        """Number of bins below 0.5."""
+        return self.octaves * self.parts + 2
+
+    @property
+    def _lowest_octave(self) -> float:
+        return float(2.0 ** -(self.octaves + 1))
+
+    def numbers(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the number of the bin of each score."""
+        is_lower = scores < 0.5
+        # The difference is exact from 0.5 on; adding 0.0 converts -0.0 to 0.0.
+        distances = np.where(is_lower, scores, 1.0 - scores) + 0.0
+        shift = _shift_of(self.parts)
+        numbers = distances.view(np.int64) >> shift
+        numbers -= _bits_of(self._lowest_octave) >> shift
+        numbers += 2
+        np.maximum(numbers, distances > 0, out=numbers)
+        np.minimum(
+            numbers, self._half - 1, out=numbers
+        )  # the distance of 0.5 is beyond the octaves
+        return np.where(is_lower, numbers, self.last - numbers)
+
+    def ranges(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the lowest and the highest float64 of each bin."""
+        is_lower = numbers < self._half
+        of_distance = np.where(is_lower, numbers, self.last - numbers)
+        shift = _shift_of(self.parts)
+        lows = (of_distance - 2 + (_bits_of(self._lowest_octave) >> shift)) << shift
+        ends = lows + (1 << shift)  # the next bin begins here
+        lows[of_distance < 2] = of_distance[of_distance < 2]  # the bits of 0.0 and of 5e-324
+        ends[of_distance == 0] = 1
+        ends[of_distance == 1] = _bits_of(self._lowest_octave)
+        low, end = lows.view(np.float64), ends.view(np.float64)
+        below = np.stack([low, np.nextafter(end, 0.0)])
+        # Distances are multiples of 2**-53 here, so these differences are exact; see `Bins`.
+        above = np.stack([np.nextafter(1.0 - end, 1.0), 1.0 - low])
+        above[0, end == 0.5] = 0.5
+        above[:, of_distance == 0] = 1.0
+        above[1, of_distance == 1] = np.nextafter(1.0, 0.0)
+        return np.where(is_lower, below, above)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Powers of two of the absolute value, each split into equal parts; the score 0 is a bin."""
+
+    parts: int
+
+    @property
+    def first(self) -> int:
+        """Number of the lowest bin."""
+        return -self.last
+
+    @property
+    def last(self) -> int:
+        """Number of the highest bin."""
+        return (_bits_of(_LARGEST) >> _shift_of(self.parts)) + 1
+
+    @property
+    def domain(self) -> tuple[float, float]:
+        """Lowest and highest score that the rule accepts."""
+        return -_LARGEST, _LARGEST
+
+    def numbers(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the number of the bin of each score."""
+        numbers = (np.abs(scores).view(np.int64) >> _shift_of(self.parts)) + 1
+        numbers[scores == 0] = 0
+        np.negative(numbers, out=numbers, where=scores < 0)
+        return numbers
+
+    def ranges(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the lowest and the highest float64 of each bin."""
+        size, shift = np.abs(numbers), _shift_of(self.parts)
+        nearest = np.maximum((size - 1) << shift, 1).view(np.float64)  # 5e-324 is next to 0
+        farthest = ((size << shift) - 1).view(np.float64)
+        positive = np.stack([nearest, farthest])
+        positive[:, size == 0] = 0.0
+        return np.where(numbers < 0, -positive[::-1], positive)
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Cut points: each edge is the lowest score of a bin."""
+
+    edges: tuple[float, ...]
+
+    @property
+    def first(self) -> int:
+        """Number of the lowest bin."""
+        return 0
+
+    @property
+    def last(self) -> int:
+        """Number of the highest bin."""
+        return len(self.edges)
+
+    @property
+    def domain(self) -> tuple[float, float]:
+        """Lowest and highest score that the rule accepts."""
+        return -_LARGEST, _LARGEST
+
+    @functools.cached_property
+    def _array(self) -> NDArray[np.float64]:
+        return np.array(self.edges, np.float64)
+
+    def numbers(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the number of the bin of each score."""
+        return np.searchsorted(self._array, scores, side="right").astype(np.int64, copy=False)
+
+    def ranges(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the lowest and the highest float64 of each bin."""
+        lows = np.concatenate([[-_LARGEST], self._array])
+        highs = np.concatenate([np.nextafter(self._array, -np.inf), [_LARGEST]])
+        # Adding 0.0 converts -0.0, the float below 5e-324, to 0.0.
+        return np.stack([lows[numbers], highs[numbers]]) + 0.0
+
+
+def _shift_of(parts: int) -> int:
+    """Return the number of lower bits of a float64 that do not matter to its part."""
+    return _FRACTION - (parts.bit_length() - 1)
+
+
+def _bits_of(number: float) -> int:
+    return int(np.float64(number).view(np.int64))

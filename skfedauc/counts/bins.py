@@ -1,0 +1,480 @@
+"""`Bins`: a rule that maps each score to a bin, so that a site need not disclose its scores."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skfedauc import _input, _words
+from skfedauc.counts.bin_rules import Edges, Probabilities, Rule, Scores
+
+# Largest number of parts of an octave, which limits the memory of the bins
+_MOST_PARTS = 1 << 16
+# Octaves and bits of a part, up to which each bin next to 1 has at least one float64
+_MOST_BITS = 51
+
+
+class Bins:
+    """Rule that maps each score to a numbered bin, exact in float64.
+
+    Score counts by bin disclose less than score counts by score: a site sends how many rows of each
+    class are in each bin, and not the scores. Counts with equal `Bins` are merged by addition.
+
+    Build `Bins` with `of_probabilities` (scores from 0 to 1), `of_scores` (scores of any range) or
+    `at` (cut points).
+
+    Bins are numbered in the order of the scores. Each bin has a lowest and a highest float64 score,
+    and belongs to one range without gaps: the float64 above the highest score of a bin is the
+    lowest score of the next bin.
+
+    `Bins` are immutable and hashable. They are equal if the same constructor made them from the
+    same arguments.
+
+    Attributes
+    ----------
+    n_bins : int or None
+        Number of bins; None for `of_scores`, which has about ``4094 * parts`` bins.
+
+    Notes
+    -----
+    Scores are compared as float64. Scores in float32 are converted to float64 without rounding,
+    so a float32 score is in the bin of its exact value: ``np.float32(0.1)`` is larger than 0.1.
+
+    Examples
+    --------
+    >>> from skfedauc import Bins
+    >>> bins = Bins.of_probabilities(octaves=3, parts=2)
+    >>> bins.n_bins
+    16
+    >>> numbers = bins.numbers_of([0.0, 0.01, 0.3, 0.7, 1.0])
+    >>> numbers.tolist()
+    [0, 1, 6, 9, 15]
+    >>> bins.ranges_of(numbers).round(4)
+    array([[0.    , 0.    , 0.25  , 0.625 , 1.    ],
+           [0.    , 0.0625, 0.375 , 0.75  , 1.    ]])
+    """
+
+    __slots__ = ("_rule",)
+
+    _rule: Rule
+
+    def __init__(self) -> None:
+        raise TypeError(
+            "Bins has no public constructor: use Bins.of_probabilities(), Bins.of_scores() or "
+            "Bins.at(edges)."
+        )
+
+    @classmethod
+    def _of(cls, rule: Rule) -> Bins:
+        bins = object.__new__(cls)
+        object.__setattr__(bins, "_rule", rule)
+        return bins
+
+    # Building ----------------------------------------------------------------------
+
+    @classmethod
+    def of_probabilities(cls, octaves: int = 20, parts: int = 64) -> Bins:
+        """Return bins for scores from 0 to 1 that are narrower near 0 and near 1.
+
+        Each score has the distance ``q = min(p, 1 - p)`` to the nearer of 0 and 1. The range of
+        distances from ``2**-(octaves + 1)`` to 1/2 is split into octaves, in each of which the
+        largest distance is twice the smallest one, and each octave into equal parts. The scores
+        exactly 0 and exactly 1 have bins of their own. So do the distances between 0 and
+        ``2**-(octaves + 1)``, on both sides.
+
+        Parameters
+        ----------
+        octaves : int, default=20
+            Number of octaves, 1 or more. The default reaches down to the distance 4.8e-7.
+        parts : int, default=64
+            Number of parts of each octave, a power of two up to 65,536. The width of a bin is at
+            most ``1 / parts`` of its distance. ``octaves + log2(parts)`` may be at most 51, since
+            float64 has no finer scores near 1.
+
+        Returns
+        -------
+        Bins
+            ``2 * (octaves * parts + 1) + 2`` bins, by default 2,564. They are symmetric: a score
+            p above 0.5 and the score 1 - p are in bins of equal distance from the first and the
+            last bin. The score 0.5 is in the upper half.
+
+        Raises
+        ------
+        ValueError
+            If an argument is not as described.
+
+        Examples
+        --------
+        >>> from skfedauc import Bins
+        >>> Bins.of_probabilities().n_bins
+        2564
+        """
+        octaves = _input.check_whole_number(octaves, "octaves")
+        parts = _check_parts(parts)
+        if octaves + parts.bit_length() - 1 > _MOST_BITS:
+            raise ValueError(
+                f"octaves + log2(parts) must be at most {_MOST_BITS}, since float64 has no finer "
+                f"scores near 1; got octaves={_words.shortened(octaves)} and parts={parts}."
+            )
+        return cls._of(Probabilities(octaves, parts))
+
+    @classmethod
+    def of_scores(cls, parts: int = 64) -> Bins:
+        """Return bins for scores of any range: a fixed number of bins for each power of two.
+
+        Scores are split by their sign and by the powers of two of their absolute value, and the
+        range between two powers of two into equal parts. The score 0 has a bin of its own.
+
+        Parameters
+        ----------
+        parts : int, default=64
+            Number of parts between two powers of two, a power of two up to 65,536. The width of
+            a bin is at most ``1 / parts`` of its scores, except below 2.3e-308.
+
+        Returns
+        -------
+        Bins
+            Bins with ``n_bins=None``. The number of the bin of ``-score`` is the negative number of
+            the bin of ``score``; 0 is the number of the bin of the score 0.
+
+        Raises
+        ------
+        ValueError
+            If `parts` is not as described.
+
+        Examples
+        --------
+        >>> from skfedauc import Bins
+        >>> bins = Bins.of_scores(parts=4)
+        >>> bins.ranges_of(bins.numbers_of([-3.2, 0.0, 1.6])).round(2)
+        array([[-3.5 ,  0.  ,  1.5 ],
+               [-3.  ,  0.  ,  1.75]])
+        """
+        return cls._of(Scores(_check_parts(parts)))
+
+    @classmethod
+    def at(cls, edges: ArrayLike) -> Bins:
+        """Return bins between cut points.
+
+        Parameters
+        ----------
+        edges : array-like of shape (n_edges,)
+            Finite cut points in increasing order, at least one. Each is the lowest score of a bin.
+            The scores below the first edge are a bin too.
+
+        Returns
+        -------
+        Bins
+            ``n_edges + 1`` bins for scores of any range.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `edges` is not as described.
+
+        Examples
+        --------
+        >>> from skfedauc import Bins
+        >>> Bins.at([0.1, 0.5]).numbers_of([0.05, 0.1, 0.3, 0.5, 7.0]).tolist()
+        [0, 1, 1, 2, 2]
+        """
+        checked = _input.check_scores(edges, "edges") + 0.0
+        if not checked.size:
+            raise ValueError("edges must hold at least one cut point; got none.")
+        if checked[0] == -sys.float_info.max:
+            raise ValueError(
+                f"edges must be larger than {-sys.float_info.max}, the lowest float64: no score is "
+                "below it."
+            )
+        unordered = np.flatnonzero(np.diff(checked) <= 0)
+        if unordered.size:
+            pair = checked[unordered[0] : unordered[0] + 2].tolist()
+            raise ValueError(
+                f"edges must be in increasing order without repetitions; got {pair[0]} before "
+                f"{pair[1]}. Pass np.unique(edges)."
+            )
+        return cls._of(Edges(tuple(checked.tolist())))
+
+    @classmethod
+    def from_dict(cls, state: Mapping[str, Any]) -> Bins:
+        """Return the bins that `to_dict` describes.
+
+        Parameters
+        ----------
+        state : mapping
+            A mapping with the keys of `to_dict`, such as one that was read from JSON.
+
+        Returns
+        -------
+        Bins
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `to_dict` returns no such mapping.
+
+        Examples
+        --------
+        >>> from skfedauc import Bins
+        >>> Bins.from_dict({"rule": "at", "edges": [0.1, 0.5]})
+        Bins.at([0.1, 0.5])
+        """
+        if not isinstance(state, Mapping):
+            raise TypeError(
+                f"state must be a mapping that Bins.to_dict returned; got "
+                f"{_words.described(state)}."
+            )
+        rule = state.get("rule")
+        known = _ARGUMENTS.get(rule) if isinstance(rule, str) else None
+        if known is None or set(state) != {"rule", *known}:
+            raise ValueError(
+                "state must have a rule of 'of_probabilities', 'of_scores' or 'at' and the "
+                f"arguments of this constructor; got {_words.shortened(dict(state))}."
+            )
+        arguments = {name: state[name] for name in known}
+        edges = arguments.get("edges", [])
+        # Other types have surprising conversions, such as True to 1.0 and nested lists to columns.
+        if not isinstance(edges, list) or any(type(edge) not in (int, float) for edge in edges):
+            raise TypeError(
+                f"edges of a state must be a list of numbers; got {_words.shortened(edges)}."
+            )
+        return getattr(cls, rule)(**arguments)  # type: ignore[arg-type, no-any-return]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the constructor and its arguments, for JSON.
+
+        Returns
+        -------
+        dict
+            ``"rule"``, the name of the constructor, and its arguments by name: integers, and the
+            edges as a list of floats. Bins of `of_quantiles` have the rule ``"at"``.
+
+        Examples
+        --------
+        >>> from skfedauc import Bins
+        >>> Bins.of_scores(parts=16).to_dict()
+        {'rule': 'of_scores', 'parts': 16}
+        """
+        match self._rule:
+            case Probabilities(octaves, parts):
+                return {"rule": "of_probabilities", "octaves": octaves, "parts": parts}
+            case Scores(parts):
+                return {"rule": "of_scores", "parts": parts}
+            case Edges(edges):
+                return {"rule": "at", "edges": list(edges)}
+        raise AssertionError(self._rule)
+
+    # Bins --------------------------------------------------------------------------
+
+    @property
+    def n_bins(self) -> int | None:
+        """Number of bins; None for `of_scores`."""
+        if isinstance(self._rule, Scores):
+            return None
+        return self._rule.last - self._rule.first + 1
+
+    def numbers_of(self, scores: ArrayLike, name: str = "scores") -> NDArray[np.int64]:
+        """Return the number of the bin of each score.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_scores,)
+            Finite scores; from 0 to 1 for `of_probabilities`.
+        name : str, default="scores"
+            Name of the argument in messages.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_scores,)
+            Numbers that do not decrease with the score: from 0 to ``n_bins - 1``, or of both signs
+            for `of_scores`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `scores` is not as described.
+
+        Examples
+        --------
+        >>> from skfedauc import Bins
+        >>> Bins.of_probabilities(octaves=3, parts=2).numbers_of([0.0, 0.49, 0.5, 1.0])
+        array([ 0,  7,  8, 15])
+        """
+        checked = np.asarray(_input.check_scores(scores, name), np.float64)
+        low, high = self._rule.domain
+        outside = (checked < low) | (checked > high)
+        if outside.any():
+            raise ValueError(
+                f"{name} must be from 0 to 1 for Bins.of_probabilities; got "
+                f"{int(outside.sum())} of {checked.size} outside, such as "
+                f"{checked[int(outside.argmax())]}. Bins.of_scores() has bins for all scores."
+            )
+        return self._rule.numbers(np.ascontiguousarray(checked))
+
+    def ranges_of(self, numbers: ArrayLike) -> NDArray[np.float64]:
+        """Return the lowest and the highest score of each bin.
+
+        Parameters
+        ----------
+        numbers : array-like of int, shape (n_numbers,)
+            Numbers of bins, as `numbers_of` returns.
+
+        Returns
+        -------
+        ndarray of shape (2, n_numbers)
+            The lowest and the highest float64 score of each bin. Both belong to the bin. A bin
+            without a lower or upper limit ends at the lowest or highest float64.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `numbers` does not hold numbers of bins.
+
+        Examples
+        --------
+        >>> from skfedauc import Bins
+        >>> Bins.at([0.25, 0.5]).ranges_of([1]).tolist()
+        [[0.25], [0.49999999999999994]]
+        """
+        return self._rule.ranges(self._check_numbers(numbers))
+
+    def scores_of(self, numbers: ArrayLike) -> NDArray[np.float64]:
+        """Return the score that represents each bin.
+
+        Parameters
+        ----------
+        numbers : array-like of int, shape (n_numbers,)
+            Numbers of bins, as `numbers_of` returns.
+
+        Returns
+        -------
+        ndarray of shape (n_numbers,)
+            The middle of the lowest and the highest score of each bin, which belongs to the bin
+            and increases with the number. A bin of `at` without a lower or upper limit is
+            represented by its score next to the edge.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `numbers` does not hold numbers of bins.
+
+        Examples
+        --------
+        >>> from skfedauc import Bins
+        >>> Bins.of_probabilities(octaves=3, parts=2).scores_of([0, 4, 15]).round(4)
+        array([0.    , 0.1562, 1.    ])
+        """
+        checked = self._check_numbers(numbers)
+        low, high = self._rule.ranges(checked)
+        # The bins of `of_scores` are narrow, so that no difference overflows.
+        if isinstance(self._rule, Edges):
+            low = np.where(checked == 0, high, low)
+            high = np.where(checked == self._rule.last, low, high)
+        with np.errstate(over="ignore"):
+            half = (high - low) / 2
+        # The difference of two edges may be larger than the largest float.
+        middle: NDArray[np.float64] = np.where(np.isfinite(half), low + half, low / 2 + high / 2)
+        return middle
+
+    def refines(self, other: Bins) -> bool:
+        """Return whether each bin is within a single bin of `other`.
+
+        Counts by these bins then give the counts by the bins of `other`.
+
+        Parameters
+        ----------
+        other : Bins
+
+        Returns
+        -------
+        bool
+            False if these bins have scores that `other` does not accept.
+
+        Raises
+        ------
+        TypeError
+            If `other` is not `Bins`.
+
+        Examples
+        --------
+        >>> from skfedauc import Bins
+        >>> fine, coarse = Bins.of_probabilities(parts=64), Bins.of_probabilities(parts=16)
+        >>> fine.refines(coarse), coarse.refines(fine)
+        (True, False)
+        """
+        if not isinstance(other, Bins):
+            raise TypeError(f"other must be Bins; got {_words.described(other)}.")
+        mine, yours = self._rule, other._rule
+        if mine.domain[0] < yours.domain[0] or mine.domain[1] > yours.domain[1]:
+            return False
+        if isinstance(mine, Scores):
+            if isinstance(yours, Scores):
+                return mine.parts >= yours.parts  # both are powers of two
+            # There are too many bins to go through: each edge must be the lowest score of a bin.
+            edges = yours.ranges(np.arange(yours.first + 1, yours.last + 1))[0]
+            return np.array_equal(mine.ranges(mine.numbers(edges))[0], edges)
+        low, high = mine.ranges(np.arange(mine.first, mine.last + 1))
+        return np.array_equal(yours.numbers(low), yours.numbers(high))
+
+    def _check_numbers(self, numbers: ArrayLike) -> NDArray[np.int64]:
+        array = np.asarray(numbers)
+        if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+            raise TypeError(
+                f"numbers must be a column of whole numbers; got {_words.described(numbers)}."
+            )
+        first, last = self._rule.first, self._rule.last
+        if array.size and (array.min() < first or array.max() > last):
+            outside = array[(array < first) | (array > last)]
+            raise ValueError(
+                f"numbers must be from {first} to {last}, the first and the last bin; got "
+                f"{outside[0]}."
+            )
+        return array.astype(np.int64)
+
+    # Objects -----------------------------------------------------------------------
+
+    def __eq__(self, other: object) -> bool:
+        return self._rule == other._rule if isinstance(other, Bins) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((Bins, self._rule))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"Bins is immutable; {name} cannot be set.")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"Bins is immutable; {name} cannot be deleted.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Bins.from_dict, (self.to_dict(),)
+
+    def __repr__(self) -> str:
+        match self._rule:
+            case Probabilities(octaves, parts):
+                return f"Bins.of_probabilities(octaves={octaves}, parts={parts})"
+            case Scores(parts):
+                return f"Bins.of_scores(parts={parts})"
+            case Edges(edges) if len(edges) > 8:
+                return f"Bins.at([{edges[0]}, {edges[1]}, ..., {edges[-1]}])  # {len(edges)} edges"
+            case Edges(edges):
+                return f"Bins.at({list(edges)})"
+        raise AssertionError(self._rule)
+
+
+# Arguments of each constructor that a state may name
+_ARGUMENTS = {"of_probabilities": ("octaves", "parts"), "of_scores": ("parts",), "at": ("edges",)}
+
+
+def _check_parts(parts: Any) -> int:
+    """Return the number of parts after checking that it is a power of two."""
+    parts = _input.check_whole_number(parts, "parts")
+    if parts > _MOST_PARTS or parts & (parts - 1):
+        raise ValueError(
+            f"parts must be a power of two up to {_MOST_PARTS:,}, such as 64; got "
+            f"{_words.shortened(parts)}."
+        )
+    return int(parts)

@@ -1,0 +1,310 @@
+"""Bins of scores: every rule is checked at the floats around each of its edges."""
+
+import copy
+import json
+import math
+import pickle
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from skfedauc import Bins
+
+LARGEST, SMALLEST = sys.float_info.max, 5e-324
+PROBABILITIES = [(1, 1), (3, 2), (20, 64), (51, 1), (35, 1 << 16), (39, 1 << 12)]
+RULES = {
+    "probabilities": Bins.of_probabilities(octaves=4, parts=4),
+    "finest next to 1": Bins.of_probabilities(octaves=50, parts=2),
+    "scores": Bins.of_scores(parts=1),
+    "one edge at 0": Bins.at([0.0]),
+    "edges": Bins.at([-LARGEST / 2, -1.0, -SMALLEST, 0.0, SMALLEST, 1e-300, 0.1, 1.0, LARGEST]),
+}
+
+
+def all_numbers(bins):
+    """Return the numbers of all bins of a rule."""
+    last = int(bins.numbers_of([1.0 if "prob" in repr(bins) else LARGEST])[0])
+    return np.arange(0 if bins.n_bins else -last, last + 1)
+
+
+def number_of_probability(score, octaves, parts):
+    """Return the number of the bin, from the definition in rational numbers."""
+    distance = min(Fraction(score), 1 - Fraction(score))
+    n_half = octaves * parts + 2
+    if distance == 0:
+        number = 0
+    elif distance == Fraction(1, 2):
+        number = n_half - 1
+    else:
+        octave = 0  # counted from the lowest octave
+        while octave < octaves and distance >= Fraction(1, 2 ** (octaves - octave)):
+            octave += 1
+        low = Fraction(1, 2 ** (octaves + 1 - octave))
+        number = 2 + octave * parts + math.floor((distance / low - 1) * parts)
+        number = 1 if distance < Fraction(1, 2 ** (octaves + 1)) else number
+    return number if score < 0.5 else 2 * n_half - 1 - number
+
+
+def floats_around(numbers, low=-LARGEST, high=LARGEST):
+    """Return the floats with 0 to 2 floats between them and each number."""
+    found = np.unique(numbers)
+    for _ in range(2):
+        found = np.unique([found, np.nextafter(found, low), np.nextafter(found, high)])
+    return found
+
+
+@pytest.mark.parametrize("bins", RULES.values(), ids=RULES)
+def test_ranges_are_closed_attained_and_adjacent(bins):
+    numbers = all_numbers(bins)
+    lows, highs = bins.ranges_of(numbers)
+    assert (lows <= highs).all()
+    np.testing.assert_array_equal(bins.numbers_of(lows), numbers)
+    np.testing.assert_array_equal(bins.numbers_of(highs), numbers)
+    np.testing.assert_array_equal(np.nextafter(highs[:-1], np.inf), lows[1:])
+    ends = (0.0, 1.0) if "prob" in repr(bins) else (-LARGEST, LARGEST)
+    assert (lows[0], highs[-1]) == ends
+    assert not np.signbit(lows[lows == 0]).any()
+    assert not np.signbit(highs[highs == 0]).any()
+
+
+@pytest.mark.parametrize("bins", RULES.values(), ids=RULES)
+def test_numbers_do_not_decrease_and_ranges_hold_the_score(bins):
+    lows, highs = bins.ranges_of(all_numbers(bins))
+    scores = floats_around([lows, highs, *np.random.default_rng(0).random((20, lows.size))])
+    scores = scores[(scores >= lows[0]) & (scores <= highs[-1])]
+    numbers = bins.numbers_of(scores)
+    assert numbers.dtype == np.int64
+    assert (np.diff(numbers) >= 0).all()
+    low, high = bins.ranges_of(numbers)
+    assert ((low <= scores) & (scores <= high)).all()
+
+
+@pytest.mark.parametrize("bins", RULES.values(), ids=RULES)
+def test_representatives_are_in_their_bins_and_increase(bins):
+    numbers = all_numbers(bins)
+    scores = bins.scores_of(numbers)
+    low, high = bins.ranges_of(numbers)
+    np.testing.assert_array_equal(bins.numbers_of(scores), numbers)
+    assert (np.diff(scores) > 0).all()
+    inner = slice(1, -1) if "at" in repr(bins) else slice(None)
+    np.testing.assert_allclose(
+        scores[inner], (low / 2 + high / 2)[inner], rtol=1e-12, atol=SMALLEST
+    )
+
+
+@pytest.mark.parametrize(("octaves", "parts"), PROBABILITIES)
+def test_probabilities_follow_the_definition(octaves, parts):
+    bins = Bins.of_probabilities(octaves, parts)
+    assert bins.n_bins == 2 * (octaves * parts + 1) + 2
+    rng = np.random.default_rng(octaves)
+    ends = bins.ranges_of(rng.choice(bins.n_bins, 40))
+    scores = floats_around(
+        [*ends.flat, 0.0, SMALLEST, 2.0**-53, 2.0**-21, 0.5, 1.0, *rng.random(40)]
+    )
+    scores = scores[(scores >= 0) & (scores <= 1)]
+    expected = [number_of_probability(score, octaves, parts) for score in scores.tolist()]
+    assert bins.numbers_of(scores).tolist() == expected
+
+
+@pytest.mark.parametrize(("octaves", "parts"), PROBABILITIES)
+def test_probabilities_are_symmetric(octaves, parts):
+    bins = Bins.of_probabilities(octaves, parts)
+    upper = 1.0 - np.arange(1, 5000) * 2.0**-53  # the highest scores below 1
+    upper = np.concatenate([upper, 1.0 - np.random.default_rng(1).random(5000) / 2, [1.0]])
+    upper = upper[upper > 0.5]
+    mirrored = bins.numbers_of(1.0 - upper)
+    np.testing.assert_array_equal(bins.numbers_of(upper), bins.n_bins - 1 - mirrored)
+
+
+def test_0_and_1_are_points_and_one_half_is_an_edge():
+    bins = Bins.of_probabilities()
+    numbers = bins.numbers_of([-0.0, 0.0, SMALLEST, np.nextafter(0.5, 0), 0.5, 1 - 2.0**-53, 1.0])
+    assert numbers.tolist() == [0, 0, 1, 1281, 1282, 2562, 2563]
+    low, high = bins.ranges_of([0, 1, 2562, 2563])
+    assert low.tolist() == [0.0, SMALLEST, np.nextafter(1 - 2.0**-21, 1), 1.0]
+    assert high.tolist() == [0.0, np.nextafter(2.0**-21, 0), 1 - 2.0**-53, 1.0]
+
+
+@pytest.mark.parametrize("parts", [1, 64, 1 << 16])
+def test_scores_follow_the_definition(parts):
+    bins = Bins.of_scores(parts)
+    assert bins.n_bins is None
+    rng = np.random.default_rng(parts)
+    scores = np.concatenate([rng.normal(size=300), 10.0 ** rng.uniform(-307, 308, 300)])
+    scores = floats_around([*scores, *-scores, 1.0, 2.0, -1.0, LARGEST, SMALLEST, 2.0**-1022])
+    numbers = bins.numbers_of(scores)
+    np.testing.assert_array_equal(bins.numbers_of(-scores), -numbers)
+    for score, number in zip(scores.tolist(), numbers.tolist(), strict=True):
+        fraction, exponent = math.frexp(abs(score))
+        exponent = max(exponent, -1021)  # numbers below 2**-1022 are in parts of equal width
+        place = Fraction(abs(score)) / Fraction(2) ** (exponent - 1)
+        if place < 1:
+            expected = 1 + math.floor(place * parts)
+        else:
+            expected = 1 + (exponent + 1022) * parts + math.floor((place - 1) * parts)
+        assert abs(number) == (expected if fraction else 0)
+        assert np.sign(number) == np.sign(score)
+    low, high = bins.ranges_of(numbers)
+    assert ((low <= scores) & (scores <= high)).all()
+    np.testing.assert_array_equal(bins.numbers_of(low), numbers)
+    np.testing.assert_array_equal(bins.numbers_of(high), numbers)
+    below_top = numbers < numbers.max()
+    above = bins.numbers_of(np.nextafter(high[below_top], np.inf))
+    np.testing.assert_array_equal(above, numbers[below_top] + 1)
+    representative = bins.scores_of(numbers)
+    assert ((low <= representative) & (representative <= high)).all()
+
+
+def test_scores_in_float32_are_converted_exactly():
+    bins = Bins.at([0.1])
+    assert bins.numbers_of(np.array([0.1], np.float32)).tolist() == [1]
+    assert bins.numbers_of(np.nextafter(np.array([0.1], np.float32), np.float32(0))).tolist() == [0]
+
+
+def test_empty_columns_have_no_bins():
+    for bins in RULES.values():
+        assert bins.numbers_of([]).shape == (0,)
+        assert bins.ranges_of([]).shape == (2, 0)
+        assert bins.scores_of(np.zeros(0, np.int32)).shape == (0,)
+
+
+REFINED = [
+    (Bins.of_probabilities(20, 64), Bins.of_probabilities(20, 16), True),
+    (Bins.of_probabilities(20, 64), Bins.of_probabilities(10, 64), True),
+    (Bins.of_probabilities(10, 64), Bins.of_probabilities(20, 64), False),
+    (Bins.of_probabilities(20, 16), Bins.of_probabilities(20, 64), False),
+    (Bins.of_probabilities(), Bins.at([0.5]), True),
+    (Bins.of_probabilities(), Bins.at([-3.0, 0.25, 0.5, 7.0]), True),
+    (Bins.of_probabilities(), Bins.at([0.3]), False),
+    (Bins.of_probabilities(), Bins.at([0.75]), False),  # the bins above 0.5 end at 0.75
+    (Bins.of_probabilities(), Bins.at([np.nextafter(0.75, 1)]), True),
+    (Bins.of_probabilities(1, 1), Bins.of_scores(1), False),
+    (Bins.of_scores(64), Bins.of_scores(16), True),
+    (Bins.of_scores(16), Bins.of_scores(64), False),
+    (Bins.of_scores(64), Bins.at([-np.nextafter(2.0, 0), SMALLEST, 1.5]), True),
+    (Bins.of_scores(64), Bins.at([-2.0]), False),
+    (Bins.of_scores(64), Bins.at([1.51]), False),
+    (Bins.of_scores(64), Bins.of_probabilities(), False),
+    (Bins.at([0.1, 0.2, 0.5]), Bins.at([0.2]), True),
+    (Bins.at([0.2]), Bins.at([0.1, 0.2, 0.5]), False),
+    (Bins.at([0.0, 0.5]), Bins.of_probabilities(), False),
+    (Bins.at([0.0]), Bins.of_scores(), False),
+]
+
+
+@pytest.mark.parametrize(("fine", "coarse", "expected"), REFINED, ids=repr)
+def test_refines(fine, coarse, expected):
+    assert fine.refines(coarse) is expected
+    assert fine.refines(fine)
+
+
+@pytest.mark.parametrize("bins", [*RULES.values(), Bins.at(np.arange(20) / 7)], ids=repr)
+def test_copies_and_states_are_equal(bins):
+    stored = json.loads(json.dumps(bins.to_dict()))
+    for other in (Bins.from_dict(stored), pickle.loads(pickle.dumps(bins)), copy.deepcopy(bins)):
+        assert other == bins
+        assert hash(other) == hash(bins)
+        assert other.to_dict() == bins.to_dict()
+    assert all(bins != other for other in RULES.values() if other is not bins)
+    assert bins != bins.to_dict()
+    if len(repr(bins)) < 200 and "..." not in repr(bins):
+        assert eval(repr(bins), {"Bins": Bins}) == bins
+
+
+def test_repr_of_many_edges_is_short():
+    assert repr(Bins.at(np.arange(2000.0))) == "Bins.at([0.0, 1.0, ..., 1999.0])  # 2000 edges"
+
+
+def test_bins_are_immutable():
+    bins = Bins.of_scores()
+    with pytest.raises(AttributeError, match="immutable"):
+        bins._rule = None
+    with pytest.raises(AttributeError, match="immutable"):
+        del bins._rule
+    with pytest.raises(TypeError, match="no public constructor"):
+        Bins()
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        None,
+        [],
+        "of_scores",
+        {},
+        {"rule": "of_scores"},
+        {"rule": "of_scores", "parts": 64, "octaves": 2},
+        {"rule": "of_scores", "parts": 63},
+        {"rule": "of_scores", "parts": True},
+        {"rule": "of_scores", "parts": 64.0},
+        {"rule": "of_scores", "parts": 1 << 40},
+        {"rule": "of_scores", "parts": -1},
+        {"rule": "of_probabilities", "octaves": 10**30, "parts": 64},
+        {"rule": "of_probabilities", "octaves": 46, "parts": 64},
+        {"rule": "of_probabilities", "octaves": "20", "parts": 64},
+        {"rule": "from_dict", "state": {}},
+        {"rule": "__init__"},
+        {"rule": ["at"], "edges": [1.0]},
+        {"rule": "at", "edges": []},
+        {"rule": "at", "edges": 0.5},
+        {"rule": "at", "edges": "0.5"},
+        {"rule": "at", "edges": ["0.5"]},
+        {"rule": "at", "edges": [True]},
+        {"rule": "at", "edges": [[0.5]]},
+        {"rule": "at", "edges": [None]},
+        {"rule": "at", "edges": [math.nan]},
+        {"rule": "at", "edges": [0.5, math.inf]},
+        {"rule": "at", "edges": [0.5, 0.5]},
+        {"rule": "at", "edges": [0.0, -0.0]},
+        {"rule": "at", "edges": [0.5, 0.25]},
+        {"rule": "at", "edges": [10**400]},
+        {"rule": "at", "edges": [2**53, 2**53 + 1]},
+        {"rule": "at", "edges": [-LARGEST]},
+    ],
+    ids=str,
+)
+def test_hostile_states_are_refused(state):
+    with pytest.raises((ValueError, TypeError), match=r"state|edges|parts|octaves"):
+        Bins.from_dict(state)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Bins.of_probabilities(parts=48), "parts must be a power of two up to 65,536"),
+        (lambda: Bins.of_probabilities(octaves=0), "octaves must be a whole number"),
+        (lambda: Bins.of_probabilities(40, 1 << 12), "must be at most 51"),
+        (lambda: Bins.of_scores(parts=0), "parts must be a whole number"),
+        (lambda: Bins.at([]), "at least one cut point"),
+        (lambda: Bins.at([0.2, 0.1]), r"got 0.2 before 0.1. Pass np.unique\(edges\)"),
+        (
+            lambda: Bins.of_probabilities().numbers_of([0.1, 1.5, -2]),
+            r"2 of 3 outside, such as 1.5.*Bi",
+        ),
+        (
+            lambda: Bins.of_probabilities().numbers_of([7.0], "y_score"),
+            "^y_score must be from 0 to 1",
+        ),
+        (lambda: Bins.of_scores().numbers_of([math.nan]), "scores must be finite; got 1 NaN"),
+        (lambda: Bins.of_scores().numbers_of([math.inf]), "scores must be finite"),
+        (lambda: Bins.of_scores().numbers_of(["high"]), "scores must hold numbers"),
+        (
+            lambda: Bins.of_probabilities(1, 1).ranges_of([0, 6]),
+            "numbers must be from 0 to 5.*got 6",
+        ),
+        (
+            lambda: Bins.of_probabilities(1, 1).scores_of([-1]),
+            "numbers must be from 0 to 5.*got -1",
+        ),
+        (lambda: Bins.of_scores(1).ranges_of([np.uint64(1 << 63)]), "numbers must be from -2047"),
+        (lambda: Bins.at([1]).ranges_of([0.0]), "whole numbers"),
+        (lambda: Bins.at([1]).ranges_of([True]), "whole numbers"),
+        (lambda: Bins.at([1]).ranges_of(0), "whole numbers"),
+        (lambda: Bins.at([1]).refines("bins"), "other must be Bins; got str 'bins'"),
+    ],
+)
+def test_messages(call, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        call()
