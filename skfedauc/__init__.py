@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from skfedauc._versions import show_versions
     from skfedauc.audit import FairnessAudit
-    from skfedauc.counts import Bins, ScoreCounts
+    from skfedauc.counts import Bins, DisclosureError, ScoreCounts
     from skfedauc.inference.critical_difference import (
         auc_critical_difference,
         auc_difference_pvalue,
@@ -36,6 +36,7 @@ __version__: str
 
 __all__ = [
     "Bins",
+    "DisclosureError",
     "FairnessAudit",
     "GroupAUC",
     "MitigatedClassifier",
@@ -58,6 +59,7 @@ __all__ = [
 
 _MODULES = {
     "Bins": "counts",
+    "DisclosureError": "counts",
     "FairnessAudit": "audit",
     "GroupAUC": "report",
     "MitigatedClassifier": "mitigation",

@@ -2,7 +2,18 @@
 
 from skfedauc._kernel import Cells, Concordance
 from skfedauc.counts.bins import Bins
+from skfedauc.counts.disclosure import Disclosure, DisclosureError
 from skfedauc.counts.origin import Origin, Source, left_out
 from skfedauc.counts.score_counts import ScoreCounts
 
-__all__ = ["Bins", "Cells", "Concordance", "Origin", "ScoreCounts", "Source", "left_out"]
+__all__ = [
+    "Bins",
+    "Cells",
+    "Concordance",
+    "Disclosure",
+    "DisclosureError",
+    "Origin",
+    "ScoreCounts",
+    "Source",
+    "left_out",
+]

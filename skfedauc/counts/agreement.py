@@ -182,5 +182,5 @@ def _content_of(counts: State) -> tuple[int, ...]:
     """Return numbers that equal counts share, and different counts practically never."""
     cells = counts.cells
     totals = (int(n.sum(dtype=np.uint64)) for n in (cells.negatives, cells.positives))
-    checksum = checksum_of(cells, counts.labels, Origin())
+    checksum = checksum_of(cells, counts.labels, Origin(), counts.ranges)
     return cells.starts.size, cells.scores.size, *totals, checksum

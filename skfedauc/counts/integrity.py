@@ -13,14 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 from skfedauc import _input
 from skfedauc._kernel import Cells
 from skfedauc.counts.origin import Source, in_order
+from skfedauc.counts.ranges import Ranges, wrong_ranges
 
 # Largest number of rows of a class, so that products and sums of counts fit in 64-bit integers
 _MOST_ROWS = 1 << 40
 
 
-def checksum_of(cells: Cells, labels: NDArray[Any] | None, origin: Any) -> int:
+def checksum_of(
+    cells: Cells, labels: NDArray[Any] | None, origin: Any, ranges: Ranges | None = None
+) -> int:
     """Return the CRC-32 checksum of the arrays, the labels and the metadata."""
-    arrays = [array for array in cells if array is not None]
+    arrays = [array for array in (*cells, ranges) if array is not None]
     if labels is not None and labels.dtype.kind != "O":
         arrays.append(labels)
     checksum = 0
@@ -32,6 +35,8 @@ def checksum_of(cells: Cells, labels: NDArray[Any] | None, origin: Any) -> int:
     known = [origin.n_missing, list(origin.group_names), *map(_as_list, origin.classes)]
     if origin.sources:  # pickles of counts that were never saved keep the checksum that they had
         known += [[*map(list, origin.sources)], origin.is_complete]
+    if origin.bins is not None:
+        known += [origin.bins.to_dict()]
     return zlib.crc32(repr(known).encode(), checksum)
 
 
@@ -60,6 +65,7 @@ def check_state(
     labels: NDArray[Any] | None,
     origin: Any,
     checksum: int | None = None,
+    ranges: Ranges | None = None,
     name: str = "the pickled ScoreCounts",
 ) -> None:
     """Refuse score counts that no rows can have, or whose checksum differs.
@@ -71,6 +77,8 @@ def check_state(
     origin : Origin
     checksum : int, default=None
         Checksum that the score counts had; None if it is not to be compared.
+    ranges : ndarray or None, default=None
+        Ranges of the cells of binned score counts.
     name : str, default="the pickled ScoreCounts"
         What the score counts were read from, for the message.
 
@@ -79,8 +87,14 @@ def check_state(
     ValueError
         If the counts are damaged; the message names the reason.
     """
-    wrong = _wrong_cells(cells) or _wrong_labels(cells, labels) or _wrong_origin(origin)
-    if wrong is None and checksum is not None and checksum != checksum_of(cells, labels, origin):
+    wrong = (
+        _wrong_cells(cells)
+        or _wrong_labels(cells, labels)
+        or _wrong_origin(origin)
+        or wrong_ranges(cells.scores, ranges, origin.bins)
+    )
+    found = None if wrong or checksum is None else checksum_of(cells, labels, origin, ranges)
+    if found != checksum and wrong is None:
         wrong = "its checksum is another one"
     if wrong is not None:
         raise ValueError(f"{name} is damaged: {wrong}. Make it again, or ask for another copy.")

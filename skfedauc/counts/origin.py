@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from skfedauc import _input, _words
+
+if TYPE_CHECKING:
+    from skfedauc.counts.bins import Bins
 
 
 class Source(NamedTuple):
@@ -41,6 +44,9 @@ class Origin(NamedTuple):
         identifier.
     is_complete : bool
         Whether `sources` include all rows. If not, saving the counts adds a source.
+    bins : Bins or None
+        Rule that maps scores to bins. None for exact counts, and for ranges of scores that are no
+        bins of one rule.
     """
 
     n_missing: int = 0
@@ -48,6 +54,7 @@ class Origin(NamedTuple):
     classes: _input.Classes = _input.Classes()
     sources: tuple[Source, ...] = ()
     is_complete: bool = False
+    bins: Bins | None = None
 
     @classmethod
     def merged(cls, origins: list[Origin]) -> Origin:
@@ -61,12 +68,14 @@ class Origin(NamedTuple):
         # Different names merge to no names, so that the result does not depend on the order of
         # merging.
         names = {origin.group_names for origin in origins}
+        bins = {origin.bins for origin in origins}
         return cls(
             sum(origin.n_missing for origin in origins),
             names.pop() if len(names) == 1 else (),
             _input.Classes.merged(origin.classes for origin in origins),
             in_order(source for origin in origins for source in origin.sources),
             all(origin.is_complete for origin in origins),
+            bins.pop() if len(bins) == 1 else None,
         )
 
     def saved(self, name: str | None) -> Origin:

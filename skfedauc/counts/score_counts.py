@@ -16,20 +16,22 @@ from skfedauc import _kernel as kernel
 from skfedauc._kernel import (
     Cells,
     Concordance,
-    add_cells,
     compact_counts,
     concordance,
     count_rows,
-    merge_cells,
 )
 from skfedauc._output_file import check_target, write_whole
+from skfedauc.counts.disclosure import Disclosure, DisclosureError, check_levels, reduced_cells
 from skfedauc.counts.integrity import check_n_rows, check_state, checksum_of
 from skfedauc.counts.moments import ClassRows, OwnMoments, own_moments, rows_by_class
 from skfedauc.counts.origin import Origin, Source, left_out
+from skfedauc.counts.ranges import Ranges, add_with_ranges, extremes_of, merge_with_ranges
 from skfedauc.counts.tables import read_columns, table_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from skfedauc.counts.bins import Bins
 
 # From this many rows on, warn if the compiled kernel is not available.
 _MANY_ROWS = 10_000_000
@@ -117,11 +119,12 @@ class ScoreCounts:
     0.7777777777777778
     """
 
-    __slots__ = ("__dict__", "_cells", "_labels", "_origin")
+    __slots__ = ("__dict__", "_cells", "_labels", "_origin", "_ranges")
 
     _cells: Cells
     _labels: NDArray[Any] | None
     _origin: Origin
+    _ranges: Ranges | None
 
     def __init__(self) -> None:
         raise TypeError(
@@ -132,15 +135,20 @@ class ScoreCounts:
 
     @classmethod
     def _of(
-        cls, cells: Cells, labels: NDArray[Any] | None, origin: Origin | None = None
+        cls,
+        cells: Cells,
+        labels: NDArray[Any] | None,
+        origin: Origin | None = None,
+        ranges: Ranges | None = None,
     ) -> ScoreCounts:
         counts = object.__new__(cls)
-        for array in (*cells, labels):
+        for array in (*cells, labels, ranges):
             if array is not None:
                 array.flags.writeable = False
         object.__setattr__(counts, "_cells", cells)
         object.__setattr__(counts, "_labels", labels)
         object.__setattr__(counts, "_origin", Origin() if origin is None else origin)
+        object.__setattr__(counts, "_ranges", ranges)
         return counts
 
     @classmethod
@@ -150,6 +158,7 @@ class ScoreCounts:
         labels: NDArray[Any] | None,
         origin: tuple[Any, ...] = (),
         checksum: int | None = None,
+        ranges: Ranges | None = None,
         name: str = "the pickled ScoreCounts",
     ) -> ScoreCounts:
         """Make score counts from arrays that were pickled or saved in a file.
@@ -160,9 +169,9 @@ class ScoreCounts:
             If no rows have these counts, or the checksum differs from the checksum in the pickle.
         """
         restored, known = Cells(*cells), Origin(*origin)
-        check_state(restored, labels, known, checksum, name)
+        check_state(restored, labels, known, checksum, ranges, name)
         known = known._replace(classes=_input.Classes(*known.classes))
-        return cls._of(restored, labels, known)
+        return cls._of(restored, labels, known, ranges)
 
     # Building ----------------------------------------------------------------------
 
@@ -177,6 +186,7 @@ class ScoreCounts:
         pos_label: Any = None,
         missing: _input.Missing = "raise",
         n_jobs: int | None = None,
+        disclosure: Disclosure = "exact",
     ) -> ScoreCounts:
         """Count the rows of a set of predictions.
 
@@ -210,6 +220,9 @@ class ScoreCounts:
             Number of threads. None means 1 unless in a `joblib.parallel_config` context; -1 means
             all processors. The result does not depend on `n_jobs`. Several threads are faster from
             a few hundred thousand rows on.
+        disclosure : "exact", "bins" or Bins, default="exact"
+            What the counts disclose of the scores; see `reduced`. "exact" counts the rows of each
+            distinct score, "bins" and `Bins` count the rows of each bin.
 
         Returns
         -------
@@ -234,7 +247,8 @@ class ScoreCounts:
         """
         missing = _input.check_missing(missing)
         rows = _input.check_rows(y_true, y_score, groups, sample_weight, pos_label, missing=missing)
-        return cls.of_rows(rows, n_jobs, _input.names_of(rows.labels, groups))
+        counts = cls.of_rows(rows, n_jobs, _input.names_of(rows.labels, groups))
+        return counts.reduced(disclosure)
 
     @classmethod
     def of_rows(
@@ -618,6 +632,7 @@ default=None
         codes: NDArray[np.intp] | None,
         labels: NDArray[Any] | None,
         origin: Origin | None = None,
+        ranges: Ranges | None = None,
     ) -> ScoreCounts:
         for name, counts in (
             ("negatives", cells.negatives),
@@ -625,7 +640,8 @@ default=None
         ):
             check_n_rows(counts, name)
         n_groups = 1 if labels is None else labels.size
-        return cls._of(add_cells(cells, codes, n_groups), labels, origin)
+        added, ranges = add_with_ranges(cells, ranges, codes, n_groups)
+        return cls._of(added, labels, origin, ranges)
 
     # Merging -----------------------------------------------------------------------
 
@@ -768,6 +784,7 @@ default=None
             )
         if len(parts) == 1:
             return parts[0]
+        check_levels(parts)
         cells = [part.cells for part in parts]
         if any(c.weights is not None for c in cells):
             cells = [c._replace(weights=_weights_of(c)) for c in cells]
@@ -782,7 +799,10 @@ default=None
         check_n_rows([int(part.n_positives.sum()) for part in parts], "positives")
         check_n_rows([part.n_missing for part in parts], "rows left out")
         origin = Origin.merged([part.origin for part in parts])
-        return cls._of(merge_cells(cells, numbers, n_groups), labels, origin)
+        merged, ranges = merge_with_ranges(
+            cells, [part.ranges for part in parts], numbers, n_groups
+        )
+        return cls._of(merged, labels, origin, ranges)
 
     def __add__(self, other: ScoreCounts) -> ScoreCounts:
         if not isinstance(other, ScoreCounts):
@@ -839,8 +859,8 @@ default=None
         # The new labels may not belong to the named columns.
         origin = self.origin._replace(group_names=())
         if codes.size == 0:
-            return ScoreCounts._of(self.cells, labels[:0], origin)
-        return ScoreCounts._added(self.cells, codes, labels, origin)
+            return ScoreCounts._of(self.cells, labels[:0], origin, self.ranges)
+        return ScoreCounts._added(self.cells, codes, labels, origin, self.ranges)
 
     def map_scores(self, function: Callable[[NDArray[np.float64]], Any]) -> ScoreCounts:
         """Replace the scores by a function of the scores; equal results are counted together.
@@ -863,6 +883,8 @@ default=None
         ------
         ValueError, TypeError
             If `function` is not callable, or does not return one finite number for each score.
+        DisclosureError
+            If the counts are binned: the function of a range of scores is unknown.
 
         Examples
         --------
@@ -876,6 +898,11 @@ default=None
         """
         if not callable(function):
             raise TypeError(f"function must be callable; got {_words.described(function)}.")
+        if self.ranges is not None:
+            raise DisclosureError(
+                "map_scores needs disclosure='exact'; these counts hold ranges of scores. Map the "
+                "scores before the counts are reduced to bins."
+            )
         name = "the result of function"
         distinct, numbers = np.unique(self.cells.scores, return_inverse=True)
         # Adding 0.0 converts -0.0 to 0.0.
@@ -939,7 +966,8 @@ default=None
             None if weights is None else weights[:, cell],
         )
         labels = _input.some_labels(self.labels, chosen)
-        return ScoreCounts._of(cells, labels, self.origin)
+        ranges = None if self.ranges is None else self.ranges[:, cell]
+        return ScoreCounts._of(cells, labels, self.origin, ranges)
 
     def without_groups(self) -> ScoreCounts:
         """Combine all groups into one without a label.
@@ -958,7 +986,8 @@ default=None
         """
         if self.labels is None:
             return self
-        return ScoreCounts._added(self.cells, None, None, self.origin._replace(group_names=()))
+        origin = self.origin._replace(group_names=())
+        return ScoreCounts._added(self.cells, None, None, origin, self.ranges)
 
     def with_n_missing(self, n_missing: int) -> ScoreCounts:
         """Return the counts with another number of rows left out.
@@ -981,7 +1010,7 @@ default=None
 without a group label left out)
         """
         origin = self.origin._replace(n_missing=n_missing)
-        return ScoreCounts._of(self.cells, self.labels, origin)
+        return ScoreCounts._of(self.cells, self.labels, origin, self.ranges)
 
     @property
     def weight_exponent(self) -> int:
@@ -1015,7 +1044,84 @@ without a group label left out)
             return self
         powers = exponent * np.array([[1], [1], [2], [2]])
         cells = self.cells._replace(weights=np.ldexp(weights, -powers))
-        return ScoreCounts._of(cells, self.labels, self.origin)
+        return ScoreCounts._of(cells, self.labels, self.origin, self.ranges)
+
+    # Disclosure --------------------------------------------------------------------
+
+    @property
+    def disclosure(self) -> Literal["exact", "bins"]:
+        """What the counts disclose of the scores: "exact" or "bins".
+
+        "exact" counts disclose each distinct score. "bins" disclose a range of scores for each row.
+        """
+        return "exact" if self.ranges is None else "bins"
+
+    @property
+    def bins(self) -> Bins | None:
+        """Rule that maps scores to bins; None for exact counts, and for ranges without a rule."""
+        return self.origin.bins
+
+    @property
+    def ranges(self) -> Ranges | None:
+        """Lowest and highest score that the rows of each cell may have; None for exact counts.
+
+        A read-only array of shape (2, n_cells). Both ends are part of the range, which holds the
+        score of the cell.
+        """
+        return self._ranges
+
+    def reduced(self, disclosure: Disclosure) -> ScoreCounts:
+        """Return counts that disclose less of the scores.
+
+        Parameters
+        ----------
+        disclosure : "exact", "bins" or Bins
+            "exact" returns exact counts unchanged. "bins" is ``Bins.of_probabilities()``. `Bins`
+            counts the rows of each bin; binned counts can be reduced to `Bins` whose bins are
+            unions of theirs.
+
+        Returns
+        -------
+        ScoreCounts
+            Counts of the same rows.
+
+        Raises
+        ------
+        ValueError
+            If the counts disclose less than `disclosure`. If their bins do not lie within the bins
+            of `disclosure`. If a score is outside the scores of the bins.
+        TypeError
+            If `disclosure` is no text and no `Bins`.
+        """
+        found = reduced_cells(self, disclosure)
+        if found is None:
+            return self
+        cells, ranges, bins = found
+        codes = None if self.labels is None else self.cells.groups
+        origin = self.origin._replace(bins=bins)
+        return ScoreCounts._added(cells, codes, self.labels, origin, ranges)
+
+    def extremes(self) -> tuple[ScoreCounts, ScoreCounts]:
+        """Return exact counts with the lowest and with the highest AUCs that the ranges permit.
+
+        The AUC of any set of positives over any set of negatives lies between its values in both.
+        In the first, the positives of each cell have the lowest score of its range, and the
+        negatives have the highest score. In the second, the reverse holds. Exact counts are
+        returned unchanged.
+
+        Returns
+        -------
+        lowest, highest : ScoreCounts
+            Exact counts of the same rows.
+        """
+        if self.ranges is None:
+            return self, self
+        lowest, highest = extremes_of(self.cells, self.ranges)
+        origin = self.origin._replace(bins=None)
+        return (
+            ScoreCounts._of(lowest, self.labels, origin),
+            ScoreCounts._of(highest, self.labels, origin),
+        )
 
     # Files -------------------------------------------------------------------------
 
@@ -1136,6 +1242,8 @@ without a group label left out)
         """
         from skfedauc.counts.parquet import Content, content_of
 
+        if self.ranges is not None:
+            raise DisclosureError("files need disclosure='exact'; these counts are binned.")
         with _IDENTIFYING:
             object.__setattr__(self, "_origin", self.origin.saved(source))
         return content_of(Content(self.cells, self.labels, self.origin))
@@ -1334,8 +1442,8 @@ without a group label left out)
         kinds = {_input.kind_of(counts.labels) for counts in (self, other)}
         if len(kinds) > 1:
             return False  # the label True must not equal the label 1
-        mine = (*self.cells, self.labels)
-        yours = (*other.cells, other.labels)
+        mine = (*self.cells, self.labels, self.ranges)
+        yours = (*other.cells, other.labels, other.ranges)
         return all(
             (a is None and b is None) or (a is not None and b is not None and np.array_equal(a, b))
             for a, b in zip(mine, yours, strict=True)
@@ -1348,8 +1456,9 @@ without a group label left out)
         raise AttributeError(f"ScoreCounts is immutable; {name} cannot be deleted.")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        checksum = checksum_of(self.cells, self.labels, self.origin)
-        return ScoreCounts._restored, (self.cells, self.labels, self.origin, checksum)
+        checksum = checksum_of(self.cells, self.labels, self.origin, self.ranges)
+        state = (self.cells, self.labels, self.origin, checksum)
+        return ScoreCounts._restored, state if self.ranges is None else (*state, self.ranges)
 
     def __getstate__(self) -> dict[str, bytes]:
         """Return the state that skops stores; pickles and copies are made by `__reduce__`."""
@@ -1359,19 +1468,20 @@ without a group label left out)
         if hasattr(self, "_cells"):
             raise AttributeError("ScoreCounts is immutable; its state cannot be set.")
         restored = ScoreCounts.from_bytes(state["content"])
-        for name in ("_cells", "_labels", "_origin"):
+        for name in ("_cells", "_labels", "_origin", "_ranges"):
             object.__setattr__(self, name, getattr(restored, name))
 
     def __repr__(self) -> str:
         positives, negatives = int(self.n_positives.sum()), int(self.n_negatives.sum())
         distinct = np.unique(self.cells.scores).size
+        noun = "distinct score" if self.ranges is None else "range" if self.bins is None else "bin"
         groups = "no groups" if self.labels is None else _words.counted(len(self), "group")
         weighted = ", weighted" if self.cells.weights is not None else ""
         counted = _words.counted
         return (
             f"ScoreCounts({groups}, {counted(positives + negatives, 'row')}: "
             f"{counted(positives, 'positive')} and {counted(negatives, 'negative')}, "
-            f"{counted(distinct, 'distinct score')}{weighted}{left_out(self.n_missing)})"
+            f"{counted(distinct, noun)}{weighted}{left_out(self.n_missing)})"
         )
 
 

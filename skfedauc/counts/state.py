@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from skfedauc._kernel import Cells
 from skfedauc.counts.origin import Origin
+from skfedauc.counts.ranges import Ranges
 
 
 class State(Protocol):
@@ -19,6 +20,8 @@ class State(Protocol):
     def labels(self) -> NDArray[Any] | None: ...  # noqa: D102
     @property
     def origin(self) -> Origin: ...  # noqa: D102
+    @property
+    def ranges(self) -> Ranges | None: ...  # noqa: D102
 
 
 P = TypeVar("P", bound=State)

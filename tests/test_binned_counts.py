@@ -1,0 +1,186 @@
+"""Binned ScoreCounts: ranges, merging and extremes, checked row by row."""
+
+import copy
+import pickle
+from collections import Counter
+
+import numpy as np
+import pytest
+from oracles import comparisons, random_case
+
+from skfedauc import Bins, DisclosureError, ScoreCounts
+
+KINDS = (
+    Bins.of_probabilities(),
+    Bins.of_probabilities(octaves=3, parts=2),
+    Bins.of_scores(),
+    Bins.of_scores(parts=1),
+    Bins.at([0.3]),
+    Bins.at([-0.5, 0.0, 0.25, 0.5, 0.7]),
+)
+
+
+def case_of(seed, weights=None):
+    """Return random rows with scores from 0 to 1, many of them tied."""
+    case = random_case(seed, weights=weights or "unit", labels="int")
+    rng = np.random.default_rng(seed)
+    scores = rng.choice([0.0, 1.0, 0.5, 0.3, *rng.random(5), *rng.random(40)], case.y.size)
+    return case._replace(scores=scores)
+
+
+def counts_of(case, bins, rows=slice(None)):
+    return ScoreCounts.from_predictions(**case.take(rows).arguments, disclosure=bins)
+
+
+def ranges_of_rows(case, bins):
+    """Return the lowest and the highest score that each row may have."""
+    low, high = bins.ranges_of(bins.numbers_of(case.scores))
+    assert ((low <= case.scores) & (case.scores <= high)).all()
+    return low, high
+
+
+def assert_right(counts, case, bins):
+    """Compare counts with the rows, one cell after the other."""
+    numbers = bins.numbers_of(case.scores)
+    expected = Counter(zip(case.groups, numbers.tolist(), case.y.tolist(), strict=True))
+    found = Counter()
+    cells = counts.cells
+    for g, group in enumerate(counts.groups):
+        for i in range(*cells.starts[g : g + 2]):
+            (number,) = bins.numbers_of(cells.scores[i : i + 1]).tolist()
+            assert counts.ranges[:, i].tolist() == bins.ranges_of(np.array([number]))[:, 0].tolist()
+            assert (group, number, 0) not in found
+            assert (group, number, 1) not in found
+            found[group, number, 0] += int(cells.negatives[i])
+            found[group, number, 1] += int(cells.positives[i])
+    assert +found == expected
+    assert counts.bins == bins
+    assert counts.disclosure == "bins"
+
+
+def merged_as_a_tree(parts, rng):
+    """Merge random pairs and triples until one is left."""
+    parts = list(parts)
+    while len(parts) > 1:
+        rng.shuffle(parts)
+        n = min(len(parts), int(rng.integers(2, 4)))
+        parts = [ScoreCounts.merge(parts[:n]), *parts[n:]]
+    return parts[0]
+
+
+@pytest.mark.parametrize("bins", KINDS, ids=repr)
+def test_any_split_merged_in_any_order_is_the_whole(bins):
+    for seed in range(8):
+        case = case_of(seed, weights="unit")
+        rng = np.random.default_rng(seed)
+        whole = counts_of(case, bins)
+        assert_right(whole, case, bins)
+        assert whole == counts_of(case, "exact").reduced(bins)
+        device = rng.integers(0, rng.integers(1, 9), case.y.size)
+        parts = [counts_of(case, bins, device == d) for d in np.unique(device)]
+        for merged in (merged_as_a_tree(parts, rng), ScoreCounts.merge(parts), sum(parts)):
+            assert merged == whole
+            assert_right(merged, case, bins)
+
+
+@pytest.mark.parametrize("bins", KINDS, ids=repr)
+def test_extremes_bound_every_pair_of_rows(bins):
+    for seed in range(6):
+        case = case_of(seed, "unit")
+        low, high = ranges_of_rows(case, bins)
+        is_positive = case.y == 1
+        lowest, highest = counts_of(case, bins).extremes()
+        assert lowest == counts_of(case._replace(scores=np.where(is_positive, low, high)), "exact")
+        assert highest == counts_of(case._replace(scores=np.where(is_positive, high, low)), "exact")
+        exact = comparisons(case.scores[is_positive], case.scores[~is_positive])
+        assert (comparisons(low[is_positive], high[~is_positive]) <= exact).all()
+        assert (comparisons(high[is_positive], low[~is_positive]) >= exact).all()
+
+
+def test_extremes_of_weighted_counts():
+    bins = Bins.at([0.4, 0.6])
+    for seed in range(6):
+        case = case_of(seed, "integer")
+        low, high = ranges_of_rows(case, bins)
+        lowest, highest = counts_of(case, bins).extremes()
+        for extreme, scores in (
+            (lowest, np.where(case.y == 1, low, high)),
+            (highest, np.where(case.y == 1, high, low)),
+        ):
+            assert extreme == counts_of(case._replace(scores=scores), "exact")
+
+
+def test_exact_counts_have_no_ranges_and_are_their_own_extremes():
+    counts = counts_of(case_of(0), "exact")
+    assert (counts.disclosure, counts.bins, counts.ranges) == ("exact", None, None)
+    assert counts.extremes() == (counts, counts)
+    assert counts.reduced("exact") is counts
+
+
+def test_rows_by_other_groups_keep_their_ranges():
+    bins = Bins.at([0.25, 0.5])
+    for seed in range(8):
+        case = case_of(seed, "unit")
+        exact = counts_of(case, "exact")
+        binned = exact.reduced(bins)
+        for change in (
+            lambda counts: counts.regroup(lambda label: label % 3),
+            lambda counts: counts.regroup(dict.fromkeys(counts.groups, "all")),
+            lambda counts: counts.select_groups(range(0, len(counts), 2)),
+            lambda counts: counts.select_groups([]),
+            lambda counts: counts.without_groups(),
+            lambda counts: counts.with_n_missing(7),
+            lambda counts: pickle.loads(pickle.dumps(counts)),
+            copy.copy,
+            copy.deepcopy,
+        ):
+            changed = change(binned)
+            assert changed == change(exact).reduced(bins)
+            assert (changed.bins, changed.disclosure) == (bins, "bins")
+            assert changed.n_missing == change(exact).n_missing
+            assert not changed.ranges.flags.writeable
+    weighted = counts_of(case_of(1, "integer"), bins)
+    assert np.array_equal(weighted.with_weights_over(3).ranges, weighted.ranges)
+
+
+def test_bins_of_bins():
+    fine, coarse = Bins.at([0.25, 0.5, 0.75]), Bins.at([0.5])
+    for seed in range(4):
+        exact = counts_of(case_of(seed), "exact")
+        assert exact.reduced(fine).reduced(coarse) == exact.reduced(coarse)
+        assert exact.reduced(fine).reduced(fine) == exact.reduced(fine)
+    with pytest.raises(ValueError, match=r"cannot be reduced to .*Count the rows again"):
+        exact.reduced(coarse).reduced(fine)
+    with pytest.raises(ValueError, match="would disclose more than these counts hold"):
+        exact.reduced(coarse).reduced("exact")
+
+
+def test_equality_compares_ranges():
+    exact = ScoreCounts.from_counts(score=[0.0, 1.0], n_negatives=[2, 0], n_positives=[1, 2])
+    points = exact.reduced(Bins.of_probabilities())
+    assert np.array_equal(points.cells.scores, exact.cells.scores)
+    assert points != exact
+    assert points.extremes() == (exact, exact)
+
+
+def test_other_levels_and_bins_are_not_merged():
+    exact = counts_of(case_of(0, "unit"), "exact")
+    one, other = exact.reduced(Bins.at([0.5])), exact.reduced(Bins.at([0.4]))
+    for parts in ([one, exact], [one, one, other], [exact, other]):
+        with pytest.raises(ValueError, match="disclose their scores differently: part 0 is "):
+            ScoreCounts.merge(parts)
+        with pytest.raises(ValueError, match="disclose their scores differently: part 0 is "):
+            sum(parts)
+
+
+def test_functions_of_scores_need_exact_counts():
+    with pytest.raises(DisclosureError, match="map_scores needs disclosure='exact'"):
+        counts_of(case_of(0), "bins").map_scores(np.round)
+
+
+@pytest.mark.parametrize(
+    ("disclosure", "error"), [("all", ValueError), (3, TypeError), (None, TypeError)]
+)
+def test_other_levels_are_refused(disclosure, error):
+    with pytest.raises(error, match="disclosure must be 'exact', 'bins' or a Bins; got"):
+        ScoreCounts.from_predictions([0, 1], [0.1, 0.2], disclosure=disclosure)
