@@ -289,6 +289,8 @@ class ScoreCounts:
         weight_positives: Any = None,
         squared_weight_negatives: Any = None,
         squared_weight_positives: Any = None,
+        score_low: Any = None,
+        score_high: Any = None,
         **group_columns: Any,
     ) -> ScoreCounts:
         """Make score counts from counts by group and score, such as a database query returns.
@@ -311,6 +313,10 @@ class ScoreCounts:
         squared_weight_negatives, squared_weight_positives : array-like of shape (n_counts,), \
 default=None
             Sums of the squared weights; required if the sums of the weights are given.
+        score_low, score_high : array-like of shape (n_counts,), default=None
+            Lowest and highest score that the rows may have, for counts by ranges of scores. `score`
+            lies in the range and represents it. The counts have no `bins`; `reduced` gives them
+            the `Bins` whose bins hold the ranges. None means that `score` is the score of the rows.
         **group_columns : array-like of shape (n_counts,)
             Columns of group labels by name, as an alternative to `group`. Reports show these
             names.
@@ -340,8 +346,10 @@ default=None
             "squared_weight_negatives": squared_weight_negatives,
             "squared_weight_positives": squared_weight_positives,
         }
-        cells, codes, labels, names = read_columns(group, counts, sums, group_columns)
-        return cls._added(cells, codes, labels, Origin(group_names=names))
+        ends = {"score_low": score_low, "score_high": score_high}
+        columns = read_columns(group, counts, sums, ends, group_columns)
+        cells, codes, labels, names, ranges = columns
+        return cls._added(cells, codes, labels, Origin(group_names=names), ranges)
 
     @classmethod
     def from_table(
@@ -1125,7 +1133,13 @@ without a group label left out)
 
     # Files -------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str], *, source: str | None = None) -> None:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        source: str | None = None,
+        disclosure: Disclosure | None = None,
+    ) -> None:
         """Write the counts to a file.
 
         The file is a Parquet file with the columns of `to_counts`, which polars, DuckDB, Spark and
@@ -1139,6 +1153,9 @@ without a group label left out)
         source : str, default=None
             Name of the counting, such as the name of a hospital. The file keeps the name beside
             the identifier of the counting; messages and `sources` show the name.
+        disclosure : "exact", "bins", Bins or None, default=None
+            What the file discloses of the scores; see `reduced`. None writes the counts as they
+            are. The file records the level and the bins, and ``skfedauc show`` says them.
 
         Raises
         ------
@@ -1149,7 +1166,7 @@ without a group label left out)
             name.
         ValueError
             If `source` is given, and the counts are merged from several countings that were saved
-            before.
+            before. If the counts cannot be reduced to `disclosure`.
         ImportError
             If pyarrow is not installed: ``pip install "skfedauc[files]"``.
 
@@ -1171,7 +1188,7 @@ without a group label left out)
         True
         """
         check_target(path)
-        write_whole(path, self.to_bytes(source=source))
+        write_whole(path, self.to_bytes(source=source, disclosure=disclosure))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ScoreCounts:
@@ -1214,13 +1231,15 @@ without a group label left out)
             )
         return cls._read(read_file(path), repr(os.fspath(path)))
 
-    def to_bytes(self, *, source: str | None = None) -> bytes:
+    def to_bytes(self, *, source: str | None = None, disclosure: Disclosure | None = None) -> bytes:
         """Return the content of the file that `save` writes.
 
         Parameters
         ----------
         source : str, default=None
             Name of the counting, as in `save`.
+        disclosure : "exact", "bins", Bins or None, default=None
+            What the bytes disclose of the scores, as in `save`.
 
         Returns
         -------
@@ -1242,11 +1261,10 @@ without a group label left out)
         """
         from skfedauc.counts.parquet import Content, content_of
 
-        if self.ranges is not None:
-            raise DisclosureError("files need disclosure='exact'; these counts are binned.")
         with _IDENTIFYING:
             object.__setattr__(self, "_origin", self.origin.saved(source))
-        return content_of(Content(self.cells, self.labels, self.origin))
+        kept = self if disclosure is None else self.reduced(disclosure)
+        return content_of(Content(kept.cells, kept.labels, kept.origin, kept.ranges))
 
     @classmethod
     def from_bytes(cls, data: bytes | bytearray | memoryview) -> ScoreCounts:
@@ -1286,7 +1304,9 @@ without a group label left out)
                 f"{name} is a checkpoint of from_batches, which has counted only a part of the "
                 "rows; pass it as checkpoint= with the same batches."
             )
-        return cls._restored(content.cells, content.labels, content.origin, name=name)
+        return cls._restored(
+            content.cells, content.labels, content.origin, ranges=content.ranges, name=name
+        )
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -1320,15 +1340,17 @@ without a group label left out)
             One row per group and distinct score, sorted. Group columns come first. These columns
             are named by `group_names`. Without names, the column is `group`; the columns of tuples
             are `group_1`, `group_2` and so on. A `ScoreCounts` without groups has no group column.
-            The columns `score`, `n_negatives` and `n_positives` follow. If rows have weights, the
-            columns `weight_negatives`, `weight_positives`, `squared_weight_negatives` and
-            `squared_weight_positives` hold the sums of the weights and of the squared weights.
+            The columns `score`, `n_negatives` and `n_positives` follow. If the counts are binned,
+            the columns `score_low` and `score_high` after `score` hold the ends of the ranges. If
+            rows have weights, the columns `weight_negatives`, `weight_positives`,
+            `squared_weight_negatives` and `squared_weight_positives` hold the sums of the weights
+            and of the squared weights.
 
         Notes
         -----
-        ``from_counts(**table)`` makes equal counts, except for `n_missing`. Labels keep their
-        type: convert labels that a file format does not support, such as intervals in Parquet, to
-        text. `save` converts them by itself.
+        ``from_counts(**table)`` makes equal counts, except for `n_missing` and `bins`. Labels keep
+        their type: convert labels that a file format does not support, such as intervals in
+        Parquet, to text. `save` converts them by itself.
 
         Examples
         --------
@@ -1342,7 +1364,7 @@ without a group label left out)
         >>> ScoreCounts.from_counts(**table) == counts
         True
         """
-        return table_of(self.cells, self.labels, self.group_names)
+        return table_of(self.cells, self.labels, self.group_names, self.ranges)
 
     @property
     def cells(self) -> Cells:
