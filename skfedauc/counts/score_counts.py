@@ -1131,6 +1131,133 @@ without a group label left out)
             ScoreCounts._of(highest, self.labels, origin),
         )
 
+    # Secure sums -------------------------------------------------------------------
+
+    def to_vector(
+        self, bins: Bins, groups: Any = None, *, max_count: int | None = None
+    ) -> NDArray[np.int64]:
+        """Return the counts on a grid that several sites agree on, for a secure sum.
+
+        The sum of the vectors of all sites has the counts of all rows, and `from_vector` reads it.
+        A server that receives only the sum, for instance because the sites add masks that cancel,
+        does not see the counts of a site.
+
+        Parameters
+        ----------
+        bins : Bins
+            Bins of the scores, with a fixed number of bins.
+        groups : array-like of labels, default=None
+            Labels of the groups of all sites, agreed beforehand, in any order. None for rows
+            without groups.
+        max_count : int, default=None
+            Largest count that is allowed. For sums modulo ``2**k`` over n sites, pass
+            ``(2**(k - 1) - 1) // n``: `from_vector` then reads the right sum. None allows all
+            counts.
+
+        Returns
+        -------
+        ndarray of int64, shape (2 * n_groups * n_bins,)
+            Numbers of negatives, then of positives. In each half, groups are sorted by their
+            labels, and the bins of each group by their numbers. Bins without rows have the
+            count 0.
+
+        Raises
+        ------
+        ValueError
+            If the counts have a group that is not among `groups`, which the message names. If rows
+            have weights. If `bins` has no fixed number of bins, or a count is above `max_count`. If
+            the counts cannot be reduced to `bins`.
+        TypeError
+            If an argument is not as described.
+
+        See Also
+        --------
+        skfedauc.flower.secure_reply : Vectors in Flower's protocol SecAgg+.
+
+        Notes
+        -----
+        The vector has no `n_missing`, `group_names`, class labels and `sources`.
+
+        Examples
+        --------
+        >>> from skfedauc import Bins, ScoreCounts
+        >>> bins = Bins.at([0.5])
+        >>> oslo = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.7], groups=["oslo"] * 3)
+        >>> oslo.to_vector(bins, ["lima", "oslo"])
+        array([0, 0, 1, 0, 0, 0, 1, 1])
+        """
+        from skfedauc.counts.vectors import Grid, check_max_count, vector_of
+
+        grid, most = Grid(bins, groups), check_max_count(max_count)
+        if self.cells.weights is not None:
+            raise ValueError(
+                "vectors hold numbers of rows, and these rows have weights; count the rows without "
+                "sample_weight."
+            )
+        return vector_of(self.reduced(bins).cells, self.labels, grid, most)
+
+    @classmethod
+    def from_vector(
+        cls, vector: Any, bins: Bins, groups: Any = None, *, modulus: int | None = None
+    ) -> ScoreCounts:
+        """Make score counts from a sum of vectors of several sites.
+
+        Parameters
+        ----------
+        vector : array-like of shape (2 * n_groups * n_bins,)
+            Sum of the vectors that `to_vector` returned. Floats must be whole numbers.
+        bins : Bins
+            Bins of the scores, as in `to_vector`.
+        groups : array-like of labels, default=None
+            Labels of the groups, as in `to_vector`.
+        modulus : int, default=None
+            Power of two modulo which the sum was computed, such as 2**32. Sums from half of the
+            modulus on are refused, because they are an overflow, or have masks that were not
+            removed. None for the sum itself.
+
+        Returns
+        -------
+        ScoreCounts
+            Binned counts of the rows of all sites, equal to ``ScoreCounts.merge([counts.reduced(
+            bins) for counts in sites])``. Groups without rows are left out.
+
+        Raises
+        ------
+        ValueError
+            If the vector has another length, or an entry is no whole number, negative or too
+            large.
+        TypeError
+            If an argument is not as described.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skfedauc import Bins, ScoreCounts
+        >>> bins, groups = Bins.at([0.3, 0.5]), ["lima", "oslo"]
+        >>> oslo = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.7], groups=["oslo"] * 3)
+        >>> lima = ScoreCounts.from_predictions([0, 0, 1], [0.1, 0.4, 0.4], groups=["lima"] * 3)
+        >>> mask = np.random.default_rng(0).integers(2**32, size=12)
+        >>> sent = [
+        ...     (oslo.to_vector(bins, groups) + mask) % 2**32,
+        ...     (lima.to_vector(bins, groups) - mask) % 2**32,
+        ... ]
+        >>> counts = ScoreCounts.from_vector(sum(sent), bins, groups, modulus=2**32)
+        >>> counts == oslo.reduced(bins) + lima.reduced(bins)
+        True
+        """
+        from skfedauc.counts.vectors import Grid, cells_of
+
+        grid = Grid(bins, groups)
+        numbers, negatives, positives, codes = cells_of(vector, grid, modulus)
+        labels = grid.labels
+        if labels is not None:
+            codes, labels = _input.drop_unused(codes, labels)
+        scores = bins.scores_of(numbers)
+        cells = Cells(np.zeros(0, np.int64), scores, negatives, positives, None)
+        origin = Origin(bins=bins)
+        of_group = None if labels is None else codes
+        return cls._added(cells, of_group, labels, origin, bins.ranges_of(numbers))
+
     # Files -------------------------------------------------------------------------
 
     def save(
