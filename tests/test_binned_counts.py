@@ -223,6 +223,29 @@ def test_files_at_a_lower_level(tmp_path):
     assert set(table["score"]) & set(exact.cells.scores) <= {0.0, 1.0}
 
 
+def test_batches_are_reduced_where_they_are_counted(tmp_path):
+    bins = Bins.of_probabilities(octaves=4, parts=2)
+    case = case_of(5, "unit")
+    exact = counts_of(case, "exact")
+    path = tmp_path / "checkpoint"
+
+    def batches(is_whole=True):
+        for rows in np.array_split(np.arange(case.y.size), 4):
+            yield tuple(case.take(rows))[:3]
+        if not is_whole:
+            raise OSError("the connection is lost")
+
+    assert ScoreCounts.from_batches(batches(), disclosure=bins) == exact.reduced(bins)
+    assert ScoreCounts.from_batches(batches(), disclosure="bins").bins == Bins.of_probabilities()
+    with pytest.raises(RuntimeError, match="the connection is lost"):
+        ScoreCounts.from_batches(batches(False), disclosure=bins, checkpoint=path)
+    assert set(pd.read_parquet(path)["score"]) & set(exact.cells.scores) <= {0.0, 1.0}
+    with pytest.raises(ValueError, match=r"was made with .*disclosure={'rule': 'of_pr"):
+        ScoreCounts.from_batches(batches(), checkpoint=path)
+    resumed = ScoreCounts.from_batches(batches(), disclosure=bins, checkpoint=path)
+    assert (resumed, resumed.bins) == (exact.reduced(bins), bins)
+
+
 def test_equality_compares_ranges():
     exact = ScoreCounts.from_counts(score=[0.0, 1.0], n_negatives=[2, 0], n_positives=[1, 2])
     points = exact.reduced(Bins.of_probabilities())

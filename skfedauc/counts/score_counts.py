@@ -21,7 +21,13 @@ from skfedauc._kernel import (
     count_rows,
 )
 from skfedauc._output_file import check_target, write_whole
-from skfedauc.counts.disclosure import Disclosure, DisclosureError, check_levels, reduced_cells
+from skfedauc.counts.disclosure import (
+    Disclosure,
+    DisclosureError,
+    check_disclosure,
+    check_levels,
+    reduced_cells,
+)
 from skfedauc.counts.integrity import check_n_rows, check_state, checksum_of
 from skfedauc.counts.moments import ClassRows, OwnMoments, own_moments, rows_by_class
 from skfedauc.counts.origin import Origin, Source, left_out
@@ -521,6 +527,7 @@ default=None
         n_jobs: int | None = None,
         verbose: int = 0,
         checkpoint: str | os.PathLike[str] | None = None,
+        disclosure: Disclosure = "exact",
     ) -> ScoreCounts:
         """Count rows in batches, for data that does not fit in memory.
 
@@ -573,6 +580,9 @@ default=None
             batches are counted. The checkpoint file has the format that `save` writes, which needs
             pyarrow; group labels may be of all kinds except members of an `enum.Enum`. Writing
             this file takes at most about a tenth of the run time.
+        disclosure : "exact", "bins" or Bins, default="exact"
+            What the counts disclose of the scores; see `reduced`. Each batch is reduced to bins
+            where it is counted, so that neither workers nor the checkpoint file keep its scores.
 
         Returns
         -------
@@ -616,14 +626,22 @@ default=None
         check_label_and_score(columns)
         check_columns(columns)
         missing = _input.check_missing(missing)
+        level = check_disclosure(disclosure)
         count = functools.partial(
-            _count_batch, columns=columns, pos_label=pos_label, missing=missing
+            _count_batch,
+            columns=columns,
+            pos_label=pos_label,
+            missing=missing,
+            disclosure=level,
         )
         kept = None
         if checkpoint is not None:
+            arguments = {**columns._asdict(), "pos_label": pos_label, "missing": missing}
+            if level != "exact":
+                arguments["disclosure"] = level.to_dict()
             kept = Checkpoint(
                 checkpoint,
-                {**columns._asdict(), "pos_label": pos_label, "missing": missing},
+                arguments,
                 cls._restored,
                 functools.partial(scores_of, columns=columns),
             )
@@ -1644,13 +1662,15 @@ def _warn_of_slow_kernel() -> None:
     )
 
 
-def _count_batch(batch: Any, columns: Any, pos_label: Any, missing: _input.Missing) -> ScoreCounts:
+def _count_batch(
+    batch: Any, columns: Any, pos_label: Any, missing: _input.Missing, disclosure: Disclosure
+) -> ScoreCounts:
     from skfedauc.counts.batches import arguments_of_batch
 
     arguments = arguments_of_batch(batch, columns)
     rows = _input.check_rows(**arguments, pos_label=pos_label, missing=missing, warn_labels=False)
     names = _input.names_of(rows.labels, arguments.get("groups"))
-    return ScoreCounts.of_rows(rows, group_names=names)
+    return ScoreCounts.of_rows(rows, group_names=names).reduced(disclosure)
 
 
 def _mend_of_part(part: Any) -> str:
