@@ -89,6 +89,32 @@ class GroupPairs:
             )
         return self.counts
 
+    # Binned scores ----------------------------------------------------------------------------
+
+    @property
+    def is_binned(self) -> bool:
+        """Whether scores are binned: each cell has a range of scores."""
+        return any(part.ranges is not None for part in (self.counts, *self.parts))
+
+    def extremes(self) -> tuple[GroupPairs, GroupPairs]:
+        """Return the pairs with the lowest and with the highest AUCs that the ranges permit.
+
+        Both have the same rows with exact scores. No pair is compared more favorably in the first,
+        and none less favorably in the second, than with the exact scores of the rows. Both are this
+        object if scores are exact.
+        """
+        if not self.is_binned:
+            return self, self
+        of_parts = zip(*(part.extremes() for part in self.parts), strict=True)
+        ends = zip(self.counts.extremes(), of_parts, strict=True)
+        lowest, highest = (
+            GroupPairs(
+                counts, parts if self.is_within_folds else None, rows_repeat=self.rows_repeat
+            )
+            for counts, parts in ends
+        )
+        return lowest, highest
+
     # Rows -----------------------------------------------------------------------------------
 
     @property

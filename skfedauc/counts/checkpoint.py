@@ -11,6 +11,7 @@ from typing import Any, Generic
 
 import numpy as np
 
+from skfedauc._kernel import Cells
 from skfedauc._output_file import check_target, write_whole
 from skfedauc._words import shortened
 from skfedauc.counts.label_entries import entry_of
@@ -32,7 +33,7 @@ class Checkpoint(Generic[P]):
     arguments : dict
         Arguments of the call. `read` refuses a file that was written with other arguments.
     restore : callable
-        Makes a `ScoreCounts` from cells, labels, origin and ``ranges=``.
+        Makes a `ScoreCounts` from cells, labels and origin.
     scores_of : callable
         Returns the scores of a batch.
 
@@ -46,7 +47,7 @@ class Checkpoint(Generic[P]):
         self,
         path: str | os.PathLike[str],
         arguments: dict[str, Any],
-        restore: Callable[..., P],
+        restore: Callable[[Cells, Any, tuple[Any, ...]], P],
         scores_of: Callable[[Any], Any],
     ) -> None:
         check_target(path)
@@ -96,8 +97,8 @@ class Checkpoint(Generic[P]):
         if not os.path.exists(self.path):
             return 0, []
         try:
-            cells, labels, origin, ranges, facts = read_content(read_file(self.path), "the file")
-            counts = self._restore(cells, labels, origin, ranges=ranges)
+            cells, labels, origin, facts = read_content(read_file(self.path), "the file")
+            counts = self._restore(cells, labels, origin)
             self._n_done, self._expected = int(facts["n_batches"]), int(facts["checksum"])
         except Exception as error:  # a damaged file may raise any exception
             raise ValueError(
@@ -123,7 +124,7 @@ class Checkpoint(Generic[P]):
             "n_batches": n_batches,
             "checksum": self._checksums[n_batches],
         }
-        content = Content(counts.cells, counts.labels, counts.origin, counts.ranges, facts)
+        content = Content(counts.cells, counts.labels, counts.origin, facts)
         write_whole(self.path, content_of(content))
         self._checksums = {k: sum_ for k, sum_ in self._checksums.items() if k >= n_batches}
         self._written = time.monotonic()

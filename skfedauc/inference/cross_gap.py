@@ -42,17 +42,22 @@ class CrossGaps(NamedTuple):
     pvalue, pvalue_adjusted : ndarray of float64, shape (n_groups,)
         P value of the null hypothesis that the disparity is 0, unadjusted and adjusted for the
         number of groups (Holm).
+    ends : tuple of two tuples of ndarray of float64, shape (n_groups,)
+        For binned scores: the lowest possible disparity with its standard error, and the highest
+        one with its standard error. `error` is the larger of both. Empty for exact scores.
     """
 
     disparity: Floats
     error: Floats
     pvalue: Floats
     pvalue_adjusted: Floats
+    ends: tuple[tuple[Floats, Floats], ...] = ()
 
     def limits(self, confidence_level: float) -> tuple[Floats, Floats]:
         """Simultaneous normal limits for all groups (Bonferroni)."""
-        reach = normal_quantile((1.0 - confidence_level) / (2.0 * _n_gaps(self.error))) * self.error
-        return np.maximum(self.disparity - reach, -1.0), np.minimum(self.disparity + reach, 1.0)
+        deviate = normal_quantile((1.0 - confidence_level) / (2.0 * _n_gaps(self.error)))
+        (low, of_low), (high, of_high) = self.ends or ((self.disparity, self.error),) * 2
+        return np.maximum(low - deviate * of_low, -1.0), np.minimum(high + deviate * of_high, 1.0)
 
 
 def cross_gaps(counts: ScoreCounts) -> CrossGaps:
@@ -61,28 +66,57 @@ def cross_gaps(counts: ScoreCounts) -> CrossGaps:
     The variance is the larger of DeLong's variance [1]_ and the variance from the placement values
     of all rows pooled. DeLong's variance is biased low if a few rows have similar scores by
     sampling error. Selecting the group with the largest disparity increases this bias.
+
+    The two cross AUCs share no row, so with binned scores one of them can be as low and the other
+    as high as the bins permit. The p value is that of the possible disparity nearest to 0.
     """
+    if counts.ranges is None:
+        exact = _disparities(counts, counts)
+        return _tested(exact[0], exact, ())
+    lowest, highest = counts.extremes()
+    ends = _disparities(lowest, highest), _disparities(highest, lowest)
+    (low, of_low), (high, of_high) = ends
+    nearest = np.where(low > 0, low, np.where(high < 0, high, 0.0))
+    error = np.where(low > 0, of_low, np.where(high < 0, of_high, np.maximum(of_low, of_high)))
+    found = _tested(_disparities(counts, counts)[0], (nearest, error), ends)
+    return found._replace(error=np.maximum(of_low, of_high))
+
+
+def _tested(
+    disparity: Floats, tested: tuple[Floats, Floats], ends: tuple[tuple[Floats, Floats], ...]
+) -> CrossGaps:
+    """Test disparities with their standard errors."""
     from scipy.special import ndtr
 
-    counts = counts.with_weights_over(counts.weight_exponent)
+    error = tested[1]
+    pvalue = 2.0 * ndtr(-np.abs(tested[0]) / error)
+    adjusted = pvalue.copy()
+    if _n_gaps(error) > 1:
+        is_tested = ~np.isnan(pvalue)
+        adjusted[is_tested] = holm(pvalue[is_tested])
+    return CrossGaps(disparity, error, pvalue, adjusted, ends)
+
+
+def _disparities(counts: ScoreCounts, others: ScoreCounts) -> tuple[Floats, Floats]:
+    """Return the disparities of all groups and their standard errors.
+
+    The AUC of each group's positives is that of `counts`, and the AUC of the other groups'
+    positives is that of `others`, which has the same rows.
+    """
+    counts, others = (one.with_weights_over(one.weight_exponent) for one in (counts, others))
     variances = Variances(counts)
     negatives, positives = variances.negatives, variances.positives
     other_negatives, other_positives = negatives.others(), positives.others()
     bnsp = _cross_aucs(counts.cells, positives, other_negatives)
     # Exchanging the classes and negating the scores turns the group's negatives into positives.
     turned = _reversed(negatives), _reversed(other_positives)
-    bpsn = _CrossAUC(*(of[::-1] for of in _cross_aucs(_turned(counts.cells), *turned)))
-    disparity = bnsp.auc - bpsn.auc
+    bpsn = _CrossAUC(*(of[::-1] for of in _cross_aucs(_turned(others.cells), *turned)))
     sides = (positives, other_positives), (negatives, other_negatives)
     estimable = np.logical_and.reduce([rows.n > 1 for side in sides for rows in side])
     variance = np.maximum(bnsp.variance + bpsn.variance, _variance_if_equal(counts, sides))
-    error = np.where(estimable, np.sqrt(variance), np.nan)
-    pvalue = 2.0 * ndtr(-np.abs(disparity) / error)
-    adjusted = pvalue.copy()
-    if _n_gaps(error) > 1:
-        tested = ~np.isnan(pvalue)
-        adjusted[tested] = holm(pvalue[tested])
-    return CrossGaps(disparity, error, pvalue, adjusted)
+    if others is not counts:
+        variance = np.maximum(variance, _variance_if_equal(others, sides))
+    return bnsp.auc - bpsn.auc, np.where(estimable, np.sqrt(variance), np.nan)
 
 
 def _n_gaps(error: Floats) -> int:

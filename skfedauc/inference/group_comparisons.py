@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from skfedauc.counts.moments import ratio
 from skfedauc.inference.intervals import AUCSpread, spread_of
-from skfedauc.inference.pairwise import Comparisons, all_pairs, compare, sidak
-from skfedauc.inference.variances import Variances
+from skfedauc.inference.pairwise import Comparisons, Spreads, all_pairs, compare, sidak
+from skfedauc.inference.variances import Extremes, Variances
 from skfedauc.ranks import sum_of_others
 
 Floats = NDArray[np.float64]
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 _MOST_OF_A_FAMILY = 50
 
 
-def with_rest(variances: Variances, confidence_level: float) -> Comparisons:
+def with_rest(extremes: Extremes, confidence_level: float) -> Comparisons:
     """Compare each group with a weighted average of the AUCs of the other groups.
 
     Group g has the weight m_g n_g / (m_g + n_g), with m_g positives and n_g negatives (effective
@@ -37,15 +37,36 @@ def with_rest(variances: Variances, confidence_level: float) -> Comparisons:
     placement values. The group's own variance is biased low if its AUC is high by sampling error.
     Intervals and p values are simultaneous (Sidak).
     """
-    if variances.auc.size == 2:
-        return _from_both_sides(
-            all_pairs(variances, np.array([0]), np.array([1]), confidence_level)
-        )
+    given = extremes.given
+    if given.auc.size == 2:
+        return _from_both_sides(all_pairs(extremes, np.array([0]), np.array([1]), confidence_level))
+    spread, rest = lowest = highest = _with_average_of_others(given, given.shared)
+    if extremes.lowest is not given:
+        # Groups at different extremes are compared, so use the larger of the pooled variances.
+        shared = np.fmax(extremes.lowest.shared, extremes.highest.shared)
+        lowest = _with_average_of_others(extremes.lowest, shared)
+        highest = _with_average_of_others(extremes.highest, shared)
+    tested = given.estimable & (rest.n_smaller_class > 0)
+    deviate, simultaneous = sidak(confidence_level, int(tested.sum()))
+    return compare(
+        (spread.auc, Spreads(lowest[0], highest[0])),
+        (rest.auc, Spreads(lowest[1], highest[1])),
+        tested,
+        deviate,
+        lambda _, deviates: (simultaneous(deviates), "Sidak"),
+    )
+
+
+def _with_average_of_others(variances: Variances, shared: Floats) -> tuple[AUCSpread, AUCSpread]:
+    """Return the AUCs of the groups, and for each group the average of the others' AUCs.
+
+    `shared` is the variance of each group's AUC from pooled placement values.
+    """
     positives, negatives = variances.positives.effective, variances.negatives.effective
     weight = np.where(variances.defined, ratio(positives * negatives, positives + negatives), 0.0)
     of_others = sum_of_others(weight)
     spread = spread_of(variances)
-    spread = spread._replace(variance=np.fmax(spread.variance, variances.shared))
+    spread = spread._replace(variance=np.fmax(spread.variance, shared))
 
     def average(values: Floats, power: int) -> Floats:
         counted = np.where(variances.defined, values, 0.0) * weight**power
@@ -62,11 +83,7 @@ def with_rest(variances: Variances, confidence_level: float) -> Comparisons:
         average(spread.once, 2),
         average(spread.often, 2),
     )
-    tested = variances.estimable & (of_others > 0)
-    deviate, simultaneous = sidak(confidence_level, int(tested.sum()))
-    return compare(
-        spread, rest, tested, deviate, lambda _, deviates: (simultaneous(deviates), "Sidak")
-    )
+    return spread, rest
 
 
 def _from_both_sides(one: Comparisons) -> Comparisons:

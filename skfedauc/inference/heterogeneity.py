@@ -27,7 +27,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from skfedauc._kernel import concordance, count_rows
 from skfedauc._words import counted
-from skfedauc.inference.variances import LEAST_EFFECTIVE, Variances
+from skfedauc.counts.moments import ratio
+from skfedauc.inference.variances import LEAST_EFFECTIVE, Extremes, Variances
 from skfedauc.ranks import sum_of_others
 
 Floats = NDArray[np.float64]
@@ -71,13 +72,56 @@ class EqualGroupsTest:
         )
 
 
-def equal_groups_test(variances: Variances) -> EqualGroupsTest:
-    """Test that all groups have the same true AUC; group sizes determine the form of the test."""
+def equal_groups_test(extremes: Extremes) -> EqualGroupsTest:
+    """Test that all groups have the same true AUC; group sizes determine the form of the test.
+
+    For binned scores, the test uses the AUCs within their certain intervals that differ least, and
+    the variances of binned scores or of an extreme, whichever gives the largest p value.
+    """
+    given = extremes.given
+    if extremes.lowest is given:
+        return _equal_groups_test(given, given.auc)
+    kept = given.estimable & given.defined
+    low, high = (end.auc[kept] for end in (extremes.lowest, extremes.highest))
+    auc = given.auc.copy()
+    auc[kept] = nearest_to_equal(low, high, _size_weights(given)[kept])
+    found = [_equal_groups_test(variances, auc) for variances in extremes]
+    largest = max(found, key=lambda test: -1.0 if np.isnan(test.pvalue) else test.pvalue)
+    if largest.n_groups < 2:
+        return largest
+    method = f"{largest.method}; binned scores: AUCs as nearly equal as possible"
+    if low.max() <= high.min():
+        # Rounding error must not matter where all AUCs can be equal.
+        return dataclasses.replace(largest, statistic=0.0, pvalue=1.0, method=method)
+    return dataclasses.replace(largest, method=method)
+
+
+def _size_weights(variances: Variances) -> Floats:
+    """Return the weights of the groups in the test of equal AUCs."""
+    positives, negatives = variances.positives.effective, variances.negatives.effective
+    return ratio(positives * negatives, positives + negatives, 0.0)
+
+
+def nearest_to_equal(low: Floats, high: Floats, weight: Floats) -> Floats:
+    """Return values between `low` and `high` with the smallest weighted variance.
+
+    Each value is the number in its interval that is nearest to their weighted mean. The mean minus
+    its argument decreases, so bisection finds the mean.
+    """
+    if low.size == 0:
+        return low
+    least, most = float(low.min()), float(high.max())
+    for _ in range(60):
+        center = (least + most) / 2.0
+        is_less = np.average(np.clip(center, low, high), weights=weight) < center
+        least, most = (least, center) if is_less else (center, most)
+    found: Floats = np.clip((least + most) / 2.0, low, high)
+    return found
+
+
+def _equal_groups_test(variances: Variances, aucs: Floats) -> EqualGroupsTest:
     kept = variances.estimable & variances.defined
-    auc, unbiased = variances.auc[kept], variances.unbiased[kept]
-    positives, negatives = (
-        rows.effective[kept] for rows in (variances.positives, variances.negatives)
-    )
+    auc, unbiased = aucs[kept], variances.unbiased[kept]
     n_groups, n_left_out = int(kept.sum()), int((~kept).sum())
     if n_groups < 2:
         return EqualGroupsTest(
@@ -88,7 +132,7 @@ def equal_groups_test(variances: Variances) -> EqualGroupsTest:
             n_groups,
             n_left_out,
         )
-    weight = positives * negatives / (positives + negatives)
+    weight = _size_weights(variances)[kept]
     tiny = n_groups >= MANY_GROUPS and variances.n_smaller_class[kept].mean() < TINY_CLASS
     if tiny:
         statistic, pvalue = _many_tiny_groups(auc, unbiased, weight)

@@ -6,6 +6,9 @@ pairs are compared with quantiles of the studentized range [2]_ [3]_; with two g
 usual two-sample comparison. Each p value is the smallest error rate at which the interval excludes
 0, so p values and intervals agree.
 
+For binned scores, each limit uses the least favorable extreme. The lower limit of a - b uses a and
+l of the extreme with the lowest AUCs, and b and U of the extreme with the highest AUCs.
+
 References
 ----------
 .. [1] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a
@@ -39,7 +42,7 @@ from skfedauc.inference.intervals import (
     normal_quantile,
     spread_of,
 )
-from skfedauc.inference.variances import Variances
+from skfedauc.inference.variances import Extremes, Variances
 
 Floats = NDArray[np.float64]
 
@@ -132,58 +135,119 @@ class Comparisons(NamedTuple):
 # The largest difference ---------------------------------------------------------------------
 
 
-def _spread_in_use(variances: Variances, auc: Floats, used: NDArray[np.bool_]) -> AUCSpread:
-    """Return the groups in use; a number that replaces an undefined AUC has variance 0."""
-    spread, defined = spread_of(variances), variances.defined
-    return spread._replace(auc=auc, variance=np.where(defined, spread.variance, 0.0)).take(used)
+class Spreads(NamedTuple):
+    """Group AUCs at both extremes of binned scores; both are equal for exact scores."""
+
+    lowest: AUCSpread
+    highest: AUCSpread
+
+    @classmethod
+    def of(cls, extremes: Extremes) -> Spreads:
+        """Return the spreads of all groups."""
+        lowest = spread_of(extremes.lowest)
+        is_exact = extremes.highest is extremes.lowest
+        return cls(lowest, lowest if is_exact else spread_of(extremes.highest))
+
+    def take(self, which: NDArray[Any] | slice) -> Spreads:
+        """Return the elements of the selected AUCs."""
+        return Spreads(self.lowest.take(which), self.highest.take(which))
+
+    def limits(self, deviate: ArrayLike, method: Method) -> tuple[Floats, Floats]:
+        """Return lower limits of the lowest AUCs and upper limits of the highest AUCs."""
+        return self.lowest.limit(0.0, deviate, method), self.highest.limit(1.0, deviate, method)
+
+
+class UsedGroups(NamedTuple):
+    """Groups whose AUCs are compared.
+
+    Attributes
+    ----------
+    variances : Variances
+    auc : ndarray of float64, shape (n_groups,)
+        AUC of each group; a number can replace an undefined AUC.
+    used : ndarray of bool, shape (n_groups,)
+    """
+
+    variances: Variances
+    auc: Floats
+    used: NDArray[np.bool_]
+
+    @property
+    def spread(self) -> AUCSpread:
+        """The groups in use; a number that replaces an undefined AUC has variance 0."""
+        spread, defined = spread_of(self.variances), self.variances.defined
+        variance = np.where(defined, spread.variance, 0.0)
+        return spread._replace(auc=self.auc, variance=variance).take(self.used)
+
+    def exact_limits(self, tail: float) -> tuple[Floats, Floats]:
+        """Return limits by "exact"; a number for an undefined AUC is its own limit."""
+        low, high, _ = group_limits(self.variances, tail, "exact")
+        low = np.where(self.variances.defined, low, self.auc)
+        high = np.where(self.variances.defined, high, self.auc)
+        return low[self.used], high[self.used]
 
 
 def difference_interval(
-    variances: Variances,
-    auc: Floats,
-    used: NDArray[np.bool_],
+    value: float,
+    lowest: UsedGroups,
+    highest: UsedGroups,
     confidence_level: float,
     method: Method,
 ) -> Interval:
     """Interval of the largest minus the smallest true AUC of the groups.
 
+    Parameters
+    ----------
+    value : float
+        Largest minus smallest AUC of the groups.
+    lowest, highest : UsedGroups
+        The groups at both extremes of binned scores; equal for exact scores.
+    confidence_level : float
+    method : {"logit", "delong", "exact"}
+
+    Notes
+    -----
     The lower limit is the largest simultaneous lower limit of all pairs. The upper limit only has
     to cover the true difference of the two groups that are furthest apart, so it is the largest
     unadjusted upper limit of all pairs. If all true AUCs are equal, only the lower limit can fail;
     otherwise each limit fails with half the error probability.
     """
-    value = float(auc[used].max() - auc[used].min())
-    alpha, n_groups = 1.0 - confidence_level, int(used.sum())
+    alpha, n_groups = 1.0 - confidence_level, int(lowest.used.sum())
     if method == "exact":
-        low, high = _exact_limits_in_use(variances, auc, used, alpha / (4 * n_groups))
-        least = float(low.max() - high.min())
-        low, high = _exact_limits_in_use(variances, auc, used, alpha / 4)
+        tail = alpha / (4 * n_groups)
+        least = float(lowest.exact_limits(tail)[0].max() - highest.exact_limits(tail)[1].min())
+        low, high = lowest.exact_limits(alpha / 4)[0], highest.exact_limits(alpha / 4)[1]
         return Interval(value, max(least, 0.0), min(float(high.max() - low.min()), 1.0))
-    spread = _spread_in_use(variances, auc, used)
-    least, _ = _lower_limit(spread, _deviate_of_all_pairs(alpha, n_groups), method)
+    spreads = Spreads(lowest.spread, highest.spread)
+    least, _ = _lower_limit(spreads, _deviate_of_all_pairs(alpha, n_groups), method)
     if n_groups > MOST_GROUPS:
-        low, high = spread.limits(normal_quantile(alpha / 4), method)
+        low, high = spreads.limits(normal_quantile(alpha / 4), method)
         most = float(high.max() - low.min())
     else:
-        low, high = spread.limits(normal_quantile(alpha / 2), method)
-        most, _ = _largest_of_pairs(spread.auc, high - spread.auc, spread.auc - low, 1.0)
+        low, high = spreads.limits(normal_quantile(alpha / 2), method)
+        most, _ = _largest_of_pairs(
+            (spreads.highest.auc, high - spreads.highest.auc),
+            (spreads.lowest.auc, spreads.lowest.auc - low),
+            1.0,
+        )
     return Interval(value, max(least, 0.0), min(most, 1.0))
 
 
 def clearest_difference(
-    variances: Variances, auc: Floats, used: NDArray[np.bool_]
+    lowest: UsedGroups, highest: UsedGroups
 ) -> tuple[float, tuple[int, int] | None]:
     """Return the p value of the largest difference, and the indices of the most significant pair.
 
     The p value is the alpha at which the largest lower limit of all pairs is 0. The pair with this
-    limit is the most significant pair. The pair is None if the p value is 1.
+    limit is the most significant pair. The pair is None if the p value is 1. For binned scores, the
+    arguments are the groups at both extremes.
     """
     from scipy.optimize import brentq
 
-    spread, n_groups = _spread_in_use(variances, auc, used), int(used.sum())
+    spreads, n_groups = Spreads(lowest.spread, highest.spread), int(lowest.used.sum())
 
     def lower_limit(deviate: float) -> float:
-        return _lower_limit(spread, deviate, "logit")[0]
+        return _lower_limit(spreads, deviate, "logit")[0]
 
     if lower_limit(0.0) <= 0.0:
         return 1.0, None
@@ -191,8 +255,8 @@ def clearest_difference(
     deviate = _FURTHEST
     if not is_clear:
         deviate = brentq(lower_limit, 0.0, _FURTHEST, xtol=1e-13, rtol=1e-13)
-    _, (higher, lower) = _lower_limit(spread, deviate, "logit")
-    numbers = np.flatnonzero(used)
+    _, (higher, lower) = _lower_limit(spreads, deviate, "logit")
+    numbers = np.flatnonzero(lowest.used)
     pvalue = 0.0 if is_clear else _pvalue_of_all_pairs(deviate, n_groups)
     return pvalue, (int(numbers[higher]), int(numbers[lower]))
 
@@ -212,68 +276,62 @@ def _pvalue_of_all_pairs(deviate: float, n_groups: int) -> float:
     return float(studentized_range_tail(deviate * np.sqrt(2.0), n_groups))
 
 
-def _lower_limit(
-    spread: AUCSpread, deviate: float, method: Method
-) -> tuple[float, tuple[int, int]]:
+def _lower_limit(spreads: Spreads, deviate: float, method: Method) -> tuple[float, tuple[int, int]]:
     """Return the largest lower limit of a difference, and its pair of groups."""
-    low, high = spread.limits(deviate, method)
-    if spread.auc.size > MOST_GROUPS:
+    low, high = spreads.limits(deviate, method)
+    lowest, highest = spreads.lowest.auc, spreads.highest.auc
+    if low.size > MOST_GROUPS:
         return float(low.max() - high.min()), (int(low.argmax()), int(high.argmin()))
-    return _largest_of_pairs(spread.auc, spread.auc - low, high - spread.auc, -1.0)
+    return _largest_of_pairs((lowest, lowest - low), (highest, high - highest), -1.0)
 
 
 def _largest_of_pairs(
-    auc: Floats, of_first: Floats, of_second: Floats, sign: float
+    first: tuple[Floats, Floats], second: tuple[Floats, Floats], sign: float
 ) -> tuple[float, tuple[int, int]]:
-    """Return the largest upper (sign 1) or lower (sign -1) limit of all pairs, and its pair."""
+    """Return the largest upper (sign 1) or lower (sign -1) limit of all pairs, and its pair.
+
+    `first` and `second` are the AUCs of the groups and their distances from their limits.
+    """
+    (auc, of_first), (other, of_second) = first, second
     largest, pair = -np.inf, (0, 0)
     for start in range(0, auc.size, 256):
         here = slice(start, start + 256)
         reach = np.hypot(of_first[here, None], of_second)
-        limit = auc[here, None] - auc + sign * reach
+        limit = auc[here, None] - other + sign * reach
         # A group is not compared with itself.
         np.einsum("ii->i", limit[:, start : start + 256])[...] = -np.inf
-        first, second = np.unravel_index(int(limit.argmax()), limit.shape)
-        if limit[first, second] > largest:
-            largest, pair = float(limit[first, second]), (start + int(first), int(second))
+        g, h = np.unravel_index(int(limit.argmax()), limit.shape)
+        if limit[g, h] > largest:
+            largest, pair = float(limit[g, h]), (start + int(g), int(h))
     return largest, pair
-
-
-def _exact_limits_in_use(
-    variances: Variances, auc: Floats, used: NDArray[np.bool_], tail: float
-) -> tuple[Floats, Floats]:
-    low, high, _ = group_limits(variances, tail, "exact")
-    low = np.where(variances.defined, low, auc)
-    high = np.where(variances.defined, high, auc)
-    return low[used], high[used]
 
 
 # Comparisons of two groups ------------------------------------------------------------------
 
 
 def all_pairs(
-    variances: Variances, first: NDArray[np.intp], second: NDArray[np.intp], confidence_level: float
+    extremes: Extremes, first: NDArray[np.intp], second: NDArray[np.intp], confidence_level: float
 ) -> Comparisons:
     """Compare all pairs of groups, the first of each pair with the second.
 
     P values and intervals are simultaneous; they use the studentized range [2]_ [3]_.
     """
-    n_groups = int(variances.estimable.sum())
+    n_groups = int(extremes.given.estimable.sum())
 
     def adjusted(deviate: Floats) -> Floats:
         return studentized_range_tail(deviate * np.sqrt(2.0), n_groups)
 
     deviate = _deviate_of_all_pairs(1.0 - confidence_level, n_groups) if n_groups > 1 else np.nan
-    return _compared(variances, first, second, deviate, adjusted, "Tukey")
+    return _compared(extremes, first, second, deviate, adjusted, "Tukey")
 
 
 def with_reference(
-    variances: Variances, first: NDArray[np.intp], second: NDArray[np.intp], confidence_level: float
+    extremes: Extremes, first: NDArray[np.intp], second: NDArray[np.intp], confidence_level: float
 ) -> Comparisons:
     """Compare groups with a reference group, with simultaneous p values and intervals [5]_."""
-    tested = variances.estimable[first] & variances.estimable[second]
-    deviate, adjusted = sidak(confidence_level, int(tested.sum()))
-    return _compared(variances, first, second, deviate, adjusted, "Sidak")
+    estimable = extremes.given.estimable
+    deviate, adjusted = sidak(confidence_level, int((estimable[first] & estimable[second]).sum()))
+    return _compared(extremes, first, second, deviate, adjusted, "Sidak")
 
 
 def sidak(confidence_level: float, n_comparisons: int) -> tuple[float, Callable[[Floats], Floats]]:
@@ -296,22 +354,26 @@ def sidak(confidence_level: float, n_comparisons: int) -> tuple[float, Callable[
 
 
 def _compared(
-    variances: Variances,
+    extremes: Extremes,
     first: NDArray[np.intp],
     second: NDArray[np.intp],
     deviate: float,
     adjusted: Callable[[Floats], Floats],
     adjustment: str,
 ) -> Comparisons:
-    spread = spread_of(variances)
-    tested = variances.estimable[first] & variances.estimable[second]
-    one, other = spread.take(first), spread.take(second)
-    return compare(one, other, tested, deviate, lambda p, ends: (adjusted(ends), adjustment))
+    given, spreads = extremes.given, Spreads.of(extremes)
+    return compare(
+        (given.auc[first], spreads.take(first)),
+        (given.auc[second], spreads.take(second)),
+        given.estimable[first] & given.estimable[second],
+        deviate,
+        lambda p, ends: (adjusted(ends), adjustment),
+    )
 
 
 def compare(
-    one: AUCSpread,
-    other: AUCSpread,
+    one: tuple[Floats, Spreads],
+    other: tuple[Floats, Spreads],
     tested: NDArray[np.bool_],
     deviate: float,
     adjusted: Callable[[Floats, Floats], tuple[Floats, str]],
@@ -320,7 +382,8 @@ def compare(
 
     Parameters
     ----------
-    one, other : AUCSpread
+    one, other : tuple of ndarray of float64 and Spreads
+        AUCs, and the same AUCs at both extremes of binned scores.
     tested : ndarray of bool, shape (n_comparisons,)
         Comparisons to test; the results of other comparisons are NaN.
     deviate : float
@@ -334,26 +397,26 @@ def compare(
     found = np.full((5, tested.size), np.nan)
     adjustment = adjusted(np.ones(0), np.zeros(0))[1]
     if tested.any():
-        a, b = one.take(tested), other.take(tested)
-        difference = a.auc - b.auc
+        a, b = one[1].take(tested), other[1].take(tested)
         (low, high), (other_low, other_high) = (x.limits(deviate, "logit") for x in (a, b))
-        found[0, tested] = difference - np.hypot(a.auc - low, other_high - b.auc)
-        found[1, tested] = difference + np.hypot(high - a.auc, b.auc - other_low)
-        blocks = (slice(i, i + _AT_ONCE) for i in range(0, difference.size, _AT_ONCE))
+        (first, first_high), (second, second_high) = ((x.lowest.auc, x.highest.auc) for x in (a, b))
+        found[0, tested] = first - second_high - np.hypot(first - low, other_high - second_high)
+        found[1, tested] = first_high - second + np.hypot(high - first_high, second - other_low)
+        blocks = (slice(i, i + _AT_ONCE) for i in range(0, first.size, _AT_ONCE))
         ends = np.concatenate([_deviates(a.take(here), b.take(here)) for here in blocks])
         pvalue = 2.0 * ndtr(-ends)
-        found[2, tested], found[3, tested] = np.sign(difference) * ends, pvalue
+        signs = np.sign((one[0] - other[0])[tested])
+        found[2, tested], found[3, tested] = signs * ends, pvalue
         found[4, tested], adjustment = adjusted(pvalue, ends)
-    return Comparisons(one.auc, other.auc, *found, adjustment)  # type: ignore[call-arg]
+    return Comparisons(one[0], other[0], *found, adjustment)  # type: ignore[call-arg]
 
 
-def _deviates(one: AUCSpread, other: AUCSpread) -> Floats:
+def _deviates(one: Spreads, other: Spreads) -> Floats:
     """Return the normal quantile at which the interval of each difference ends at 0."""
-    larger = one.auc >= other.auc
-    upper, lower = (
-        AUCSpread(*(np.where(which, a, b) for a, b in zip(one, other, strict=True)))
-        for which in (larger, ~larger)
-    )
+    larger = one.lowest.auc >= other.highest.auc
+    upper = _chosen(larger, one.lowest, other.lowest)
+    lower = _chosen(larger, other.highest, one.highest)
+    # Below 0 if neither AUC is certainly the larger one; the quantile is 0 then.
     difference = upper.auc - lower.auc
 
     def lower_limit(deviate: Floats) -> Floats:
@@ -361,6 +424,11 @@ def _deviates(one: AUCSpread, other: AUCSpread) -> Floats:
         return difference - np.hypot(upper.auc - low, high - lower.auc)
 
     return _roots(lower_limit, np.zeros_like(difference), np.full_like(difference, _FURTHEST))
+
+
+def _chosen(which: NDArray[np.bool_], one: AUCSpread, other: AUCSpread) -> AUCSpread:
+    """Return the elements of `one` where `which` is true, and of `other` elsewhere."""
+    return AUCSpread(*(np.where(which, a, b) for a, b in zip(one, other, strict=True)))
 
 
 def _roots(function: Callable[[Floats], Floats], low: Floats, high: Floats) -> Floats:

@@ -9,6 +9,7 @@ import numpy as np
 
 from skfedauc import _input, _words
 from skfedauc.inference import agreement, intervals
+from skfedauc.report.bounds import statistic_bounds
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.statistics import AVERAGES, shares
 
@@ -75,6 +76,7 @@ def agreement_with_pooled(estimates: GroupEstimates, delta: float) -> Agreement:
             continue
         value = float(np.dot(share[share > 0], auc[share > 0]))
         difference = pooled - value
+        low, high = _difference_bounds(estimates, name, difference)
         error = np.sqrt(variances.of_difference(share))
         if error < 1e-12 and counts.groups is not None and len(counts) > 1:
             # The estimated variance is 0 with few rows; use a bound of the variance instead.
@@ -85,18 +87,22 @@ def agreement_with_pooled(estimates: GroupEstimates, delta: float) -> Agreement:
                 "average": name,
                 "value": value,
                 "difference": difference,
-                "ci_low": difference - reach,
-                "ci_high": difference + reach,
+                "ci_low": low - reach,
+                "ci_high": high + reach,
                 "bound": np.nan,
-                "equivalent_to_pooled": _equivalence(difference, error, delta),
+                "equivalent_to_pooled": _equivalence(low, high, error, delta),
             }
         )
     averages = pd.DataFrame(rows).set_index("average")
+    differences = averages["difference"].to_dict()
     scores = {}
     for i, name in enumerate(("negatives", "positives")):
         mine, other = class_rows[i], sides[1 - i]
         share = mine.weight / mine.weight.sum()
-        averages.loc[name, "bound"] = agreement.certain_bound(share, other.distances)
+        bound = agreement.certain_bound(share, other.distances)
+        difference = differences[name]
+        low, high = _difference_bounds(estimates, name, difference)
+        averages.loc[name, "bound"] = bound + max(difference - low, high - difference)
         scores[name] = {
             "largest_distance": np.nanmax(sides[i].distances),
             "mean_distance": np.nansum(share * sides[i].distances),
@@ -109,15 +115,25 @@ def agreement_with_pooled(estimates: GroupEstimates, delta: float) -> Agreement:
     return Agreement(verdict, averages, table, _case(averages, table), delta)
 
 
-def _equivalence(difference: float, error: float, delta: float) -> str:
-    """Return the result of the equivalence test (TOST).
+def _difference_bounds(
+    estimates: GroupEstimates, name: str, difference: float
+) -> tuple[float, float]:
+    """Return the certain interval of the pooled AUC minus an average; both ends if exact."""
+    if not estimates.pairs.is_binned:
+        return difference, difference
+    pooled, average = (statistic_bounds(estimates, of) for of in ("pooled", name))
+    return float(pooled.low - average.high), float(pooled.high - average.low)
+
+
+def _equivalence(low: float, high: float, error: float, delta: float) -> str:
+    """Return the result of the equivalence test (TOST) of a difference from `low` to `high`.
 
     "yes" if the 90 % interval is within `delta` of 0, "no" if the 99 % interval is entirely beyond
     `delta`, else "cannot tell".
     """
-    if abs(difference) + intervals.normal_quantile(0.05) * error <= delta:
+    if max(high, -low) + intervals.normal_quantile(0.05) * error <= delta:
         return "yes"
-    is_beyond = abs(difference) - intervals.normal_quantile(0.005) * error > delta
+    is_beyond = max(low, -high) - intervals.normal_quantile(0.005) * error > delta
     return "no" if is_beyond else "cannot tell"
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference import group_comparisons, intervals, pairwise
-from skfedauc.inference.variances import Variances
+from skfedauc.inference.variances import Extremes
 from skfedauc.report.estimates import GroupEstimates
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def number_of_group(label: Any, counts: ScoreCounts) -> int:
 
 def comparison_table(
     counts: ScoreCounts,
-    variances: Variances,
+    extremes: Extremes,
     labels: pd.Index,
     reference: Any,
     confidence_level: float,
@@ -48,7 +48,7 @@ def comparison_table(
     n_groups = len(labels)
     index: pd.Index
     if isinstance(reference, str) and reference == "rest":
-        found = group_comparisons.with_rest(variances, confidence_level)
+        found = group_comparisons.with_rest(extremes, confidence_level)
         return _comparison_table(found, labels)
     if reference is None:
         if n_groups > _MOST_IN_PAIRS:
@@ -67,7 +67,7 @@ def comparison_table(
         second = np.full_like(first, number)
         index = labels[first]
     compare = pairwise.all_pairs if reference is None else pairwise.with_reference
-    return _comparison_table(compare(variances, first, second, confidence_level), index)
+    return _comparison_table(compare(extremes, first, second, confidence_level), index)
 
 
 def _comparison_table(found: pairwise.Comparisons, index: Any) -> pd.DataFrame:
@@ -78,6 +78,16 @@ def _comparison_table(found: pairwise.Comparisons, index: Any) -> pd.DataFrame:
     columns["difference"] = found.auc - found.other
     names = ["auc", "reference_auc", "difference", "ci_low", "ci_high", "statistic", "pvalue"]
     return pd.DataFrame(columns, columns=[*names, "pvalue_adjusted", "adjustment"], index=index)
+
+
+def used_at_extremes(
+    estimates: GroupEstimates,
+) -> tuple[pairwise.UsedGroups, pairwise.UsedGroups]:
+    """Return the groups whose AUCs are compared, at both extremes of binned scores."""
+    lowest, highest = (
+        pairwise.UsedGroups(end.variances, *end.group_aucs) for end in estimates.extremes
+    )
+    return lowest, highest
 
 
 def difference_test(
@@ -92,8 +102,10 @@ def difference_test(
         nan = float("nan")
         nothing = (None, None, None, n_groups, reason)
         return pairwise.DifferenceTest(nan, nan, nan, nan, confidence_level, *nothing)
-    found = pairwise.difference_interval(estimates.variances, auc, used, confidence_level, "logit")
-    pvalue, pair = pairwise.clearest_difference(estimates.variances, auc, used)
+    lowest, highest = used_at_extremes(estimates)
+    value = float(auc[used].max() - auc[used].min())
+    found = pairwise.difference_interval(value, lowest, highest, confidence_level, "logit")
+    pvalue, pair = pairwise.clearest_difference(lowest, highest)
     labels = index.tolist()
     highest = labels[int(np.where(used, auc, -np.inf).argmax())]
     lowest = labels[int(np.where(used, auc, np.inf).argmin())]

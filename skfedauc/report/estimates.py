@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc.inference.variances import Variances, variances_of
+from skfedauc.inference.variances import Extremes, Variances, variances_of
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.undefined import NotDefined, UndefinedPolicy
 
@@ -50,6 +50,27 @@ class GroupEstimates:
         if self._variances is None:
             self._variances = variances_of(self.pairs)
         return self._variances
+
+    @property
+    def extremes(self) -> tuple[GroupEstimates, GroupEstimates]:
+        """Estimates of the same rows with the lowest and with the highest AUCs, without warnings.
+
+        Both are these estimates if scores are exact; see `GroupPairs.extremes`.
+        """
+        return self._ends if self.pairs.is_binned else (self, self)
+
+    @functools.cached_property
+    def _ends(self) -> tuple[GroupEstimates, GroupEstimates]:
+        lowest, highest = (
+            GroupEstimates(pairs, self.policy.quiet()) for pairs in self.pairs.extremes()
+        )
+        return lowest, highest
+
+    @property
+    def variances_at_extremes(self) -> Extremes:
+        """Variances of these estimates and of both extremes."""
+        lowest, highest = self.extremes
+        return Extremes(self.variances, lowest.variances, highest.variances)
 
     @functools.cached_property
     def group_aucs(self) -> tuple[Floats, NDArray[np.bool_]]:

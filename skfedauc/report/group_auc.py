@@ -17,6 +17,13 @@ from skfedauc.inference.variances import Variances
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.agreement import Agreement, agreement_with_pooled
 from skfedauc.report.bias import abroca_table, bias_means, bias_score, bias_table
+from skfedauc.report.bounds import (
+    binned_note,
+    bounds_table,
+    certain_range,
+    group_bounds_table,
+    statistic_bounds,
+)
 from skfedauc.report.comparisons import comparison_table, difference_test
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.intervals import group_intervals, statistic_intervals
@@ -83,6 +90,9 @@ class GroupAUC:
     equals the pooled AUC if the negatives have the same score distribution in all groups. The
     average by negatives equals the pooled AUC if the positives have the same score distribution in
     all groups.
+
+    If scores are binned (``counts.disclosure`` is "bins"), a pair of rows in the same bin counts as
+    a tie. `bounds` gives intervals that certainly hold the values of the exact scores.
 
     References
     ----------
@@ -444,6 +454,74 @@ class GroupAUC:
         self._estimates.policy.report_groups(self.pairs)
         return pd.Series(all_statistics(self._estimates), dtype=np.float64)
 
+    def bounds(self, of: intervals.Of = "statistics") -> pd.DataFrame:
+        """Return intervals that certainly hold the AUCs of the exact scores, if scores are binned.
+
+        Parameters
+        ----------
+        of : {"statistics", "groups"}, default="statistics"
+            "statistics" gives an interval for each named statistic, "groups" for each group AUC.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by statistic or by group: `value`, and the ends `low` and `high` of the certain
+            interval. Both ends equal the value if scores are exact. NaN for undefined values, and
+            for `tau` of binned scores, which has no certain interval. With more than 500 groups,
+            `cross_difference` is left out as in `statistics`.
+
+        Raises
+        ------
+        ValueError
+            If `of` is not a listed value.
+
+        See Also
+        --------
+        ScoreCounts.extremes : Exact counts of the same rows with the lowest and highest AUCs.
+
+        Notes
+        -----
+        `value` is computed as if all rows of a bin had the same score: a pair of a positive and a
+        negative in the same bin counts one half. In every table of a report, AUCs of binned scores
+        are computed in this way. If bins do not overlap, a group AUC, the pooled AUC and each
+        average are therefore in the middle of their intervals.
+
+        The interval is not a confidence interval, and it does not depend on the distribution of the
+        scores. At `low`, each positive has the lowest score of its bin and each negative the
+        highest score; at `high` the reverse. `low` and `high` of the AUCs, of the averages and of
+        `bias_score` are possible values, so no narrower interval is certain. The upper end of
+        `difference` and of `cross_difference` is a possible value too; the intervals of gaps follow
+        from the intervals of the AUCs, and their other ends may not be reached.
+
+        With sample weights, intervals are widened by the largest possible rounding error of their
+        sums. ``lowest, highest = report.counts.extremes()`` gives the bounds of other AUCs, such as
+        ``GroupAUC(lowest).cross_matrix`` and ``GroupAUC(highest).cross_matrix``.
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC, ScoreCounts
+        >>> counts = ScoreCounts.from_predictions(
+        ...     [0, 1, 0, 1], [0.2, 0.6, 0.501, 0.503], groups=["a", "a", "b", "b"],
+        ...     disclosure="bins",
+        ... )
+        >>> GroupAUC(counts).bounds().loc[["pooled", "worst"]]
+                   value   low  high
+        statistic
+        pooled     0.875  0.75   1.0
+        worst      0.500  0.00   1.0
+        >>> GroupAUC(counts).bounds(of="groups")
+               value  low  high
+        group
+        a        1.0  1.0   1.0
+        b        0.5  0.0   1.0
+        """
+        if of not in ("groups", "statistics"):
+            raise ValueError(f"of must be 'groups' or 'statistics'; got {_words.shortened(of)}.")
+        if of == "groups":
+            return group_bounds_table(self._estimates, self.index)
+        self._estimates.policy.report_groups(self.pairs)
+        return bounds_table(self._estimates)
+
     @property
     def by_group(self) -> pd.DataFrame:
         """AUC and class counts of each group.
@@ -716,6 +794,10 @@ class GroupAUC:
         negatives above them) from the pooled placement values of both curves [2]_. Each comparison
         with the rest takes a pass over all distinct scores.
 
+        If scores are binned, each bin is a straight segment of the curves. The area then differs
+        from the area of the exact scores by at most the sum of the widths of the certain intervals
+        of both AUCs; see `bounds`.
+
         References
         ----------
         .. [1] Gardner, J., Brooks, C. and Baker, R. (2019). Evaluating the fairness of
@@ -798,6 +880,17 @@ class GroupAUC:
         groups do not show whether two groups differ: see `test_difference`, `compare_groups` and
         `test_equal_groups`. Formulas and sources are in `skfedauc.inference`.
 
+        If scores are binned, the lower limit is the limit of the rows with the lowest AUCs that the
+        bins permit, the upper limit is the limit of the rows with the highest AUCs, and `note`
+        states the certain interval of the value (see `bounds`). Limits of the difference use the
+        lowest AUC of one group and the highest AUC of the other. If the bins do not depend on the
+        rows, as those of `Bins.of_probabilities`, the rows of each extreme are independent rows
+        whose true AUC is at most (or at least) the true AUC of the exact scores. The coverage is
+        therefore at least the coverage of the method for these rows. Only approximately so if the
+        bins depend on the rows, for instance quantiles or bins that were joined. The interval
+        contains the certain interval, but not necessarily the confidence interval of the exact
+        scores, whose variance may be larger.
+
         References
         ----------
         .. [1] Newcombe, R. G. (2006). Confidence intervals for an effect size measure based on the
@@ -856,6 +949,12 @@ class GroupAUC:
         names the form. A large p value does not show that the groups are equal: see the interval of
         the difference.
 
+        If scores are binned, the statistic uses the AUCs within their certain intervals (see
+        `bounds`) that differ least. The p value is the largest of three that differ in their
+        variances: of the binned scores, and of the rows with the lowest and with the highest AUCs.
+        The exact AUCs differ at least as much, but the variances of the exact scores may be larger,
+        so the p value is cautious without being a certain bound.
+
         References
         ----------
         .. [1] Brunner, E., Dette, H. and Munk, A. (1997). Box-type approximations in
@@ -873,7 +972,7 @@ class GroupAUC:
         >>> report.test_equal_groups().pvalue > 0.05
         True
         """
-        return heterogeneity.equal_groups_test(self.variances)
+        return heterogeneity.equal_groups_test(self._estimates.variances_at_extremes)
 
     def test_difference(self, *, confidence_level: float = 0.95) -> pairwise.DifferenceTest:
         """Test that all group AUCs are equal, by the interval of their largest difference.
@@ -908,6 +1007,12 @@ class GroupAUC:
 
         `test_equal_groups` tests this null hypothesis by the variance of all group AUCs, and has
         more power against many small differences.
+
+        If scores are binned, the lower limit of the difference of two groups uses the lowest AUC of
+        one group and the highest AUC of the other, with their variances, and the p value follows
+        from this limit. The p value is 1 if every two certain intervals overlap. See
+        `confidence_intervals` for what holds; the adjustment for all pairs is approximate, because
+        each group is compared at two AUCs.
 
         References
         ----------
@@ -979,6 +1084,9 @@ class GroupAUC:
         1.8 % of runs had an adjusted p value below 5 %. With two groups of 20/400, AUC .95 and
         unequal standard deviations, 4.6 % of runs had such a p value.
 
+        If scores are binned, each difference is tested at the possible value nearest to 0, as in
+        `test_difference`.
+
         References
         ----------
         .. [1] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect
@@ -1003,7 +1111,11 @@ class GroupAUC:
         """
         confidence_level = intervals.check_confidence_level(confidence_level)
         return comparison_table(
-            self.counts, self.variances, self.index, reference, confidence_level
+            self.counts,
+            self._estimates.variances_at_extremes,
+            self.index,
+            reference,
+            confidence_level,
         )
 
     # Standard deviation of the true AUCs -------------------------------------------------
@@ -1011,6 +1123,8 @@ class GroupAUC:
     @functools.cached_property
     def tau(self) -> float:
         """Standard deviation of the groups' true AUCs, by restricted maximum likelihood (REML).
+
+        If scores are binned, tau is that of the binned scores, without a certain interval.
 
         Groups are weighted by their numbers of rows, so a tiny group has little influence on the
         estimate. `heterogeneity` gives the interval of tau and other estimators. The estimate is at
@@ -1026,7 +1140,8 @@ class GroupAUC:
     def null_difference(self) -> float:
         """Expected `difference` from sampling error alone, if all true AUCs are equal.
 
-        If a group has fewer than 30 rows of a class, groups are simulated with a fixed seed.
+        If a group has fewer than 30 rows of a class, groups are simulated with a fixed seed. If
+        scores are binned, rows of a bin count as tied.
         """
         self.pairs.counts_for("null_difference")
         return heterogeneity.null_difference(self.variances)
@@ -1077,6 +1192,10 @@ class GroupAUC:
         value in 92 to 99 % of simulations. If the true AUCs have a Beta distribution of mean .9,
         the coverage is 91 to 96 % with a standard deviation of .03, 84 to 92 % with .05, and 79 to
         86 % with .08; the coverage is lower with more groups.
+
+        If scores are binned, all columns describe the AUCs of the binned scores. The estimates and
+        limits for the exact scores differ, by an amount that has no certain bound here; compare the
+        width of ``bounds(of="groups")`` with `tau`.
 
         References
         ----------
@@ -1147,6 +1266,11 @@ class GroupAUC:
         true difference of `delta` was called equivalent in up to 11 % of simulations with two
         groups and an AUC of .95 (5 to 50 positives, 200 to 400 negatives per group).
 
+        If scores are binned, the intervals cover each difference within the certain intervals of
+        the pooled AUC and of the average, and `bound` is widened likewise. The distances and
+        the Anderson-Darling test compare the distributions over bins; equal distributions of scores
+        have equal distributions over bins.
+
         References
         ----------
         .. [1] Scholz, F. W. and Stephens, M. A. (1987). K-sample Anderson-Darling tests. Journal
@@ -1204,6 +1328,7 @@ class GroupAUC:
             f"{_words.counted(int(counts.n_positives.sum()), 'positive')} and "
             f"{_words.counted(int(counts.n_negatives.sum()), 'negative')}"
             f"{left_out(self.n_missing)}"
+            f"{f'; {note}' if (note := binned_note(self._estimates)) else ''}"
         )
 
     def _extremes(self) -> list[tuple[str, Any, float]]:
@@ -1218,9 +1343,20 @@ class GroupAUC:
             ("highest", groups[best], float(auc[best])),
         ]
 
+    def _shown(self) -> list[tuple[str, float, str]]:
+        """Return the names and values of the statistics, with the certain intervals in words."""
+        shown = []
+        for name, value in all_statistics(self._estimates).items():
+            ends = ""
+            if self.pairs.is_binned:
+                bounds = statistic_bounds(self._estimates, name)
+                ends = "" if np.isnan(bounds.low) else f"  ({certain_range(bounds)})"
+            shown.append((name, value, ends))
+        return shown
+
     def __repr__(self) -> str:
         lines = [self._headline()]
-        lines += [f"  {k:<16} {v:.4f}" for k, v in all_statistics(self._estimates).items()]
+        lines += [f"  {k:<16} {v:.4f}{of_bins}" for k, v, of_bins in self._shown()]
         lines += [
             f"  {k:<16} {auc:.4f}  {_words.shortened_label(label)}"
             for k, label, auc in self._extremes()
@@ -1229,8 +1365,8 @@ class GroupAUC:
 
     def _repr_html_(self) -> str:
         statistics = "".join(
-            f"<tr><th style='text-align:left'>{name}</th><td>{value:.4f}</td></tr>"
-            for name, value in all_statistics(self._estimates).items()
+            f"<tr><th style='text-align:left'>{name}</th><td>{value:.4f}{of_bins}</td></tr>"
+            for name, value, of_bins in self._shown()
         )
         extremes = "".join(
             f"<tr><th style='text-align:left'>{name}</th><td>{auc:.4f} "

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from skfedauc.inference import intervals, pairwise
+from skfedauc.report.bounds import Bounds, certain_range, group_bounds, statistic_bounds
+from skfedauc.report.comparisons import used_at_extremes
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.statistics import AVERAGES, shares
 from skfedauc.report.undefined import NotDefined
@@ -23,9 +25,14 @@ def group_intervals(
     """Return the intervals of the group AUCs, see `GroupAUC.confidence_intervals`."""
     import pandas as pd
 
-    low, high, note = intervals.group_limits(
-        estimates.variances, (1.0 - confidence_level) / 2.0, method
-    )
+    tail = (1.0 - confidence_level) / 2.0
+    low, high, note = intervals.group_limits(estimates.variances, tail, method)
+    if estimates.pairs.is_binned:
+        (low, _, note_low), (_, high, note_high) = (
+            intervals.group_limits(end.variances, tail, method) for end in estimates.extremes
+        )
+        bounds = map(Bounds, *group_bounds(estimates))
+        note = np.array(list(map(_binned_note, bounds, note_low, note_high)), dtype=object)
     return pd.DataFrame(
         {
             "auc": estimates.pairs.auc,
@@ -36,6 +43,17 @@ def group_intervals(
         },
         index=index,
     )
+
+
+def _binned_note(bounds: Bounds, of_low: str, of_high: str) -> str:
+    """Return the note of an interval of binned scores, whose limits can have different notes."""
+    notes = [of_low] if of_low == of_high else []
+    if not notes:
+        named = (("lower limit: ", of_low), ("upper limit: ", of_high))
+        notes = [name + note for name, note in named if note]
+    if not np.isnan(bounds.low):
+        notes.append(f"scores are binned: certainly {certain_range(bounds)}")
+    return "; ".join(note for note in notes if note)
 
 
 # Intervals of statistics -----------------------------------------------------------------------
@@ -65,11 +83,15 @@ class StatisticInterval(NamedTuple):
     compute : callable
         Function of `GroupEstimates` and `Sampling` that returns an `intervals.Interval`, or raises
         `NotDefined` if there is no interval.
+    is_monotone : bool
+        Whether the limits of binned scores are those of both extremes. Otherwise, `compute`
+        considers the extremes.
     of_new_groups : bool
         Whether the interval can be an interval over new groups.
     """
 
     compute: Callable[[GroupEstimates, Sampling], intervals.Interval]
+    is_monotone: bool = True
     of_new_groups: bool = False
 
 
@@ -115,7 +137,10 @@ def _difference(estimates: GroupEstimates, sampling: Sampling) -> intervals.Inte
     if used.sum() < 2:
         raise NotDefined("needs two groups with both classes")
     return pairwise.difference_interval(
-        estimates.variances, auc, used, sampling.confidence_level, sampling.method
+        float(auc[used].max() - auc[used].min()),
+        *used_at_extremes(estimates),
+        sampling.confidence_level,
+        sampling.method,
     )
 
 
@@ -127,8 +152,22 @@ INTERVALS: dict[str, StatisticInterval] = {
         for name in AVERAGES
     },
     "worst": StatisticInterval(_worst),
-    "difference": StatisticInterval(_difference),
+    "difference": StatisticInterval(_difference, is_monotone=False),
 }
+
+
+def _interval_of(name: str, estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
+    """Return the interval of a statistic, from both extremes if scores are binned."""
+    of_statistic = INTERVALS[name]
+    found = of_statistic.compute(estimates, sampling)
+    if not estimates.pairs.is_binned:
+        return found
+    lowest = highest = found
+    if of_statistic.is_monotone:
+        lowest, highest = (of_statistic.compute(end, sampling) for end in estimates.extremes)
+    bounds = statistic_bounds(estimates, name)
+    note = _binned_note(bounds, lowest.note, highest.note)
+    return intervals.Interval(found.estimate, lowest.low, highest.high, note)
 
 
 def statistic_intervals(
@@ -140,10 +179,10 @@ def statistic_intervals(
     _, used = estimates.group_aucs
     new_groups = intervals.is_over_groups(over, int(used.sum()))
     rows = []
-    for of_statistic in INTERVALS.values():
+    for name, of_statistic in INTERVALS.items():
         is_new = new_groups and of_statistic.of_new_groups
         try:
-            interval = of_statistic.compute(estimates, Sampling(confidence_level, method, is_new))
+            interval = _interval_of(name, estimates, Sampling(confidence_level, method, is_new))
         except NotDefined as error:
             interval = intervals.Interval(np.nan, np.nan, np.nan, error.reason)
         estimand = intervals.NEW_GROUPS if is_new else intervals.THESE_GROUPS

@@ -1,0 +1,193 @@
+"""Certain intervals of the statistics of binned scores.
+
+A binned state holds a range of scores for each cell, and the exact score of a row can be anywhere
+in the range of its cell. A statistic that does not decrease if a positive is ranked higher against
+a negative is between its value at the lowest extreme and its value at the highest extreme, see
+`GroupPairs.extremes`. Both extremes are possible rows, so no narrower interval is certain. Gaps are
+not monotone. Their bounds follow from the bounds of the AUCs by interval arithmetic.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc.report.estimates import GroupEstimates
+from skfedauc.report.statistics import STATISTICS, all_statistics
+from skfedauc.report.undefined import NotDefined
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = NDArray[np.float64]
+
+
+class Bounds(NamedTuple):
+    """Certain interval of a value; NaN if the value is undefined.
+
+    Attributes
+    ----------
+    low, high : float or ndarray of float64
+    """
+
+    low: Any
+    high: Any
+
+
+# Bounds of each statistic ------------------------------------------------------------------------
+
+Ends = tuple[GroupEstimates, GroupEstimates]
+
+
+def _used_aucs(ends: Ends) -> tuple[Floats, Floats]:
+    """Return the AUCs of the groups in use at both extremes, for gaps of at least two groups."""
+    (lowest, used), (highest, _) = (end.group_aucs for end in ends)
+    if used.sum() < 2:
+        raise NotDefined("a gap needs two groups with rows of both classes")
+    return lowest[used], highest[used]
+
+
+def _monotone(ends: Ends, name: str) -> Bounds:
+    low, high = (STATISTICS[name].compute(end) for end in ends)
+    return Bounds(low, high)
+
+
+def _difference(ends: Ends) -> Bounds:
+    low, high = _used_aucs(ends)
+    widest = high + _largest_of_others(-low)
+    return Bounds(max(0.0, float(low.max() - high.min())), float(widest.max()))
+
+
+def _ratio(ends: Ends) -> Bounds:
+    low, high = _used_aucs(ends)
+    if high.max() <= 0:
+        raise NotDefined("a ratio needs a group with an AUC above 0", more_rows_help=False)
+    # A group whose AUC is certainly 0 does not have the largest AUC, unless all AUCs are 0 and the
+    # ratio is undefined.
+    largest = _largest_of_others(high)
+    smallest = np.divide(low, largest, out=np.full(low.size, np.inf), where=largest > 0).min()
+    most = float(high.min() / low.max()) if low.max() > 0 else 1.0
+    return Bounds(min(float(smallest), 1.0), min(most, 1.0))
+
+
+def _largest_of_others(values: Floats) -> Floats:
+    """Return, for each group, the largest value of the other groups."""
+    found = np.full(values.size, values.max())
+    place = int(values.argmax())
+    found[place] = np.delete(values, place).max()
+    return found
+
+
+def _cross_difference(ends: Ends) -> Bounds:
+    both = ends[0].pairs.defined
+    if both.sum() < 2:
+        raise NotDefined("a gap needs two groups with rows of both classes")
+    low, high = (end.pairs.cross_auc[np.ix_(both, both)] for end in ends)
+    off = ~np.eye(len(low), dtype=np.bool_)
+    # The two cross AUCs of a pair of groups share no row, so each can be at its own bound.
+    least, most = (low - high.T)[off], (high - low.T)[off]
+    if np.isnan(most).all():
+        raise NotDefined("no pair of groups has two cross AUCs")
+    return Bounds(max(0.0, float(np.nanmax(least))), float(np.nanmax(most)))
+
+
+def _unknown(ends: Ends) -> Bounds:
+    return Bounds(np.nan, np.nan)
+
+
+_MONOTONE = ("pooled", "macro", "samples", "positives", "negatives", "within", "worst", "cross")
+BOUNDS: dict[str, Callable[[Ends], Bounds]] = {
+    **{name: functools.partial(_monotone, name=name) for name in (*_MONOTONE, "bias_score")},
+    "ratio": _ratio,
+    "difference": _difference,
+    "cross_difference": _cross_difference,
+    # Tau depends on the variances of the AUCs, which are not monotone.
+    "tau": _unknown,
+}
+
+
+# Tables ------------------------------------------------------------------------------------------
+
+
+def group_bounds(estimates: GroupEstimates) -> Bounds:
+    """Return the certain intervals of the group AUCs, each of shape (n_groups,)."""
+    low, high = (end.pairs.auc for end in estimates.extremes)
+    return _widened(estimates, Bounds(low, high))
+
+
+def statistic_bounds(estimates: GroupEstimates, name: str) -> Bounds:
+    """Return the certain interval of a statistic; NaN if it is undefined."""
+    try:
+        found = BOUNDS[name](estimates.extremes)
+    except NotDefined:
+        return Bounds(np.nan, np.nan)
+    return _widened(estimates, found, name)
+
+
+def _widened(estimates: GroupEstimates, bounds: Bounds, name: str = "") -> Bounds:
+    """Widen an interval by the rounding error of sums of floats; sums of integers are exact."""
+    pairs = estimates.pairs
+    if not pairs.is_binned:
+        return bounds
+    reach = 0.0
+    if pairs.u2.dtype.kind == "f":
+        # A sum of n numbers of 0 or more has a relative error of at most n units of rounding. An
+        # AUC is a ratio of two such sums. If few pairs are across groups, the cross AUC is the
+        # difference of sums that are up to 1,000 times larger.
+        n_cells = sum(part.cells.scores.size for part in pairs.parts)
+        reach = (n_cells + 4) * 2.0**-50 * (1e3 if name == "cross" else 1.0)
+    elif name in ("bias_score", "cross_difference"):
+        reach = 1e-12  # means of powers, and a matrix of floats
+    return Bounds(np.maximum(bounds.low - reach, 0.0), np.minimum(bounds.high + reach, 1.0))
+
+
+def bounds_table(estimates: GroupEstimates) -> pd.DataFrame:
+    """Return the table of `GroupAUC.bounds` of the statistics."""
+    import pandas as pd
+
+    values = all_statistics(estimates)
+    ends = [Bounds(value, value) for value in values.values()]
+    if estimates.pairs.is_binned:
+        ends = [statistic_bounds(estimates, name) for name in values]
+    table = pd.DataFrame(ends, columns=["low", "high"], index=pd.Index(values, name="statistic"))
+    table.insert(0, "value", list(values.values()))
+    return table.astype(np.float64)
+
+
+def group_bounds_table(estimates: GroupEstimates, index: pd.Index) -> pd.DataFrame:
+    """Return the table of `GroupAUC.bounds` of the group AUCs."""
+    import pandas as pd
+
+    low, high = group_bounds(estimates)
+    return pd.DataFrame({"value": estimates.pairs.auc, "low": low, "high": high}, index=index)
+
+
+# In words ----------------------------------------------------------------------------------------
+
+
+def certain_range(bounds: Bounds, digits: int = 4) -> str:
+    """Return a certain interval in words; rounding never shortens the interval."""
+    scale = 10.0**digits
+    low = np.floor(float(bounds.low) * scale) / scale
+    high = np.ceil(float(bounds.high) * scale) / scale
+    return f"{low:.{digits}f} to {high:.{digits}f}"
+
+
+def binned_note(estimates: GroupEstimates) -> str:
+    """Return a note that scores are binned, with the certain interval of the pooled AUC.
+
+    The note is empty if scores are exact.
+    """
+    if not estimates.pairs.is_binned:
+        return ""
+    pooled = statistic_bounds(estimates, "pooled")
+    if np.isnan(pooled.low):
+        return "scores are binned"
+    return (
+        f"scores are binned: the pooled AUC is certainly {certain_range(pooled)} "
+        f"(width {pooled.high - pooled.low:.1e})"
+    )
