@@ -11,4 +11,4 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLA
     os.environ.setdefault(name, "1")
 
 # Its doctests need Flower; `pytest tests/flower` runs them.
-collect_ignore = ["skfedauc/flower.py"]
+collect_ignore = ["skfedauc/flower"]

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from skfedauc import ScoreCounts
+from skfedauc import Bins, ScoreCounts
 
 N_ROWS = 60
 
@@ -125,6 +125,24 @@ def _cases():
         ScoreCounts.from_predictions(y, score, groups=_gaps(TEXT), missing="drop"),
     )
     yield "from counts", ScoreCounts.from_counts(["a", "b"], [0.5, 0.5], [2**40 - 5, 5], [0, 2**40])
+    bins = Bins.at([-0.25, 0.0, 0.3, 0.9])
+    for name in ("text, some missing", "columns, weighted", "no groups"):
+        exact = ScoreCounts.from_predictions(
+            y,
+            score,
+            groups=GROUPS[name.removesuffix(", weighted")],
+            sample_weight=rng.random(N_ROWS) + 0.1 if "weighted" in name else None,
+            missing="group",
+        )
+        yield f"{name}, binned", exact.reduced(bins)
+    yield "no rows, binned", ScoreCounts.from_predictions([], [], groups=[], disclosure="bins")
+    yield (
+        "ranges",
+        ScoreCounts.from_counts(
+            TEXT[:4], [0.5, 0.5, 0.5, 0.25], [3, 2, 0, 1], [1, 0, 7, 1],
+            score_low=[0.5, 0.25, 0.0, 0.25], score_high=[0.75, 0.5, 0.5, 0.25],
+        ),
+    )  # fmt: skip
     yield "no rows", ScoreCounts.from_predictions([], [])
     yield "no rows of groups", ScoreCounts.from_predictions([], [], groups=[])
     yield "no rows of named groups", ScoreCounts.from_predictions([], [], groups=TEXT[:0])

@@ -5,6 +5,7 @@ import pickle
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
 from oracles import comparisons, random_case
 
@@ -153,6 +154,96 @@ def test_bins_of_bins():
         exact.reduced(coarse).reduced(fine)
     with pytest.raises(ValueError, match="would disclose more than these counts hold"):
         exact.reduced(coarse).reduced("exact")
+
+
+def test_a_table_has_the_ranges():
+    bins = Bins.at([0.25, 0.5])
+    for seed, weights in [(0, "unit"), (1, "integer"), (2, "unit")]:
+        exact = counts_of(case_of(seed, weights), "exact")
+        table = exact.reduced(bins).to_counts()
+        assert np.array_equal(table[["score_low", "score_high"]].T, exact.reduced(bins).ranges)
+        again = ScoreCounts.from_counts(**table.sample(frac=1, random_state=seed))
+        assert again == exact.reduced(bins)
+        assert (again.disclosure, again.bins) == ("bins", None)
+        # Ranges without a rule merge with bins, and get the rule again if they are within its bins.
+        assert again + again == again + exact.reduced(bins)
+        assert again.reduced(bins).bins == bins
+        assert again.reduced(Bins.at([0.5])) == exact.reduced(Bins.at([0.5]))
+    with pytest.raises(ValueError, match=r"the range from 0\.25 to 0\.49.* is not within one of"):
+        again.reduced(Bins.at([0.3]))
+
+
+def test_equal_scores_of_other_ranges_get_the_smallest_range_that_holds_both():
+    one = ScoreCounts.from_counts(
+        score=[0.5, 0.5, 0.75], n_negatives=[1, 0, 2], n_positives=[2, 3, 0],
+        score_low=[0.25, 0.5, 0.75], score_high=[0.5, 0.625, 0.75],
+    )  # fmt: skip
+    assert one.ranges.tolist() == [[0.25, 0.75], [0.625, 0.75]]
+    assert one.cells.positives.tolist() == [5, 0]
+    other = ScoreCounts.from_counts(
+        score=[0.5], n_negatives=[1], n_positives=[0], score_low=[0.0], score_high=[0.5]
+    )
+    for merged in (one + other, other + one):
+        assert merged.ranges.tolist() == [[0.0, 0.75], [0.625, 0.75]]
+        assert merged.cells.negatives.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "error", "message"),
+    [
+        ([0.0, 0.6], [1.0, 1.0], ValueError, "score must be from score_low to score_high; got 0.5"),
+        ([0.0, 0.0], [1.0, 0.4], ValueError, "with the range from 0 to 0.4.* in row 1"),
+        ([0.0, np.nan], [1.0, 1.0], ValueError, "score_low"),
+        ([0.0, 0.0], [1.0, np.inf], ValueError, "score_high"),
+        ([0.0], [1.0, 1.0], ValueError, "score_low"),
+        ([0.0, 0.0], None, TypeError, "columns score_low and score_high; score_high is missing"),
+    ],
+)
+def test_other_ranges_are_refused(low, high, error, message):
+    with pytest.raises(error, match=message):
+        ScoreCounts.from_counts(
+            score=[0.25, 0.5], n_negatives=[1, 1], n_positives=[1, 1],
+            score_low=low, score_high=high,
+        )  # fmt: skip
+
+
+def test_files_at_a_lower_level(tmp_path):
+    bins = Bins.of_probabilities(octaves=4, parts=4)
+    exact = counts_of(case_of(3, "integer"), "exact")
+    exact.save(tmp_path / "binned.skfa", source="north", disclosure=bins)
+    loaded = ScoreCounts.load(tmp_path / "binned.skfa")
+    assert loaded == exact.reduced(bins) == ScoreCounts.from_bytes(exact.to_bytes(disclosure=bins))
+    assert (loaded.bins, loaded.sources) == (bins, exact.sources)
+    assert ScoreCounts.from_bytes(exact.to_bytes()) == exact
+    with pytest.raises(ValueError, match="would disclose more than these counts hold"):
+        loaded.save(tmp_path / "exact.skfa", disclosure="exact")
+    assert not (tmp_path / "exact.skfa").exists()
+    # A file holds no score of the rows, except the points 0 and 1.
+    table = pd.read_parquet(tmp_path / "binned.skfa")
+    assert set(table["score"]) & set(exact.cells.scores) <= {0.0, 1.0}
+
+
+def test_batches_are_reduced_where_they_are_counted(tmp_path):
+    bins = Bins.of_probabilities(octaves=4, parts=2)
+    case = case_of(5, "unit")
+    exact = counts_of(case, "exact")
+    path = tmp_path / "checkpoint"
+
+    def batches(is_whole=True):
+        for rows in np.array_split(np.arange(case.y.size), 4):
+            yield tuple(case.take(rows))[:3]
+        if not is_whole:
+            raise OSError("the connection is lost")
+
+    assert ScoreCounts.from_batches(batches(), disclosure=bins) == exact.reduced(bins)
+    assert ScoreCounts.from_batches(batches(), disclosure="bins").bins == Bins.of_probabilities()
+    with pytest.raises(RuntimeError, match="the connection is lost"):
+        ScoreCounts.from_batches(batches(False), disclosure=bins, checkpoint=path)
+    assert set(pd.read_parquet(path)["score"]) & set(exact.cells.scores) <= {0.0, 1.0}
+    with pytest.raises(ValueError, match=r"was made with .*disclosure={'rule': 'of_pr"):
+        ScoreCounts.from_batches(batches(), checkpoint=path)
+    resumed = ScoreCounts.from_batches(batches(), disclosure=bins, checkpoint=path)
+    assert (resumed, resumed.bins) == (exact.reduced(bins), bins)
 
 
 def test_equality_compares_ranges():

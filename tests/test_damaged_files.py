@@ -18,8 +18,9 @@ import pyarrow.parquet as pq
 import pytest
 from saved_cases import CASES
 
-from skfedauc import ScoreCounts
+from skfedauc import Bins, ScoreCounts
 from skfedauc.counts import parquet
+from skfedauc.counts.tables import RANGE_COLUMNS
 
 N_CHANGES = 250  # of each of the tests below
 NAMES = [
@@ -43,6 +44,8 @@ NAMES = [
     "columns, some missing",
     "pairs in pairs",
     "classes as text",
+    "columns, weighted, binned",
+    "ranges",
 ]
 # A changed file is refused by the name of what was read, and with a reason.
 REFUSED = r"data (is|has) .{10,}"
@@ -207,9 +210,12 @@ def changed_table(table, rng):
     row, other = (int(i) for i in rng.integers(n_rows, size=2))
     field = table.schema.field(place)
     if kind <= 2:
-        odd = {"score": ODD_SCORES, "n_negatives": ODD_NUMBERS, "n_positives": ODD_NUMBERS}.get(
-            name, ODD_WEIGHTS if "weight" in name else [None, values[other]]
-        )
+        odd = {
+            "score": ODD_SCORES,
+            **dict.fromkeys(RANGE_COLUMNS, ODD_SCORES),
+            "n_negatives": ODD_NUMBERS,
+            "n_positives": ODD_NUMBERS,
+        }.get(name, ODD_WEIGHTS if "weight" in name else [None, values[other]])
         values[row] = odd[rng.integers(len(odd))]
     elif kind == 3:
         values[row], values[other] = values[other], values[row]
@@ -262,7 +268,8 @@ def assert_refused_or_of_its_table(data):
     read, table = pq.read_table(pa.BufferReader(data)), again.to_counts()
     rows = list(zip(*map(shown, read.columns), strict=True))
     assert rows == list(zip(*(shown(table[name]) for name in table), strict=True))
-    n_groups = read.num_columns - (7 if again.cells.weights is not None else 3)
+    n_counts = 3 + 4 * (again.cells.weights is not None) + 2 * (again.ranges is not None)
+    n_groups = read.num_columns - n_counts
     assert len({row[: n_groups + 1] for row in rows}) == len(rows)
     assert ScoreCounts.from_counts(**table) == again
     return False
@@ -400,11 +407,59 @@ def test_weights_that_do_not_match_are_refused(name, value, message, any_checksu
         ScoreCounts.from_bytes(file_of(*change_of_table(name, 0, value)(table, facts)))
 
 
+BINS = Bins.of_probabilities(octaves=2, parts=2)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (change_of_table("score", 0, 0.3), "its range is no bin of Bins.of_probabilities"),
+        (change_of_table("score_low", 0, 0.1), "its range is no bin of Bins.of_probabilities"),
+        (change_of_table("score_high", 1, 0.6), "its range is no bin of Bins.of_probabilities"),
+        (change_of_table("score_low", 1, 1.0), "outside its range from 1 to 0.625, at cell 1"),
+        (change_of_table("score_high", 1, 0.1), "outside its range from 0.5 to 0.1"),
+        (change_of_table("score_high", 1, np.inf), "outside its range from 0.5 to inf, at cell 1"),
+        (change_of_table("score_low", 1, np.nan), "outside its range from nan to 0.625"),
+        (change_of_table("score_low", 0, None), "column 'score_low' has no value in row 0"),
+        (change_of_facts(bins={"rule": "of_scores", "parts": 64}), "its range is no bin of Bins"),
+        (change_of_facts(bins={"rule": "at", "edges": []}), "edges must hold at least one"),
+        (change_of_facts(bins={"rule": "of_names"}), "state must have a rule of"),
+        (change_of_facts(bins="exact"), "state must be a mapping"),
+        (change_of_facts(bins={"rule": "of_scores", "octaves": 2}), "state must have a rule of"),
+        (change_of_facts(disclosure="exact"), "another level of disclosure than its version"),
+        (change_of_facts(version=1), "another level of disclosure than its version"),
+        (without("score_low"), "calls for 'score', 'score_low', 'score_high', 'n_negatives'"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_ranges_is_named(change, message, any_checksum):
+    counts = ScoreCounts.from_predictions([0, 1, 0], [0.25, 0.5, 0.55], disclosure=BINS)
+    table, facts = parts_of(counts.to_bytes())
+    assert ScoreCounts.from_bytes(file_of(table, facts)) == counts
+    with pytest.raises(ValueError, match=f"^data .*{re.escape(message)}"):
+        ScoreCounts.from_bytes(file_of(*change(table, facts)))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        change_of_facts(disclosure="bins"),
+        change_of_facts(disclosure="bins", bins=BINS.to_dict()),
+        change_of_facts(version=2, disclosure="bins", bins=None),
+        change_of_facts(bins=None),
+        lambda table, facts: (table.append_column("score_low", table["score"]), facts),
+    ],
+)
+def test_exact_counts_have_no_ranges(change, any_checksum):
+    table, facts = parts_of(ScoreCounts.from_predictions([0, 1], [0.25, 0.5]).to_bytes())
+    with pytest.raises(ValueError, match=r"^data is no file of ScoreCounts, or is damaged: it"):
+        ScoreCounts.from_bytes(file_of(*change(table, facts)))
+
+
 def test_a_newer_version_is_named_with_the_remedy():
     table, facts = parts_of(CASES["text"].to_bytes())
-    newer = file_of(table, {"format": facts["format"], "version": 2, "package": "9.1"})
+    newer = file_of(table, {"format": facts["format"], "version": 3, "package": "9.1"})
     with pytest.raises(
-        ValueError, match=r"^data has version 2 .*skfedauc '9.1'; .* Upgrade by: pip"
+        ValueError, match=r"^data has version 3 .*skfedauc '9.1'; .* Upgrade by: pip"
     ):
         ScoreCounts.from_bytes(newer)
 

@@ -39,6 +39,11 @@ def assert_same(again, counts):
             assert array.dtype == expected.dtype
             assert array.tobytes() == expected.tobytes()
             assert not array.flags.writeable
+    assert (again.ranges is None) == (counts.ranges is None)
+    if counts.ranges is not None:
+        assert again.ranges.tobytes() == counts.ranges.tobytes()
+        assert not again.ranges.flags.writeable
+    assert again.bins == counts.bins
     assert again.groups == counts.groups
     if counts.groups:
         assert again.labels.dtype == counts.labels.dtype
@@ -559,7 +564,16 @@ def through_skops(counts):
 
 
 @pytest.mark.parametrize("again", [lambda p: pickle.loads(pickle.dumps(p)), through_skops])
-@pytest.mark.parametrize("name", ["columns, some missing", "no groups, weighted", "no rows"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "columns, some missing",
+        "no groups, weighted",
+        "no rows",
+        "columns, weighted, binned",
+        "ranges",
+    ],
+)
 def test_pickles_and_skops_keep_the_sources(again, name):
     counts = CASES[name].select_groups(np.arange(len(CASES[name])))
     counts = again(counts)

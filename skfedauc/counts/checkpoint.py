@@ -11,7 +11,6 @@ from typing import Any, Generic
 
 import numpy as np
 
-from skfedauc._kernel import Cells
 from skfedauc._output_file import check_target, write_whole
 from skfedauc._words import shortened
 from skfedauc.counts.label_entries import entry_of
@@ -33,7 +32,7 @@ class Checkpoint(Generic[P]):
     arguments : dict
         Arguments of the call. `read` refuses a file that was written with other arguments.
     restore : callable
-        Makes a `ScoreCounts` from cells, labels and origin.
+        Makes a `ScoreCounts` from cells, labels, origin and ``ranges=``.
     scores_of : callable
         Returns the scores of a batch.
 
@@ -47,7 +46,7 @@ class Checkpoint(Generic[P]):
         self,
         path: str | os.PathLike[str],
         arguments: dict[str, Any],
-        restore: Callable[[Cells, Any, tuple[Any, ...]], P],
+        restore: Callable[..., P],
         scores_of: Callable[[Any], Any],
     ) -> None:
         check_target(path)
@@ -97,8 +96,8 @@ class Checkpoint(Generic[P]):
         if not os.path.exists(self.path):
             return 0, []
         try:
-            cells, labels, origin, facts = read_content(read_file(self.path), "the file")
-            counts = self._restore(cells, labels, origin)
+            cells, labels, origin, ranges, facts = read_content(read_file(self.path), "the file")
+            counts = self._restore(cells, labels, origin, ranges=ranges)
             self._n_done, self._expected = int(facts["n_batches"]), int(facts["checksum"])
         except Exception as error:  # a damaged file may raise any exception
             raise ValueError(
@@ -124,7 +123,7 @@ class Checkpoint(Generic[P]):
             "n_batches": n_batches,
             "checksum": self._checksums[n_batches],
         }
-        content = Content(counts.cells, counts.labels, counts.origin, facts)
+        content = Content(counts.cells, counts.labels, counts.origin, counts.ranges, facts)
         write_whole(self.path, content_of(content))
         self._checksums = {k: sum_ for k, sum_ in self._checksums.items() if k >= n_batches}
         self._written = time.monotonic()

@@ -3,6 +3,9 @@
 The file has one row per cell, with the columns of `ScoreCounts.to_counts`, sorted by group and
 score. The metadata of the file has the key ``skfedauc``, a JSON object with what the columns do not
 tell: version, totals, group names, class labels, sources, and the SHA-256 of the content.
+
+Exact counts have version 1 of the format. Binned counts have version 2: two more columns hold the
+ranges of the scores, and the metadata holds the level of disclosure and the bins.
 """
 
 from __future__ import annotations
@@ -22,11 +25,15 @@ import skfedauc
 from skfedauc._input.arrays import object_array
 from skfedauc._kernel import Cells, compact_counts
 from skfedauc._words import listed, shortened
+from skfedauc.counts.bins import Bins
 from skfedauc.counts.group_columns import KINDS, GroupColumn, columns_of, labels_of
 from skfedauc.counts.origin import Origin, Source
-from skfedauc.counts.tables import COUNT_COLUMNS, WEIGHT_COLUMNS, names_of_columns
+from skfedauc.counts.ranges import Ranges
+from skfedauc.counts.tables import COUNT_COLUMNS, RANGE_COLUMNS, WEIGHT_COLUMNS, names_of_columns
 
-_FORMAT, _VERSION = "skfedauc counts", 1
+_FORMAT = "skfedauc counts"
+# Versions of files of exact counts and of binned counts
+_EXACT, _BINNED = 1, 2
 _KEY = b"skfedauc"
 _MAGIC = b"PAR1"
 _CUT_OFF = "its end is missing, so it was probably cut off when it was copied"
@@ -69,6 +76,8 @@ class Content(NamedTuple):
     labels : ndarray or None
     origin : Origin
         Its classes are a plain tuple.
+    ranges : ndarray or None
+        Lowest and highest score of the rows of each cell; None for exact counts.
     checkpoint : object
         What `content_of` got as `checkpoint`.
     """
@@ -76,6 +85,7 @@ class Content(NamedTuple):
     cells: Cells
     labels: NDArray[Any] | None
     origin: Origin
+    ranges: Ranges | None = None
     checkpoint: Any = None
 
 
@@ -110,13 +120,13 @@ def content_of(content: Content) -> bytes:
         If pyarrow is not installed.
     """
     pyarrow_parquet()  # raise the error for a missing package
-    cells, labels, origin, checkpoint = content
+    cells, labels, origin, ranges, checkpoint = content
     columns = None if labels is None else columns_of(labels)
     if columns is not None and len(cells.starts) == 1:
         columns *= max(1, len(origin.group_names))  # only the names tell the number of columns
     facts: dict[str, Any] = {
         "format": _FORMAT,
-        "version": _VERSION,
+        "version": _EXACT if ranges is None else _BINNED,
         "package": _version_of_package(),
         "n_cells": cells.scores.size,
         "n_groups": cells.starts.size - 1,
@@ -130,14 +140,17 @@ def content_of(content: Content) -> bytes:
         "pos_label": origin.classes[1],
         "sources": [source._asdict() for source in origin.sources],
     }
+    if ranges is not None:
+        facts["disclosure"] = "bins"
+        facts["bins"] = None if origin.bins is None else origin.bins.to_dict()
     if checkpoint is not None:
         facts["checkpoint"] = checkpoint
-    facts["sha256"] = _digest(facts, cells, columns or [])
-    data = _written(facts, cells, columns or [], "zstd")
+    facts["sha256"] = _digest(facts, content, columns or [])
+    data = _written(facts, content, columns or [], "zstd")
     if _is_too_large(_opened(data).metadata, facts, len(data)):
         # Some content, such as the scores 0, 1, 2, ..., is compressed so well that a reader would
         # take the file for one that is made to exhaust the memory.
-        data = _written(facts, cells, columns or [], "none")
+        data = _written(facts, content, columns or [], "none")
     return data
 
 
@@ -153,14 +166,15 @@ def _facts_of(column: GroupColumn) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value is not None}
 
 
-def _digest(facts: Mapping[str, Any], cells: Cells, columns: Sequence[GroupColumn]) -> str:
+def _digest(facts: Mapping[str, Any], content: Content, columns: Sequence[GroupColumn]) -> str:
     """Return the SHA-256 of the metadata, the cells and the labels of the groups, as hexadecimal.
 
     Text is UTF-8. Numbers have the byte order of most processors, little-endian.
     """
     plain = {name: value for name, value in facts.items() if name != "sha256"}
     digest = hashlib.sha256(json.dumps(plain, sort_keys=True, ensure_ascii=False).encode())
-    arrays: list[NDArray[Any]] = [array for array in cells if array is not None]
+    of_cells = (*content.cells, content.ranges)
+    arrays: list[NDArray[Any]] = [array for array in of_cells if array is not None]
     for column in columns:
         if column.values.dtype.kind == "O":
             digest.update(json.dumps(column.values.tolist(), ensure_ascii=False).encode())
@@ -176,17 +190,17 @@ def _digest(facts: Mapping[str, Any], cells: Cells, columns: Sequence[GroupColum
 
 def _written(
     facts: Mapping[str, Any],
-    cells: Cells,
+    content: Content,
     columns: Sequence[GroupColumn],
     compression: str,
 ) -> bytes:
     import pyarrow as pa
 
+    cells = content.cells
     schema = _schema(facts, [column.is_missing is not None for column in columns])
     names = schema.names
-    floats = {"score": cells.scores}
-    if cells.weights is not None:
-        floats |= dict(zip(WEIGHT_COLUMNS, cells.weights, strict=True))
+    counted = _columns_of_cells(content)
+    floats = {name: values for name, values in counted.items() if values.dtype.kind == "f"}
     varied = [name for name, values in floats.items() if not _repeats(values)]
     sink = pa.BufferOutputStream()
     with pyarrow_parquet().ParquetWriter(
@@ -202,7 +216,7 @@ def _written(
         for start in range(0, cells.scores.size, _GROUP_ROWS):
             stop = min(start + _GROUP_ROWS, cells.scores.size)
             arrays = [*_group_arrays(schema, cells, columns, start, stop)]
-            arrays += [_array(of_cells[start:stop]) for of_cells in _columns_of_cells(cells)]
+            arrays += [_array(values[start:stop]) for values in counted.values()]
             writer.write_table(
                 pa.Table.from_arrays(arrays, schema=schema), row_group_size=_GROUP_ROWS
             )
@@ -223,7 +237,7 @@ def _schema(facts: Mapping[str, Any], may_lack: Iterable[bool]) -> Any:
         "instant": pa.timestamp("us", "UTC"),
         "coded": pa.dictionary(pa.int32(), pa.string()),
     }
-    counted = COUNT_COLUMNS + (WEIGHT_COLUMNS if facts["is_weighted"] else ())
+    counted = _names_of_counts(facts["version"] == _BINNED, facts["is_weighted"])
     kinds = [column["kind"] for column in facts["group_columns"] or []]
     names = names_of_columns(facts["group_names"], len(kinds), facts["n_groups"], counted)
     fields = [
@@ -266,9 +280,20 @@ def _group_arrays(
         yield pa.DictionaryArray.from_arrays(pa.array(numbers, mask=mask), texts)
 
 
-def _columns_of_cells(cells: Cells) -> list[NDArray[Any]]:
-    weights = () if cells.weights is None else cells.weights
-    return [cells.scores, cells.negatives, cells.positives, *weights]
+def _names_of_counts(is_binned: bool, is_weighted: bool) -> tuple[str, ...]:
+    """Return the names of the columns that follow the group columns."""
+    score, *numbers = COUNT_COLUMNS
+    ends, weights = RANGE_COLUMNS if is_binned else (), WEIGHT_COLUMNS if is_weighted else ()
+    return (score, *ends, *numbers, *weights)
+
+
+def _columns_of_cells(content: Content) -> dict[str, NDArray[Any]]:
+    """Return the columns that follow the group columns by name."""
+    _, scores, negatives, positives, weights = content.cells
+    ends = () if content.ranges is None else content.ranges
+    names = _names_of_counts(content.ranges is not None, weights is not None)
+    columns = [scores, *ends, negatives, positives, *(() if weights is None else weights)]
+    return dict(zip(names, columns, strict=True))
 
 
 def _array(values: NDArray[Any]) -> Any:
@@ -354,11 +379,11 @@ def _check_version(facts: Any, name: str) -> None:
     version = facts.get("version")
     if type(version) is not int or version < 1:
         raise ValueError(f"its metadata has the version {shortened(version)}")
-    if version > _VERSION:
+    if version > _BINNED:
         raise _NewerVersion(
             f"{name} has version {version} of the file format, written by skfedauc "
-            f"{shortened(facts.get('package'))}; skfedauc {_version_of_package()} reads version "
-            f"{_VERSION}. Upgrade by: pip install --upgrade skfedauc"
+            f"{shortened(facts.get('package'))}; skfedauc {_version_of_package()} reads versions "
+            f"up to {_BINNED}. Upgrade by: pip install --upgrade skfedauc"
         )
 
 
@@ -380,14 +405,7 @@ def _read(file: Any, facts: dict[str, Any], data: Any) -> Content:
     n_columns = len(columns or [])
     of_groups, of_cells = table.columns[:n_columns], table.columns[n_columns:]
     starts, values = _groups_of(of_groups, table.num_rows)
-    scores, negatives, positives, *weights = (column.to_numpy() for column in of_cells)
-    cells = Cells(
-        starts,
-        scores,
-        _counts(negatives, "n_negatives"),
-        _counts(positives, "n_positives"),
-        np.stack(weights) if weights else None,
-    )
+    cells, ranges = _cells_of(starts, dict(zip(fields.names[n_columns:], of_cells, strict=True)))
     found = {
         "n_groups": starts.size - 1,
         "n_negatives": int(cells.negatives.sum(dtype=np.uint64)),
@@ -400,7 +418,7 @@ def _read(file: Any, facts: dict[str, Any], data: Any) -> Content:
         GroupColumn(column["kind"], own, is_missing, column.get("zone"), column.get("labels"))
         for column, (own, is_missing) in zip(columns or [], values, strict=True)
     ]
-    if _digest(facts, cells, described) != facts["sha256"]:
+    if _digest(facts, Content(cells, None, Origin(), ranges), described) != facts["sha256"]:
         raise ValueError("its SHA-256 is another one")
     sources = tuple(Source(**source) for source in facts["sources"])
     if not sources and "checkpoint" not in facts:
@@ -411,9 +429,28 @@ def _read(file: Any, facts: dict[str, Any], data: Any) -> Content:
         (tuple(facts["labels_seen"]), facts["pos_label"]),  # type: ignore[arg-type]
         sources,
         bool(sources),
+        _bins_of(facts),
     )
     labels = None if columns is None else labels_of(described)
-    return Content(cells, labels, origin, facts.get("checkpoint"))
+    return Content(cells, labels, origin, ranges, facts.get("checkpoint"))
+
+
+def _cells_of(starts: NDArray[np.int64], columns: Mapping[str, Any]) -> tuple[Cells, Ranges | None]:
+    """Return the cells and their ranges from the columns that follow the group columns."""
+    arrays = {name: column.to_numpy() for name, column in columns.items()}
+    weights = [arrays[name] for name in WEIGHT_COLUMNS if name in arrays]
+    ends = [arrays[name] for name in RANGE_COLUMNS if name in arrays]
+    negatives, positives = (_counts(arrays[name], name) for name in COUNT_COLUMNS[1:])
+    cells = Cells(
+        starts, arrays["score"], negatives, positives, np.stack(weights) if weights else None
+    )
+    return cells, np.stack(ends) if ends else None
+
+
+def _bins_of(facts: Mapping[str, Any]) -> Bins | None:
+    """Return the bins of the metadata; None for exact counts and for ranges without a rule."""
+    found = facts.get("bins")
+    return None if found is None else Bins.from_dict(found)
 
 
 def _opened(data: Any, metadata: Any = None, texts: Sequence[str] = ()) -> Any:
@@ -445,6 +482,9 @@ def _check_facts(facts: dict[str, Any]) -> None:
     keys = set(Source._fields)
     if not all(type(source) is dict and set(source) == keys for source in facts["sources"]):
         raise ValueError("its metadata has sources that are none")
+    level = "bins" if facts["version"] == _BINNED else None
+    if facts.get("disclosure") != level or ("bins" in facts) != (level is not None):
+        raise ValueError("its metadata has another level of disclosure than its version")
     columns = facts["group_columns"]
     if columns is not None and not (type(columns) is list and columns):
         raise ValueError("its metadata has group_columns that are none")

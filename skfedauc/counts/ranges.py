@@ -153,7 +153,10 @@ def wrong_ranges(scores: NDArray[np.float64], ranges: object, bins: Bins | None)
         )
     if bins is None or scores.size == 0:
         return None
-    numbers = bins.numbers_of(scores)
+    try:
+        numbers = bins.numbers_of(scores)
+    except ValueError:
+        return f"its scores are outside the scores of {bins!r}"
     is_wrong = (bins.ranges_of(numbers) != ranges).any(axis=0) | (bins.scores_of(numbers) != scores)
     if is_wrong.any():
         cell = int(np.argmax(is_wrong))

@@ -21,7 +21,13 @@ from skfedauc._kernel import (
     count_rows,
 )
 from skfedauc._output_file import check_target, write_whole
-from skfedauc.counts.disclosure import Disclosure, DisclosureError, check_levels, reduced_cells
+from skfedauc.counts.disclosure import (
+    Disclosure,
+    DisclosureError,
+    check_disclosure,
+    check_levels,
+    reduced_cells,
+)
 from skfedauc.counts.integrity import check_n_rows, check_state, checksum_of
 from skfedauc.counts.moments import ClassRows, OwnMoments, own_moments, rows_by_class
 from skfedauc.counts.origin import Origin, Source, left_out
@@ -289,6 +295,8 @@ class ScoreCounts:
         weight_positives: Any = None,
         squared_weight_negatives: Any = None,
         squared_weight_positives: Any = None,
+        score_low: Any = None,
+        score_high: Any = None,
         **group_columns: Any,
     ) -> ScoreCounts:
         """Make score counts from counts by group and score, such as a database query returns.
@@ -311,6 +319,10 @@ class ScoreCounts:
         squared_weight_negatives, squared_weight_positives : array-like of shape (n_counts,), \
 default=None
             Sums of the squared weights; required if the sums of the weights are given.
+        score_low, score_high : array-like of shape (n_counts,), default=None
+            Lowest and highest score that the rows may have, for counts by ranges of scores. `score`
+            lies in the range and represents it. The counts have no `bins`; `reduced` gives them
+            the `Bins` whose bins hold the ranges. None means that `score` is the score of the rows.
         **group_columns : array-like of shape (n_counts,)
             Columns of group labels by name, as an alternative to `group`. Reports show these
             names.
@@ -340,8 +352,10 @@ default=None
             "squared_weight_negatives": squared_weight_negatives,
             "squared_weight_positives": squared_weight_positives,
         }
-        cells, codes, labels, names = read_columns(group, counts, sums, group_columns)
-        return cls._added(cells, codes, labels, Origin(group_names=names))
+        ends = {"score_low": score_low, "score_high": score_high}
+        columns = read_columns(group, counts, sums, ends, group_columns)
+        cells, codes, labels, names, ranges = columns
+        return cls._added(cells, codes, labels, Origin(group_names=names), ranges)
 
     @classmethod
     def from_table(
@@ -513,6 +527,7 @@ default=None
         n_jobs: int | None = None,
         verbose: int = 0,
         checkpoint: str | os.PathLike[str] | None = None,
+        disclosure: Disclosure = "exact",
     ) -> ScoreCounts:
         """Count rows in batches, for data that does not fit in memory.
 
@@ -565,6 +580,9 @@ default=None
             batches are counted. The checkpoint file has the format that `save` writes, which needs
             pyarrow; group labels may be of all kinds except members of an `enum.Enum`. Writing
             this file takes at most about a tenth of the run time.
+        disclosure : "exact", "bins" or Bins, default="exact"
+            What the counts disclose of the scores; see `reduced`. Each batch is reduced to bins
+            where it is counted, so that neither workers nor the checkpoint file keep its scores.
 
         Returns
         -------
@@ -608,14 +626,22 @@ default=None
         check_label_and_score(columns)
         check_columns(columns)
         missing = _input.check_missing(missing)
+        level = check_disclosure(disclosure)
         count = functools.partial(
-            _count_batch, columns=columns, pos_label=pos_label, missing=missing
+            _count_batch,
+            columns=columns,
+            pos_label=pos_label,
+            missing=missing,
+            disclosure=level,
         )
         kept = None
         if checkpoint is not None:
+            arguments = {**columns._asdict(), "pos_label": pos_label, "missing": missing}
+            if level != "exact":
+                arguments["disclosure"] = level.to_dict()
             kept = Checkpoint(
                 checkpoint,
-                {**columns._asdict(), "pos_label": pos_label, "missing": missing},
+                arguments,
                 cls._restored,
                 functools.partial(scores_of, columns=columns),
             )
@@ -1123,9 +1149,142 @@ without a group label left out)
             ScoreCounts._of(highest, self.labels, origin),
         )
 
+    # Secure sums -------------------------------------------------------------------
+
+    def to_vector(
+        self, bins: Bins, groups: Any = None, *, max_count: int | None = None
+    ) -> NDArray[np.int64]:
+        """Return the counts on a grid that several sites agree on, for a secure sum.
+
+        The sum of the vectors of all sites has the counts of all rows, and `from_vector` reads it.
+        A server that receives only the sum, for instance because the sites add masks that cancel,
+        does not see the counts of a site.
+
+        Parameters
+        ----------
+        bins : Bins
+            Bins of the scores, with a fixed number of bins.
+        groups : array-like of labels, default=None
+            Labels of the groups of all sites, agreed beforehand, in any order. None for rows
+            without groups.
+        max_count : int, default=None
+            Largest count that is allowed. For sums modulo ``2**k`` over n sites, pass
+            ``(2**(k - 1) - 1) // n``: `from_vector` then reads the right sum. None allows all
+            counts.
+
+        Returns
+        -------
+        ndarray of int64, shape (2 * n_groups * n_bins,)
+            Numbers of negatives, then of positives. In each half, groups are sorted by their
+            labels, and the bins of each group by their numbers. Bins without rows have the
+            count 0.
+
+        Raises
+        ------
+        ValueError
+            If the counts have a group that is not among `groups`, which the message names. If rows
+            have weights. If `bins` has no fixed number of bins, or a count is above `max_count`. If
+            the counts cannot be reduced to `bins`.
+        TypeError
+            If an argument is not as described.
+
+        See Also
+        --------
+        skfedauc.flower.secure_reply : Vectors in Flower's protocol SecAgg+.
+
+        Notes
+        -----
+        The vector has no `n_missing`, `group_names`, class labels and `sources`.
+
+        Examples
+        --------
+        >>> from skfedauc import Bins, ScoreCounts
+        >>> bins = Bins.at([0.5])
+        >>> oslo = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.7], groups=["oslo"] * 3)
+        >>> oslo.to_vector(bins, ["lima", "oslo"])
+        array([0, 0, 1, 0, 0, 0, 1, 1])
+        """
+        from skfedauc.counts.vectors import Grid, check_max_count, vector_of
+
+        grid, most = Grid(bins, groups), check_max_count(max_count)
+        if self.cells.weights is not None:
+            raise ValueError(
+                "vectors hold numbers of rows, and these rows have weights; count the rows without "
+                "sample_weight."
+            )
+        return vector_of(self.reduced(bins).cells, self.labels, grid, most)
+
+    @classmethod
+    def from_vector(
+        cls, vector: Any, bins: Bins, groups: Any = None, *, modulus: int | None = None
+    ) -> ScoreCounts:
+        """Make score counts from a sum of vectors of several sites.
+
+        Parameters
+        ----------
+        vector : array-like of shape (2 * n_groups * n_bins,)
+            Sum of the vectors that `to_vector` returned. Floats must be whole numbers.
+        bins : Bins
+            Bins of the scores, as in `to_vector`.
+        groups : array-like of labels, default=None
+            Labels of the groups, as in `to_vector`.
+        modulus : int, default=None
+            Power of two modulo which the sum was computed, such as 2**32. Sums from half of the
+            modulus on are refused, because they are an overflow, or have masks that were not
+            removed. None for the sum itself.
+
+        Returns
+        -------
+        ScoreCounts
+            Binned counts of the rows of all sites, equal to ``ScoreCounts.merge([counts.reduced(
+            bins) for counts in sites])``. Groups without rows are left out.
+
+        Raises
+        ------
+        ValueError
+            If the vector has another length, or an entry is no whole number, negative or too
+            large.
+        TypeError
+            If an argument is not as described.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skfedauc import Bins, ScoreCounts
+        >>> bins, groups = Bins.at([0.3, 0.5]), ["lima", "oslo"]
+        >>> oslo = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.7], groups=["oslo"] * 3)
+        >>> lima = ScoreCounts.from_predictions([0, 0, 1], [0.1, 0.4, 0.4], groups=["lima"] * 3)
+        >>> mask = np.random.default_rng(0).integers(2**32, size=12)
+        >>> sent = [
+        ...     (oslo.to_vector(bins, groups) + mask) % 2**32,
+        ...     (lima.to_vector(bins, groups) - mask) % 2**32,
+        ... ]
+        >>> counts = ScoreCounts.from_vector(sum(sent), bins, groups, modulus=2**32)
+        >>> counts == oslo.reduced(bins) + lima.reduced(bins)
+        True
+        """
+        from skfedauc.counts.vectors import Grid, cells_of
+
+        grid = Grid(bins, groups)
+        numbers, negatives, positives, codes = cells_of(vector, grid, modulus)
+        labels = grid.labels
+        if labels is not None:
+            codes, labels = _input.drop_unused(codes, labels)
+        scores = bins.scores_of(numbers)
+        cells = Cells(np.zeros(0, np.int64), scores, negatives, positives, None)
+        origin = Origin(bins=bins)
+        of_group = None if labels is None else codes
+        return cls._added(cells, of_group, labels, origin, bins.ranges_of(numbers))
+
     # Files -------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str], *, source: str | None = None) -> None:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        source: str | None = None,
+        disclosure: Disclosure | None = None,
+    ) -> None:
         """Write the counts to a file.
 
         The file is a Parquet file with the columns of `to_counts`, which polars, DuckDB, Spark and
@@ -1139,6 +1298,9 @@ without a group label left out)
         source : str, default=None
             Name of the counting, such as the name of a hospital. The file keeps the name beside
             the identifier of the counting; messages and `sources` show the name.
+        disclosure : "exact", "bins", Bins or None, default=None
+            What the file discloses of the scores; see `reduced`. None writes the counts as they
+            are. The file records the level and the bins, and ``skfedauc show`` says them.
 
         Raises
         ------
@@ -1149,7 +1311,7 @@ without a group label left out)
             name.
         ValueError
             If `source` is given, and the counts are merged from several countings that were saved
-            before.
+            before. If the counts cannot be reduced to `disclosure`.
         ImportError
             If pyarrow is not installed: ``pip install "skfedauc[files]"``.
 
@@ -1171,7 +1333,7 @@ without a group label left out)
         True
         """
         check_target(path)
-        write_whole(path, self.to_bytes(source=source))
+        write_whole(path, self.to_bytes(source=source, disclosure=disclosure))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ScoreCounts:
@@ -1214,13 +1376,15 @@ without a group label left out)
             )
         return cls._read(read_file(path), repr(os.fspath(path)))
 
-    def to_bytes(self, *, source: str | None = None) -> bytes:
+    def to_bytes(self, *, source: str | None = None, disclosure: Disclosure | None = None) -> bytes:
         """Return the content of the file that `save` writes.
 
         Parameters
         ----------
         source : str, default=None
             Name of the counting, as in `save`.
+        disclosure : "exact", "bins", Bins or None, default=None
+            What the bytes disclose of the scores, as in `save`.
 
         Returns
         -------
@@ -1242,11 +1406,10 @@ without a group label left out)
         """
         from skfedauc.counts.parquet import Content, content_of
 
-        if self.ranges is not None:
-            raise DisclosureError("files need disclosure='exact'; these counts are binned.")
         with _IDENTIFYING:
             object.__setattr__(self, "_origin", self.origin.saved(source))
-        return content_of(Content(self.cells, self.labels, self.origin))
+        kept = self if disclosure is None else self.reduced(disclosure)
+        return content_of(Content(kept.cells, kept.labels, kept.origin, kept.ranges))
 
     @classmethod
     def from_bytes(cls, data: bytes | bytearray | memoryview) -> ScoreCounts:
@@ -1286,7 +1449,9 @@ without a group label left out)
                 f"{name} is a checkpoint of from_batches, which has counted only a part of the "
                 "rows; pass it as checkpoint= with the same batches."
             )
-        return cls._restored(content.cells, content.labels, content.origin, name=name)
+        return cls._restored(
+            content.cells, content.labels, content.origin, ranges=content.ranges, name=name
+        )
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -1320,15 +1485,17 @@ without a group label left out)
             One row per group and distinct score, sorted. Group columns come first. These columns
             are named by `group_names`. Without names, the column is `group`; the columns of tuples
             are `group_1`, `group_2` and so on. A `ScoreCounts` without groups has no group column.
-            The columns `score`, `n_negatives` and `n_positives` follow. If rows have weights, the
-            columns `weight_negatives`, `weight_positives`, `squared_weight_negatives` and
-            `squared_weight_positives` hold the sums of the weights and of the squared weights.
+            The columns `score`, `n_negatives` and `n_positives` follow. If the counts are binned,
+            the columns `score_low` and `score_high` after `score` hold the ends of the ranges. If
+            rows have weights, the columns `weight_negatives`, `weight_positives`,
+            `squared_weight_negatives` and `squared_weight_positives` hold the sums of the weights
+            and of the squared weights.
 
         Notes
         -----
-        ``from_counts(**table)`` makes equal counts, except for `n_missing`. Labels keep their
-        type: convert labels that a file format does not support, such as intervals in Parquet, to
-        text. `save` converts them by itself.
+        ``from_counts(**table)`` makes equal counts, except for `n_missing` and `bins`. Labels keep
+        their type: convert labels that a file format does not support, such as intervals in
+        Parquet, to text. `save` converts them by itself.
 
         Examples
         --------
@@ -1342,7 +1509,7 @@ without a group label left out)
         >>> ScoreCounts.from_counts(**table) == counts
         True
         """
-        return table_of(self.cells, self.labels, self.group_names)
+        return table_of(self.cells, self.labels, self.group_names, self.ranges)
 
     @property
     def cells(self) -> Cells:
@@ -1495,13 +1662,15 @@ def _warn_of_slow_kernel() -> None:
     )
 
 
-def _count_batch(batch: Any, columns: Any, pos_label: Any, missing: _input.Missing) -> ScoreCounts:
+def _count_batch(
+    batch: Any, columns: Any, pos_label: Any, missing: _input.Missing, disclosure: Disclosure
+) -> ScoreCounts:
     from skfedauc.counts.batches import arguments_of_batch
 
     arguments = arguments_of_batch(batch, columns)
     rows = _input.check_rows(**arguments, pos_label=pos_label, missing=missing, warn_labels=False)
     names = _input.names_of(rows.labels, arguments.get("groups"))
-    return ScoreCounts.of_rows(rows, group_names=names)
+    return ScoreCounts.of_rows(rows, group_names=names).reduced(disclosure)
 
 
 def _mend_of_part(part: Any) -> str:

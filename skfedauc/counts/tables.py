@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc._kernel import Cells
 from skfedauc.counts.integrity import check_weight_sums
+from skfedauc.counts.ranges import Ranges
 
 if TYPE_CHECKING:
     import pandas as pd
 
 COUNT_COLUMNS = ("score", "n_negatives", "n_positives")
+RANGE_COLUMNS = ("score_low", "score_high")
 WEIGHT_COLUMNS = (
     "weight_negatives",
     "weight_positives",
@@ -25,12 +27,37 @@ WEIGHT_COLUMNS = (
 )
 
 
+class CountColumns(NamedTuple):
+    """Columns of a table of counts.
+
+    Attributes
+    ----------
+    cells : Cells
+        One unsorted cell for each row of the table with a count above 0; `starts` is empty.
+    codes : ndarray of intp or None
+        Group number of each cell.
+    labels : ndarray or None
+        Sorted labels of the groups.
+    names : tuple of str
+        Names of the group columns.
+    ranges : ndarray of float64, shape (2, n_cells), or None
+        Lowest and highest score of the rows of each cell; None for exact counts.
+    """
+
+    cells: Cells
+    codes: NDArray[np.intp] | None
+    labels: NDArray[Any] | None
+    names: tuple[str, ...]
+    ranges: Ranges | None
+
+
 def read_columns(
     group: Any,
     counts: Mapping[str, Any],
     sums: Mapping[str, Any],
+    ends: Mapping[str, Any],
     group_columns: Mapping[str, Any],
-) -> tuple[Cells, NDArray[np.intp] | None, NDArray[Any] | None, tuple[str, ...]]:
+) -> CountColumns:
     """Validate the columns of a table of counts.
 
     Parameters
@@ -41,19 +68,14 @@ def read_columns(
         The columns `score`, `n_negatives` and `n_positives`.
     sums : mapping of str to array-like or None
         Sums of the weights and of the squared weights by class; all None without weights.
+    ends : mapping of str to array-like or None
+        The columns `score_low` and `score_high`; both None for exact counts.
     group_columns : mapping of str to array-like
         Columns of group labels by name, as an alternative to `group`.
 
     Returns
     -------
-    cells : Cells
-        One unsorted cell for each row of the table with a count above 0; `starts` is empty.
-    codes : ndarray of intp or None
-        Group number of each cell.
-    labels : ndarray or None
-        Sorted labels of the groups.
-    names : tuple of str
-        Names of the group columns.
+    CountColumns
 
     Raises
     ------
@@ -61,8 +83,8 @@ def read_columns(
         If a column is not as `ScoreCounts.from_counts` requires.
     """
     _refuse_whole_table(group, counts, group_columns)
-    _check_columns_of_counts(group, counts, sums, group_columns)
-    _input.check_row_order({"group": group, **group_columns, **counts, **sums})
+    _check_columns_of_counts(group, counts, sums, ends, group_columns)
+    _input.check_row_order({"group": group, **group_columns, **counts, **sums, **ends})
     scores = _input.check_scores(counts["score"], "score") + 0.0
     negatives = _input.check_counts(counts["n_negatives"], "n_negatives")
     positives = _input.check_counts(counts["n_positives"], "n_positives")
@@ -76,6 +98,7 @@ def read_columns(
         _input.check_length(name, size, "score", scores.size)
     if weights is not None:
         check_weight_sums(weights, negatives, positives)
+    ranges = _ranges_of(ends, scores)
     codes: NDArray[np.intp] | None = None
     labels: NDArray[Any] | None = None
     names: tuple[str, ...] = ()
@@ -86,14 +109,38 @@ def read_columns(
     if not kept.all():
         scores, negatives, positives = scores[kept], negatives[kept], positives[kept]
         weights = None if weights is None else weights[:, kept]
+        ranges = None if ranges is None else ranges[:, kept]
         if codes is not None and labels is not None:
             codes, labels = _input.drop_unused(codes[kept], labels)
     # Cells that are not sorted yet have no starts.
     cells = Cells(np.zeros(0, np.int64), scores, negatives, positives, weights)
-    return cells, codes, labels, names
+    return CountColumns(cells, codes, labels, names, ranges)
 
 
-def table_of(cells: Cells, labels: NDArray[Any] | None, names: tuple[str, ...]) -> pd.DataFrame:
+def _ranges_of(ends: Mapping[str, Any], scores: NDArray[np.float64]) -> Ranges | None:
+    """Return the ranges of the scores; None if there are no columns of ranges."""
+    if all(column is None for column in ends.values()):
+        return None
+    columns = [_input.check_scores(column, name) + 0.0 for name, column in ends.items()]
+    for name, column in zip(ends, columns, strict=True):
+        _input.check_length(name, column.size, "score", scores.size)
+    low, high = columns
+    is_wrong = (low > scores) | (scores > high)
+    if is_wrong.any():
+        place = int(np.argmax(is_wrong))
+        raise ValueError(
+            f"score must be from score_low to score_high; got {scores[place]:.17g} with the range "
+            f"from {low[place]:.17g} to {high[place]:.17g} in row {place}."
+        )
+    return np.stack(columns)
+
+
+def table_of(
+    cells: Cells,
+    labels: NDArray[Any] | None,
+    names: tuple[str, ...],
+    ranges: Ranges | None = None,
+) -> pd.DataFrame:
     """Return the table of counts that `read_columns` reads."""
     import pandas as pd
 
@@ -101,6 +148,7 @@ def table_of(cells: Cells, labels: NDArray[Any] | None, names: tuple[str, ...]) 
     # 32-bit unsigned integers would wrap around silently when users add or subtract columns.
     counts = {
         "score": scores,
+        **({} if ranges is None else dict(zip(RANGE_COLUMNS, ranges, strict=True))),
         "n_negatives": negatives.astype(np.int64),
         "n_positives": positives.astype(np.int64),
     }
@@ -109,7 +157,8 @@ def table_of(cells: Cells, labels: NDArray[Any] | None, names: tuple[str, ...]) 
     group_columns: dict[str, NDArray[Any]] = {}
     if labels is not None:
         columns = _input.columns_of_labels(labels)
-        names = names_of_columns(names, len(columns), labels.size, counts)
+        # `read_columns` reads columns with the names of ranges as ranges.
+        names = names_of_columns(names, len(columns), labels.size, [*counts, *RANGE_COLUMNS])
         if labels.size == 0:
             columns = [labels] * len(names)
         of_cell = cells.groups
@@ -137,10 +186,14 @@ def _default_names(n_columns: int) -> tuple[str, ...]:
 
 
 def _check_columns_of_counts(
-    group: Any, given: Mapping[str, Any], sums: Mapping[str, Any], group_columns: Mapping[str, Any]
+    group: Any,
+    given: Mapping[str, Any],
+    sums: Mapping[str, Any],
+    ends: Mapping[str, Any],
+    group_columns: Mapping[str, Any],
 ) -> None:
     """Refuse missing, superfluous and probably misspelled columns."""
-    known = ["group", *given, *sums]
+    known = ["group", *given, *sums, *ends]
     for name in group_columns:
         near = difflib.get_close_matches(name, known[1:], n=1, cutoff=0.8)
         if near:
@@ -162,6 +215,12 @@ def _check_columns_of_counts(
         raise TypeError(
             f"counts of weighted rows need the sums of weights and of their squares; "
             f"{', '.join(absent)} are missing."
+        )
+    absent = [name for name, column in ends.items() if column is None]
+    if len(absent) == 1:
+        raise TypeError(
+            f"counts by ranges of scores need the columns {' and '.join(ends)}; {absent[0]} is "
+            "missing."
         )
 
 

@@ -1,26 +1,18 @@
-"""AUC over groups in Flower: counts in the replies of clients, and an aggregator for strategies.
-
-A client puts the `ScoreCounts` of its rows into its reply with `counts_record`. On the server, a
-`GroupAUCAggregator` merges the counts of all replies and computes the AUCs of all rows together.
-
-This module needs Flower: ``pip install "skfedauc[flower]"``.
-"""
+"""Counts in the replies of Flower clients, and an aggregator for strategies."""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
+from skfedauc.flower.modules import flwr
 
 if TYPE_CHECKING:
     from flwr.app import ConfigRecord, MetricRecord, RecordDict
 
     from skfedauc.report import GroupAUC, StatisticName
-
-__all__ = ["GroupAUCAggregator", "counts_record"]
 
 # Keys of the ConfigRecord that holds counts
 _COUNTS, _SOURCE, _ROUND = "score-counts", "source", "server-round"
@@ -94,7 +86,7 @@ def counts_record(
         entries[_SOURCE] = source
     if server_round is not None:
         entries[_ROUND] = _input.check_whole_number(server_round, "server_round", 0)
-    record = _flwr("app").ConfigRecord
+    record = flwr("app").ConfigRecord
     return record({_COUNTS: counts.to_bytes(source=source), **entries})
 
 
@@ -424,7 +416,7 @@ def _default_average(contents: list[RecordDict], weighted_by_key: str) -> Metric
             f"{weighted_by_key!r} is 0 in all {len(contents)} replies, so there is nothing to "
             "evaluate."
         )
-    return _flwr("serverapp.strategy").FedAvg().evaluate_metrics_aggr_fn(contents, weighted_by_key)
+    return flwr("serverapp.strategy").FedAvg().evaluate_metrics_aggr_fn(contents, weighted_by_key)
 
 
 def _check_expected(expected_groups: Iterable[Any] | None) -> tuple[Any, ...] | None:
@@ -441,13 +433,3 @@ def _check_expected(expected_groups: Iterable[Any] | None) -> tuple[Any, ...] | 
         raise ValueError("expected_groups has no labels; pass None if the groups are unknown.")
     _, distinct = _input.encode_groups(labels, "expected_groups")
     return tuple(distinct.tolist())
-
-
-def _flwr(module: str) -> Any:
-    """Import a module of Flower."""
-    try:
-        return importlib.import_module(f"flwr.{module}")
-    except ImportError as error:
-        raise ImportError(
-            'skfedauc.flower needs Flower: pip install "skfedauc[flower]".'
-        ) from error

@@ -1,0 +1,310 @@
+"""Counts on an agreed grid of groups and bins as vectors of integers, for secure sums.
+
+A vector has the numbers of negatives, then the numbers of positives. In each half, the groups are
+in the order of their labels, and the bins of a group are in the order of their numbers. The sum of
+the vectors of several sites is the vector of their merged counts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc import _input, _words
+from skfedauc._kernel import Cells
+from skfedauc.counts.bins import Bins
+from skfedauc.counts.label_entries import entry_of
+
+# Largest power of two that can be a modulus: sums of 64-bit integers wrap around there.
+_MOST_BITS = 64
+# Largest number of rows of a class that a `ScoreCounts` can count exactly
+_MOST_ROWS = 1 << 40
+
+
+class Grid:
+    """Groups and bins that all sites agree on.
+
+    Parameters
+    ----------
+    bins : Bins
+        Bins of the scores; their number must be fixed.
+    groups : array-like of labels, or None
+        Labels of all groups, in any order; None for rows without groups.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_groups,) or None
+        The sorted labels.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+    """
+
+    def __init__(self, bins: Bins, groups: Any) -> None:
+        if not isinstance(bins, Bins):
+            raise TypeError(
+                f"bins must be a skfedauc.Bins; got {_words.described(bins)}. Pass, for instance, "
+                "Bins.of_probabilities()."
+            )
+        if bins.n_bins is None:
+            raise ValueError(
+                f"bins must have a fixed number of bins; {bins!r} has as many bins as the scores "
+                "need. Pass Bins.at(edges), or Bins.of_quantiles(counts, n_bins) with quantiles of "
+                "earlier counts; for probabilities, Bins.of_probabilities()."
+            )
+        self.bins = bins
+        self.labels: NDArray[Any] | None = None
+        if groups is not None:
+            codes, labels = _input.encode_groups(groups, "groups")
+            if not labels.size:
+                raise ValueError("groups has no labels; pass None for rows without groups.")
+            if codes.size != labels.size:
+                repeated = labels[np.bincount(codes) > 1]
+                raise ValueError(
+                    f"groups must have each label once; got {_words.listed(repeated.tolist())} "
+                    "several times."
+                )
+            self.labels = labels
+        self.n_bins: int = bins.n_bins
+        self.n_groups = 1 if self.labels is None else int(self.labels.size)
+
+    @property
+    def size(self) -> int:
+        """Number of entries of a vector."""
+        return 2 * self.n_groups * self.n_bins
+
+    @property
+    def digest(self) -> str:
+        """Text that is equal for equal grids only: the SHA-256 of the bins and of the labels."""
+        labels = (
+            None if self.labels is None else [entry_of(label) for label in self.labels.tolist()]
+        )
+        text = json.dumps([self.bins.to_dict(), labels], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def numbers_of_groups(self, labels: NDArray[Any] | None) -> NDArray[np.intp]:
+        """Return the position of each label of a site among the agreed labels.
+
+        Raises
+        ------
+        ValueError
+            If only the site or only the grid has groups, or a label is not agreed; the message
+            names the label.
+        TypeError
+            If the labels are of another kind than the agreed labels.
+        """
+        agreed = self.labels
+        if labels is None and agreed is None:
+            return np.zeros(1, np.intp)
+        if labels is None:
+            raise ValueError(
+                "these counts have no groups, and groups has labels; name the group of all rows, "
+                "for instance by counts.regroup({None: 'device 7'}), or pass groups=None."
+            )
+        if agreed is None:
+            raise ValueError(
+                "these counts have groups, and groups is None; pass the labels that all sites "
+                "agreed on, or combine all rows by counts.without_groups()."
+            )
+        if not labels.size:
+            return np.zeros(0, np.intp)
+        try:
+            (mine, known), united = _input.unite_labels([labels, agreed])
+        except TypeError as error:
+            raise TypeError(
+                f"groups has labels of another kind ({_words.shortened(agreed[0])}) than these "
+                f"counts ({_words.shortened(labels[0])}); convert one of them, for instance by "
+                "counts.regroup(str)."
+            ) from error
+        place = np.full(united.size, -1, np.intp)
+        place[known] = np.arange(known.size)
+        others = labels[place[mine] < 0]
+        if others.size:
+            raise ValueError(
+                f"these counts have {_words.counted(others.size, 'group')} not among the agreed "
+                f"groups: {_words.listed(others.tolist())}. Agree on all labels beforehand, or "
+                "rename these groups by counts.regroup."
+            )
+        return place[mine]
+
+
+def vector_of(
+    cells: Cells, labels: NDArray[Any] | None, grid: Grid, max_count: int | None = None
+) -> NDArray[np.int64]:
+    """Return the counts of cells as a vector.
+
+    Parameters
+    ----------
+    cells : Cells
+        Cells of the grid's bins, without weights.
+    labels : ndarray or None
+        Labels of the groups of the cells.
+    grid : Grid
+        Agreed groups and bins.
+    max_count : int, default=None
+        Largest count that is allowed; None if every count is.
+
+    Returns
+    -------
+    ndarray of int64, shape (2 * n_groups * n_bins,)
+        Numbers of negatives, then of positives.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a group is not agreed, or a count is above `max_count`.
+    """
+    numbers = grid.numbers_of_groups(labels)
+    vector = np.zeros(grid.size, np.int64)
+    if cells.scores.size:
+        place = numbers[cells.groups] * grid.n_bins + grid.bins.numbers_of(cells.scores)
+        # Each cell has a bin of its own.
+        vector[place], vector[grid.size // 2 + place] = cells.negatives, cells.positives
+    if max_count is not None and vector.size and vector.max() > max_count:
+        entry = int(vector.argmax())
+        raise ValueError(
+            f"the largest count is {vector[entry]:,}{_place(grid, entry)}, and max_count is "
+            f"{max_count:,}, so that the sum over all sites could be wrong. Use narrower bins, or "
+            "a larger modulus."
+        )
+    return vector
+
+
+def cells_of(
+    vector: Any, grid: Grid, modulus: int | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.intp]]:
+    """Return the counts of a vector for each group and bin that has rows.
+
+    Parameters
+    ----------
+    vector : array-like of shape (2 * n_groups * n_bins,)
+        Sum of vectors.
+    grid : Grid
+        Agreed groups and bins.
+    modulus : int, default=None
+        Power of two modulo which the sum was computed; None for the sum itself.
+
+    Returns
+    -------
+    bin_numbers : ndarray of int64, shape (n_cells,)
+    negatives, positives : ndarray of int64, shape (n_cells,)
+    codes : ndarray of intp, shape (n_cells,)
+        Number of each cell's group among the agreed labels.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the vector is not such a sum.
+    """
+    counts = _checked(vector, grid, modulus).reshape(2, -1)
+    (place,) = np.nonzero(counts.any(axis=0))
+    codes, bin_numbers = np.divmod(place, grid.n_bins)
+    return bin_numbers.astype(np.int64), counts[0, place], counts[1, place], codes.astype(np.intp)
+
+
+def check_max_count(max_count: Any) -> int | None:
+    """Return the largest count that is allowed, after checking it."""
+    return None if max_count is None else _input.check_whole_number(max_count, "max_count")
+
+
+def _checked(vector: Any, grid: Grid, modulus: int | None) -> NDArray[np.int64]:
+    """Return the entries as counts of 0 or more."""
+    bits = _bits_of(modulus)
+    array = _input.column_of(vector, "vector")
+    if array.size != grid.size:
+        raise ValueError(
+            f"vector must have {grid.size:,} entries, 2 classes * "
+            f"{_words.counted(grid.n_groups, 'group')} * {grid.n_bins:,} bins; got "
+            f"{array.size:,}. Pass the bins and groups of to_vector."
+        )
+    whole = _whole(array, bits)
+    if bits is not None:
+        # Interpret the lowest bits as a signed integer.
+        whole = (whole.view(np.uint64) << np.uint64(_MOST_BITS - bits)).view(np.int64)
+        whole >>= _MOST_BITS - bits
+    if (whole < 0).any():
+        why = "the sum of counts cannot be negative"
+        if bits is not None:
+            why = (
+                f"modulo 2**{bits} the upper half is read as negative numbers, which means that "
+                "masks remain in the sum, for instance those of a site that dropped out, or that "
+                f"a sum of counts reached 2**{bits - 1}"
+            )
+        raise ValueError(
+            f"vector has {int((whole < 0).sum()):,} negative entries of {whole.size:,}: {why}. Sum "
+            "the vectors of the same sites whose masks cancel."
+        )
+    if (whole > _MOST_ROWS).any():
+        raise ValueError(
+            f"vector has the entry {int(whole.max()):,}{_place(grid, int(whole.argmax()))}, above "
+            "2**40, the most rows of a class that a ScoreCounts can count exactly; masks may "
+            "remain in the sum. Pass modulus= if the sum is modulo a power of two."
+        )
+    return whole
+
+
+def _whole(array: NDArray[Any], bits: int | None) -> NDArray[np.int64]:
+    """Return entries as 64-bit integers; with a modulus, larger integers wrap around."""
+    if array.dtype.kind in "ib":
+        return array.astype(np.int64)
+    if array.dtype.kind == "O" and all(
+        isinstance(number, int | np.integer) and not isinstance(number, bool) for number in array
+    ):
+        numbers = [int(number) for number in array]
+        if bits is None:  # negative and large numbers remain so
+            return np.array([max(-1, min(number, 1 << 62)) for number in numbers], np.int64)
+        return np.array([number % (1 << bits) for number in numbers], np.uint64).view(np.int64)
+    if array.dtype.kind == "u":
+        if bits is None:
+            array = np.minimum(array, np.uint64(1 << 62))
+        return array.astype(np.uint64).view(np.int64)
+    if array.dtype.kind != "f":
+        raise TypeError(
+            f"vector must hold whole numbers; got an array of {array.dtype} such as "
+            f"[{_words.all_shortened(array[:3].tolist())}]."
+        )
+    with np.errstate(invalid="ignore"):
+        is_wrong = ~(np.isfinite(array) & (array == np.rint(array)))
+    if is_wrong.any():
+        first = int(is_wrong.argmax())
+        raise ValueError(
+            f"vector must hold whole numbers; {int(is_wrong.sum()):,} of {array.size:,} entries "
+            f"are not, and the first is vector[{first}] = {float(array[first])!r}. Clipping or "
+            "quantization, or the average in place of the sum, changes counts: choose settings "
+            "under which whole numbers are exact, and multiply an average by the number of sites."
+        )
+    if (np.abs(array) >= 2.0**53).any():
+        raise ValueError(
+            f"vector has floats up to {float(np.abs(array).max()):.3g}; whole numbers from 2**53 "
+            "on are rounded. Pass the sum as integers."
+        )
+    return array.astype(np.int64)
+
+
+def _bits_of(modulus: Any) -> int | None:
+    """Return the exponent of a modulus that is a power of two."""
+    if modulus is None:
+        return None
+    checked = _input.check_whole_number(modulus, "modulus", 2)
+    bits = checked.bit_length() - 1
+    if checked != 1 << bits or bits > _MOST_BITS:
+        raise ValueError(
+            f"modulus must be a power of two from 2 to 2**64, such as 2**32; got {checked}."
+        )
+    return bits
+
+
+def _place(grid: Grid, entry: int) -> str:
+    """Return the class, the group and the bin of an entry, for messages."""
+    which, rest = divmod(entry, grid.n_groups * grid.n_bins)
+    group, number = divmod(rest, grid.n_bins)
+    of_group = ""
+    if grid.labels is not None:
+        of_group = f" of group {_words.shortened(grid.labels[group : group + 1].tolist()[0])}"
+    return f" ({('negatives', 'positives')[which]}{of_group} in bin {number})"

@@ -1,0 +1,23 @@
+"""AUC over groups in Flower: counts in the replies of clients, and sums of masked counts.
+
+A client puts the `ScoreCounts` of its rows into its reply with `counts_record`. On the server, a
+`GroupAUCAggregator` merges the counts of all replies and computes the AUCs of all rows together.
+
+If the server must not see the counts of a client, `secure_group_auc` on the server and
+`secure_reply` on the clients add up counts by Flower's protocol SecAgg+.
+
+This module needs Flower: ``pip install "skfedauc[flower]"``.
+"""
+
+from skfedauc.flower.aggregator import GroupAUCAggregator, counts_record
+from skfedauc.flower.secure_client import is_secure_request, secure_reply
+from skfedauc.flower.secure_server import SecureReport, secure_group_auc
+
+__all__ = [
+    "GroupAUCAggregator",
+    "SecureReport",
+    "counts_record",
+    "is_secure_request",
+    "secure_group_auc",
+    "secure_reply",
+]

@@ -1,0 +1,159 @@
+"""Counts as masked vectors in Flower's protocol SecAgg+: the side of the client."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc import _words
+from skfedauc.counts import ScoreCounts
+from skfedauc.counts.vectors import Grid
+from skfedauc.flower.modules import flwr
+from skfedauc.flower.secure_settings import Settings
+
+if TYPE_CHECKING:
+    from flwr.app import Context, Message
+
+    from skfedauc import Bins
+
+_LOGGER = logging.getLogger(__name__)
+# Key of the digest of the grid in the instructions of the server
+GRID = "score-counts-grid"
+
+
+def is_secure_request(message: Message) -> bool:
+    """Return whether a message is a request of `secure_group_auc`.
+
+    Parameters
+    ----------
+    message : flwr.app.Message
+        Message that the train function of a client received.
+
+    Returns
+    -------
+    bool
+        True if `secure_reply` must answer the message; False for other messages, such as those of
+        a strategy that trains a model.
+
+    See Also
+    --------
+    secure_reply : Answer the message.
+    """
+    records = flwr("common.secure_aggregation.secaggplus_constants")
+    return message.has_content() and records.RECORD_KEY_CONFIGS in message.content.config_records
+
+
+def secure_reply(
+    message: Message,
+    context: Context,
+    count: Callable[[list[NDArray[Any]]], ScoreCounts],
+    *,
+    bins: Bins,
+    groups: Any,
+) -> Message:
+    """Answer a request of `secure_group_auc`: send counts so that the server sees only sums.
+
+    Call this function in the function that `ClientApp.train` registers, because SecAgg+ uses the
+    messages of training. A round has four requests, of which only the third is answered with
+    counts. The function runs Flower's client mod of SecAgg+ itself; do not register that mod.
+
+    Parameters
+    ----------
+    message : flwr.app.Message
+        Message of the server; see `is_secure_request`.
+    context : flwr.app.Context
+        Context of the client, which keeps the client's keys between the requests.
+    count : callable
+        Called at the third request, with the arrays that the server sent: a list of ndarrays.
+        Returns the `ScoreCounts` of the client's rows.
+    bins : Bins
+        Bins of the scores, with a fixed number of bins; equal to those of the server.
+    groups : array-like of labels, or None
+        Labels of the groups of all clients, equal to those of the server; None for rows without
+        groups.
+
+    Returns
+    -------
+    flwr.app.Message
+        The reply.
+
+    Raises
+    ------
+    ValueError
+        If the server's bins or groups differ, or its settings are not exact or not safe.
+    RuntimeError
+        If `count` fails, or the counts have weights, a group that is not among `groups`, or a count
+        above the largest count that the settings allow (2**29 for 3 clients, 2**27 for 10, 2**24
+        for 100 clients). The reason is in the log of the client.
+    TypeError
+        If an argument is not as described.
+    ImportError
+        If Flower is not installed.
+
+    See Also
+    --------
+    secure_group_auc : Ask all clients, and compute the report of the sum.
+
+    Notes
+    -----
+    The server receives the counts of each bin plus masks that cancel in the sum over all clients.
+    The reply holds no number of rows, no name and no metrics. Flower treats a client that raises an
+    error as one that dropped out, and sends the text of the error to the server. Errors of `count`
+    and of the counts are therefore written to the log of the client only.
+
+    Examples
+    --------
+    In a ClientApp::
+
+        @app.train()
+        def train(message, context):
+            site = SITES[context.node_config["partition-id"]]
+            if is_secure_request(message):
+                return secure_reply(
+                    message, context, lambda arrays: count(site, arrays), bins=BINS, groups=SITES
+                )
+            ...  # train the model
+    """
+    if not callable(count):
+        raise TypeError(
+            f"count must be a function that returns a ScoreCounts; got {_words.described(count)}."
+        )
+    grid = Grid(bins, groups)
+    records = flwr("common.secure_aggregation.secaggplus_constants")
+
+    class Site(flwr("client").NumPyClient):  # type: ignore[misc]
+        def fit(
+            self, parameters: list[NDArray[Any]], config: dict[str, Any]
+        ) -> tuple[list[NDArray[np.int64]], int, dict[str, Any]]:
+            settings = Settings.of_client(context.state.config_records[records.RECORD_KEY_STATE])
+            if config.get(GRID) != grid.digest:
+                raise ValueError(
+                    "the bins or the groups of this client differ from those of the server; agree "
+                    "on bins and on the labels of all groups, in one spelling."
+                )
+            try:
+                counts = count(parameters)
+                if not isinstance(counts, ScoreCounts):
+                    raise TypeError(
+                        f"count must return a ScoreCounts; got {_words.described(counts)}."
+                    )
+                vector = counts.to_vector(bins, groups, max_count=settings.max_count)
+            except Exception as error:
+                # Flower sends the text of an error to the server, and the text may hold counts.
+                _LOGGER.exception("The counts of this client were not sent.")
+                raise RuntimeError(
+                    f"the counts were not sent, because of a {type(error).__name__}; the log of "
+                    "this client has the reason, which may disclose counts"
+                ) from None
+            # The weight 1 makes the aggregate the plain average.
+            return [vector], 1, {}
+
+    def site_of(context: Context) -> Any:
+        return Site().to_client()
+
+    mod = flwr("client.mod").secaggplus_mod
+    return flwr("clientapp").ClientApp(client_fn=site_of, mods=[mod])(message, context)

@@ -1,0 +1,330 @@
+"""Counts as masked vectors in Flower's protocol SecAgg+: the side of the server."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc import _input, _words
+from skfedauc.counts import ScoreCounts
+from skfedauc.counts.vectors import Grid
+from skfedauc.flower.modules import flwr
+from skfedauc.flower.secure_client import GRID
+from skfedauc.flower.secure_settings import MODULUS, Settings
+
+if TYPE_CHECKING:
+    from flwr.app import ArrayRecord, Context, Message
+    from flwr.serverapp import Grid as FlowerGrid
+
+    from skfedauc import Bins
+    from skfedauc.report import GroupAUC
+
+# The average times the number of clients differs from the sum by rounding of float64 only: sums are
+# below 2**32, so the difference is below 2**-19.
+_MOST_ROUNDED = 1e-5
+
+# Number of requests after which all clients have shared their keys
+_REQUESTS_OF_KEYS = 2
+
+
+class SecureReport(NamedTuple):
+    """Report of the sum of masked counts, and the clients whose counts are part of the sum.
+
+    Attributes
+    ----------
+    report : GroupAUC
+        Report of the rows of all clients that contributed, from binned counts.
+    n_clients : int
+        Number of clients whose counts are part of the sum.
+    n_asked : int
+        Number of clients that were asked.
+    failures : dict of int to str
+        Reason by the identifier of each node that failed or did not reply. The counts of a node
+        that failed after it sent its counts are part of the sum.
+    """
+
+    report: GroupAUC
+    n_clients: int
+    n_asked: int
+    failures: dict[int, str]
+
+
+def secure_group_auc(
+    grid: FlowerGrid,
+    context: Context,
+    *,
+    bins: Bins,
+    groups: Any,
+    arrays: ArrayRecord | None = None,
+    node_ids: Iterable[int] | None = None,
+    min_clients: int | None = None,
+    num_shares: int | None = None,
+    reconstruction_threshold: int | None = None,
+    timeout: float | None = 3600.0,
+) -> SecureReport:
+    """Compute the AUCs of the rows of all clients from a sum of masked counts.
+
+    Runs one round of Flower's protocol SecAgg+. The server receives masked counts of each client,
+    and the sum of the counts of all clients. The clients answer by `secure_reply`. Call this
+    function in the main function of a ServerApp, for instance after a strategy trained a model.
+
+    Parameters
+    ----------
+    grid : flwr.serverapp.Grid
+        Grid of the ServerApp.
+    context : flwr.app.Context
+        Context of the ServerApp.
+    bins : Bins
+        Bins of the scores, with a fixed number of bins; equal to those of the clients.
+    groups : array-like of labels, or None
+        Labels of the groups of all clients; None for rows without groups.
+    arrays : flwr.app.ArrayRecord, default=None
+        Arrays of the model, which are sent to the clients. None sends no arrays.
+    node_ids : iterable of int, default=None
+        Nodes to ask; None asks all nodes that are connected.
+    min_clients : int, default=None
+        Smallest number of clients whose counts must be part of the sum. None requires all clients
+        that are asked.
+    num_shares : int, default=None
+        Number of clients, including itself, with which each client shares masks. None means all
+        clients, for which masks protect best. For hundreds of clients, a smaller odd number reduces
+        the work, which grows with the number of clients times this number.
+    reconstruction_threshold : int, default=None
+        Number of shares that are needed to remove the masks of a client, more than half of
+        `num_shares` and less than `num_shares`. None means more than two thirds. With the default
+        `num_shares`, at least this number of clients must remain until the end of the round.
+    timeout : float, default=3600.0
+        Longest time in seconds to wait for the replies to each of the four requests; None waits
+        without limit.
+
+    Returns
+    -------
+    SecureReport
+        The report, and the numbers of clients that were asked and that contributed.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 3 clients, or an argument is not as described. If fewer than
+        `min_clients` clients contributed. If a client did not answer by `secure_reply`. If the sum
+        is not one of counts: its entries are not whole numbers from 0 to the largest sum.
+    RuntimeError
+        If the protocol stopped without a sum, because a client failed before all clients shared
+        their keys, or too many clients failed later; the message names the nodes and the reasons.
+    ImportError
+        If Flower is not installed.
+
+    See Also
+    --------
+    secure_reply : Answer of the clients.
+    GroupAUCAggregator : Merge counts that the server sees.
+
+    Notes
+    -----
+    Flower's protocol averages floats, which it clips to [-8, 8] and rounds at random by default.
+    This function chooses settings under which sums of counts are exact: weight 1 for each client, a
+    clipping range C (the largest power of two so that ``2 * C`` times the number of clients is
+    below 2**32; at most 2**29) and the quantization range ``2 * C``. A client refuses to send a
+    count above C, and refuses other settings.
+
+    A client that fails before it shared its keys (the first two requests) stops the round before
+    any client sends counts. A client that fails later does not contribute, unless it sent its
+    counts before; the round continues if the threshold is met.
+
+    The difference of the sums of two rounds with almost the same clients discloses the counts of
+    the other clients. Do not repeat a round without a client that contributed before.
+
+    Bins and groups are compared by a digest. The sum has no class labels, names of group columns
+    and numbers of rows left out: agree on the positive class beforehand.
+
+    References
+    ----------
+    .. [1] Bonawitz, K. et al. (2017). Practical secure aggregation for privacy-preserving machine
+       learning. Proceedings of the 2017 ACM SIGSAC Conference on Computer and Communications
+       Security. https://doi.org/10.1145/3133956.3133982
+    .. [2] Bell, J. H. et al. (2020). Secure single-server aggregation with (poly)logarithmic
+       overhead. Proceedings of the 2020 ACM SIGSAC Conference on Computer and Communications
+       Security. https://doi.org/10.1145/3372297.3417885
+
+    Examples
+    --------
+    In a ServerApp::
+
+        @app.main()
+        def main(grid, context):
+            result = FedAvg().start(grid, arrays, num_rounds=3)
+            secure = secure_group_auc(
+                grid, context, bins=BINS, groups=SITES, arrays=result.arrays
+            )
+            print(secure.n_clients, secure.report.pooled)
+    """
+    from skfedauc.report import GroupAUC
+
+    agreed = Grid(bins, groups)
+    nodes = sorted(grid.get_node_ids() if node_ids is None else set(node_ids))
+    settings = Settings.chosen(len(nodes), num_shares, reconstruction_threshold)
+    if min_clients is None:
+        min_clients = len(nodes)
+    elif _input.check_whole_number(min_clients, "min_clients", 2) > len(nodes):
+        raise ValueError(
+            f"min_clients is {min_clients}, and only {len(nodes)} clients are asked; wait until "
+            "more clients are connected."
+        )
+    watched = _WatchedGrid(grid)
+    averages = _averages(watched, context, nodes, arrays, settings, {GRID: agreed.digest}, timeout)
+    if averages is None:
+        raise RuntimeError(
+            "secure aggregation stopped without a sum, because too many clients failed"
+            f"{watched.reasons}. At least {settings.threshold} of {settings.num_shares} clients "
+            "with common masks must remain until the end."
+        )
+    average, n_clients = averages
+    if n_clients < min_clients:
+        raise ValueError(
+            f"the sum has the counts of {n_clients} of {len(nodes)} clients"
+            f"{watched.reasons}; at least {min_clients} are required. Pass min_clients= to accept "
+            "a smaller number, if the rows of the other clients may be left out."
+        )
+    counts = ScoreCounts.from_vector(_sum_of(average, n_clients, settings, agreed), bins, groups)
+    return SecureReport(GroupAUC(counts), n_clients, len(nodes), watched.failures)
+
+
+def _averages(
+    grid: _WatchedGrid,
+    context: Context,
+    nodes: list[int],
+    arrays: ArrayRecord | None,
+    settings: Settings,
+    config: dict[str, Any],
+    timeout: float | None,
+) -> tuple[NDArray[np.float64], int] | None:
+    """Run the protocol; return the average vector and the number of clients, None if it stops."""
+    common, workflows = flwr("common"), flwr("server.workflow")
+    constants = flwr("server.workflow.constant")
+    ndarrays = [] if arrays is None else arrays.to_numpy_ndarrays()
+    instructions = common.FitIns(common.ndarrays_to_parameters(ndarrays), config)
+    found: list[tuple[NDArray[np.float64], int]] = []
+
+    class Round:
+        """Strategy of one round: asks all nodes, and keeps the average."""
+
+        def configure_fit(self, *_: Any) -> list[tuple[Any, Any]]:
+            # The workflow needs no more of a client's proxy than its identifier.
+            return [(SimpleNamespace(node_id=node, cid=str(node)), instructions) for node in nodes]
+
+        def aggregate_fit(
+            self, _: int, results: list[tuple[Any, Any]], failures: Any
+        ) -> tuple[None, dict[str, Any]]:
+            weights = {result.num_examples for _, result in results}
+            if weights != {1}:
+                raise ValueError(
+                    f"clients sent the weights {sorted(weights)} in place of 1; all clients must "
+                    "answer by skfedauc.flower.secure_reply."
+                )
+            (average,) = common.parameters_to_ndarrays(results[0][1].parameters)
+            found.append((average, len(results)))
+            return None, {}
+
+    # The workflow keeps records of its own in the context.
+    own = copy.copy(context)
+    own.state = flwr("app").RecordDict()
+    asked = SimpleNamespace(num_available=lambda: len(nodes))
+    state = flwr("server").LegacyContext(own, strategy=Round(), client_manager=asked)
+    state.state[constants.MAIN_CONFIGS_RECORD] = flwr("app").ConfigRecord(
+        {constants.Key.CURRENT_ROUND: 1}
+    )
+    state.state[constants.MAIN_PARAMS_RECORD] = flwr("app").ArrayRecord()
+    workflows.SecAggPlusWorkflow(
+        settings.num_shares,
+        settings.threshold,
+        max_weight=1.0,
+        clipping_range=float(settings.max_count),
+        quantization_range=settings.quantization_range,
+        modulus_range=MODULUS,
+        timeout=timeout,
+    )(grid, state)
+    return found[0] if found else None
+
+
+def _sum_of(
+    average: NDArray[np.float64], n_clients: int, settings: Settings, grid: Grid
+) -> NDArray[np.int64]:
+    """Return the sum of the counts of all clients, after checking that it is one."""
+    sums = np.asarray(average, np.float64) * n_clients
+    whole = np.rint(sums)
+    most = n_clients * settings.max_count
+    is_wrong = ~((np.abs(sums - whole) <= _MOST_ROUNDED) & (whole >= 0) & (whole <= most))
+    if sums.shape != (grid.size,) or is_wrong.any():
+        shown = "" if sums.shape != (grid.size,) else f", such as {float(sums[is_wrong.argmax()])}"
+        raise ValueError(
+            f"the result of secure aggregation is not a sum of counts: {int(is_wrong.sum()):,} of "
+            f"{sums.size:,} entries (expected: {grid.size:,}) are not whole numbers from 0 to "
+            f"{most:,}{shown}. Masks remain in the sum, or a client sent other numbers; all "
+            "clients must answer by skfedauc.flower.secure_reply of this version."
+        )
+    return whole.astype(np.int64)
+
+
+class _WatchedGrid:
+    """Grid of the protocol, which records the nodes that fail.
+
+    Parameters
+    ----------
+    grid : flwr.serverapp.Grid
+        Grid that sends the messages.
+
+    Attributes
+    ----------
+    failures : dict of int to str
+        Reason by the identifier of each node that failed.
+    """
+
+    def __init__(self, grid: Any) -> None:
+        self._grid = grid
+        self._key = flwr("common.secure_aggregation.secaggplus_constants").RECORD_KEY_CONFIGS
+        self._n_requests = 0
+        self.failures: dict[int, str] = {}
+
+    def send_and_receive(
+        self, messages: Iterable[Message], *, timeout: float | None = None
+    ) -> list[Message]:
+        """Send requests to clients, and return the replies."""
+        sent = list(messages)
+        replies = list(self._grid.send_and_receive(sent, timeout=timeout))
+        silent = {message.metadata.dst_node_id for message in sent}
+        for reply in replies:
+            node = reply.metadata.src_node_id
+            silent.discard(node)
+            if reply.has_error():
+                reason = reply.error.reason or f"error {reply.error.code}"
+                self.failures[node] = reason.strip()
+            elif self._key not in reply.content.config_records:
+                raise ValueError(
+                    f"node {node} did not answer by SecAgg+; call skfedauc.flower.secure_reply in "
+                    "the train function of each client, if skfedauc.flower.is_secure_request."
+                )
+        self.failures |= dict.fromkeys(silent, "no reply")
+        self._n_requests += 1
+        if self.failures and self._n_requests <= _REQUESTS_OF_KEYS:
+            # Flower would go on, and fail to remove the masks at the end.
+            raise RuntimeError(
+                "secure aggregation stopped before a client sent counts, because not all clients "
+                f"shared their keys{self.reasons}. Ask again, or pass the other nodes as node_ids=."
+            )
+        return replies
+
+    @property
+    def reasons(self) -> str:
+        """The failed nodes with their reasons, in parentheses; empty if no node failed."""
+        if not self.failures:
+            return ""
+        named = [
+            f"node {node}: {_words.shortened_text(' '.join(reason.split()), 300)}"
+            for node, reason in sorted(self.failures.items())[:5]
+        ]
+        return f" ({_words.counted(len(self.failures), 'failure')}: {'; '.join(named)})"

@@ -1,0 +1,142 @@
+"""Settings of Flower's protocol SecAgg+ under which sums of counts are exact.
+
+A client of the protocol sends each parameter x as the integer ``(x + C) * Q / (2 * C)``, rounded at
+random, in 32 bits, plus masks modulo M; C is the clipping range, Q the quantization range and M the
+modulus. The weight of a client, ``num_examples / max_weight * Q``, is masked as well. The masks
+cancel in the sum.
+
+The sum of n clients is exact if ``Q == 2 * C`` and each weight is Q, so that each parameter is
+sent as the integer ``x + C``; if counts are at most C, so that none is clipped; if ``2 * C`` fits
+in 32 bits; and if ``n * Q < M``, so that neither the sum of the parameters nor the sum of the
+weights wraps around. All numbers are then whole and below 2**32, and float64 holds them exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from skfedauc import _input
+
+# Modulus of the masks: the largest that Flower allows.
+MODULUS = 1 << 32
+# Largest quantization range: Flower rounds to signed integers of 32 bits.
+_MOST_QUANTIZED = 1 << 30
+FEWEST_CLIENTS = 3
+
+
+class Settings(NamedTuple):
+    """Settings of one round of the protocol.
+
+    Attributes
+    ----------
+    n_clients : int
+        Number of clients that the server asks.
+    num_shares : int
+        Number of clients, including itself, with which each client shares masks.
+    threshold : int
+        Number of shares that reveal the masks of a client.
+    max_count : int
+        Largest count that a client may send, a power of two; Flower's clipping range.
+    """
+
+    n_clients: int
+    num_shares: int
+    threshold: int
+    max_count: int
+
+    @property
+    def quantization_range(self) -> int:
+        """Number of quantized values; with it, a count is quantized to a whole number."""
+        return 2 * self.max_count
+
+    @classmethod
+    def chosen(
+        cls, n_clients: int, num_shares: Any = None, reconstruction_threshold: Any = None
+    ) -> Settings:
+        """Choose the settings for a number of clients.
+
+        Parameters
+        ----------
+        n_clients : int
+            Number of clients that the server asks.
+        num_shares, reconstruction_threshold : int, default=None
+            As in `secure_group_auc`.
+
+        Returns
+        -------
+        Settings
+
+        Raises
+        ------
+        ValueError
+            If there are too few clients, or an argument is not as described.
+        """
+        if n_clients < FEWEST_CLIENTS:
+            raise ValueError(
+                f"secure aggregation needs at least {FEWEST_CLIENTS} clients; got {n_clients}. "
+                "The sum over fewer clients shows a client the counts of the other one."
+            )
+        # The largest power of two with n_clients * quantized < MODULUS
+        quantized = min(1 << ((MODULUS - 1) // n_clients).bit_length() - 1, _MOST_QUANTIZED)
+        shares = n_clients
+        if num_shares is not None:
+            shares = _input.check_whole_number(num_shares, "num_shares", FEWEST_CLIENTS)
+            if shares > n_clients or (shares % 2 == 0 and shares < n_clients):
+                raise ValueError(
+                    f"num_shares must be odd and at most {n_clients}, the number of clients, or "
+                    f"equal to it; got {shares}. Flower fails for other numbers."
+                )
+        # More than two thirds of the shares; Flower requires fewer than all shares.
+        threshold = min(2 * shares // 3 + 1, shares - 1)
+        if reconstruction_threshold is not None:
+            threshold = _input.check_whole_number(
+                reconstruction_threshold, "reconstruction_threshold", 2
+            )
+            if not shares < 2 * threshold < 2 * shares:
+                raise ValueError(
+                    "reconstruction_threshold must be more than half of num_shares, and less than "
+                    f"num_shares ({shares}); got {threshold}. With fewer, a server could "
+                    "reconstruct the counts of a client from the shares of different clients."
+                )
+        return cls(n_clients, shares, threshold, quantized // 2)
+
+    @classmethod
+    def of_client(cls, state: Mapping[str, Any]) -> Settings:
+        """Return the settings that a client received, after checking them.
+
+        Parameters
+        ----------
+        state : mapping
+            State of Flower's client mod.
+
+        Returns
+        -------
+        Settings
+
+        Raises
+        ------
+        ValueError
+            If sums would not be exact, or if half of the shares reveal a client's masks.
+        """
+        n_clients, clipping = int(state["sample_num"]), float(state["clipping_range"])
+        shares, threshold = int(state["share_num"]), int(state["threshold"])
+        quantized, modulus = int(state["target_range"]), int(state["mod_range"])
+        is_exact = (
+            float(state["max_weight"]) == 1
+            and clipping >= 1
+            and quantized == 2 * clipping
+            and quantized & (quantized - 1) == 0
+            and quantized <= _MOST_QUANTIZED
+            and modulus & (modulus - 1) == 0
+            and n_clients * quantized < modulus
+        )
+        if not is_exact or n_clients < FEWEST_CLIENTS or not shares < 2 * threshold:
+            raise ValueError(
+                "the server asks for counts under settings of SecAgg+ that are not exact or not "
+                f"safe: clipping range {clipping:g}, quantization range {quantized}, largest "
+                f"weight {float(state['max_weight']):g}, modulus {modulus}, {n_clients} clients, "
+                f"{shares} shares, threshold {threshold}. Start the round by "
+                "skfedauc.flower.secure_group_auc."
+            )
+        return cls(n_clients, shares, threshold, quantized // 2)

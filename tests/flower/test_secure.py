@@ -1,0 +1,436 @@
+"""Sums of masked counts by Flower's protocol SecAgg+."""
+
+import copy
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import secure_app
+from flwr.app import ArrayRecord, ConfigRecord, Context, Error, Message, RecordDict
+from flwr.client import NumPyClient
+from flwr.client.mod import secaggplus_mod
+from flwr.clientapp import ClientApp
+from flwr.common import (
+    FitIns,
+    bytes_to_ndarray,
+    ndarray_to_bytes,
+    ndarrays_to_parameters,
+    parameters_to_ndarrays,
+)
+from flwr.server import LegacyContext
+from flwr.server.workflow import SecAggPlusWorkflow
+from local_grid import LocalGrid
+from secure_app import BINS, GROUPS, SITES, counts_of, make_client, merged
+
+from skfedauc import Bins, GroupAUC, ScoreCounts
+from skfedauc.flower import is_secure_request, secure_group_auc, secure_reply
+from skfedauc.flower import secure_server as server_module
+from skfedauc.flower.secure_settings import Settings
+
+STAGES = ["setup", "share_keys", "collect_masked_vectors", "unmask"]
+
+
+class SecureGrid(LocalGrid):
+    """A grid that copies messages, as a network does, and keeps what the server receives.
+
+    `lost_at` maps the number of a client to the stage of the protocol from which on it is lost.
+    """
+
+    def __init__(self, client_app=None, n_nodes=5, lost_at=None):
+        super().__init__(make_client() if client_app is None else client_app, n_nodes)
+        self.lost_at = {} if lost_at is None else lost_at
+        self.received = []
+
+    def reply(self, message):
+        message = copy.deepcopy(message)
+        node = message.metadata.dst_node_id
+        stage = message.content["secaggplus_configs"]["stage"]
+        lost_at = self.lost_at.get(node - 100)
+        if lost_at is not None and STAGES.index(stage) >= STAGES.index(lost_at):
+            return Message(Error(code=5, reason="node is offline"), reply_to=message)
+        try:
+            reply = self.client_app(message, self.contexts[node])
+        except Exception as error:
+            return Message(Error(code=2, reason=repr(error)), reply_to=message)
+        self.received.append((node, stage, reply))
+        return reply
+
+
+def context():
+    return Context(run_id=1, node_id=0, node_config={}, state=RecordDict(), run_config={})
+
+
+def ask(grid=None, **arguments):
+    grid = SecureGrid() if grid is None else grid
+    return secure_group_auc(grid, context(), **({"bins": BINS, "groups": GROUPS} | arguments))
+
+
+# Exact sums --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "shares", [{}, {"num_shares": 3}, {"num_shares": 3, "reconstruction_threshold": 2}]
+)
+def test_the_sum_is_the_merged_state_bit_for_bit(shares):
+    found = ask(**shares)
+    assert found.report.counts == merged()
+    assert found.report.counts.bins == BINS
+    assert found[1:] == (5, 5, {})
+    assert found.report.pooled == GroupAUC(merged()).pooled
+
+
+@pytest.mark.parametrize("n", [3, 4, 5])
+def test_the_largest_count_is_exact(n, caplog):
+    """The sum is exact up to the largest count that clients accept, and no larger one is sent."""
+    most = Settings.chosen(n).max_count
+    assert n * 2 * most < 2**32
+
+    def count(site, more=0):
+        return ScoreCounts.from_counts(["all"] * 3, [0, 0.3, 1], [1, 0, most], [most + more, 3, 0])
+
+    found = ask(SecureGrid(make_client(count), n))
+    assert found.report.counts == ScoreCounts.merge([count("bern").reduced(BINS)] * n)
+    with pytest.raises(RuntimeError, match="because of a ValueError; the log"):
+        ask(SecureGrid(make_client(lambda site: count(site, 1)), n))
+    assert f"the largest count is {most + 1:,} (positives of group 'all'" in caplog.text
+
+
+def test_flowers_defaults_change_counts():
+    """The reason for settings of our own: the default workflow returns other numbers."""
+    grid = SecureGrid(make_raw_client())
+    average = run_workflow(grid, SecAggPlusWorkflow(5, 4))
+    expected = sum(counts_of(site).to_vector(BINS, GROUPS) for site in SITES)
+    assert np.abs(average * 5 - expected).max() > 50_000
+    with pytest.raises(ValueError, match="whole numbers"):
+        ScoreCounts.from_vector(average * 5, BINS, GROUPS)
+
+
+def make_raw_client():
+    """Clients that send vectors by Flower's mod, without `secure_reply`."""
+
+    class Site(NumPyClient):
+        def __init__(self, site):
+            self.site = site
+
+        def fit(self, parameters, config):
+            return [counts_of(self.site).to_vector(BINS, GROUPS)], 1, {}
+
+    def client_of(context):
+        return Site(SITES[context.node_config["partition-id"]]).to_client()
+
+    return ClientApp(client_of, mods=[secaggplus_mod])
+
+
+def run_workflow(grid, workflow):
+    """Run a workflow of Flower without `secure_group_auc`; return the average."""
+    found = []
+
+    class OneRound:
+        def configure_fit(self, server_round, parameters, client_manager):
+            ins = FitIns(ndarrays_to_parameters([]), {})
+            return [(SimpleNamespace(node_id=node, cid=str(node)), ins) for node in grid.contexts]
+
+        def aggregate_fit(self, server_round, results, failures):
+            found.extend(parameters_to_ndarrays(results[0][1].parameters))
+            return None, {}
+
+    legacy = LegacyContext(context(), strategy=OneRound())
+    legacy.state["config"] = ConfigRecord({"current_round": 1})
+    legacy.state["parameters"] = ArrayRecord()
+    workflow(grid, legacy)
+    return found[0]
+
+
+def test_the_server_receives_no_counts_in_the_clear():
+    grid = SecureGrid()
+    ask(grid)
+    assert len(grid.received) == 20
+    vectors = {100 + i: counts_of(site).to_vector(BINS, GROUPS) for i, site in enumerate(SITES)}
+    for node, stage, reply in grid.received:
+        assert all(len(record) == 0 for record in reply.content.array_records.values())
+        if stage != "collect_masked_vectors":
+            continue
+        content = reply.content
+        assert dict(content["fitres.num_examples"]) == {"num_examples": 1}
+        assert dict(content["fitres.metrics"]) == {}
+        _, masked = map(bytes_to_ndarray, content["secaggplus_configs"]["masked_params"])
+        assert masked.shape == vectors[node].shape
+        # Masked entries are spread over all 32 bits: about half of them have the highest bit.
+        assert 0.4 < (masked >= 2**31).mean() < 0.6
+        assert np.abs(np.corrcoef(masked, vectors[node])[0, 1]) < 0.2
+
+
+def test_the_arrays_of_the_server_reach_the_clients():
+    arrays = ArrayRecord([np.array([0.5, 2.0]), np.array(3)])
+    seen = []
+    app = ClientApp()
+
+    @app.train()
+    def train(message, context):
+        def count(received):
+            seen.append(received)
+            return counts_of("bern")
+
+        return secure_reply(message, context, count, bins=BINS, groups=GROUPS)
+
+    ask(SecureGrid(app), arrays=arrays)
+    assert len(seen) == 5  # counted once in a round
+    assert [array.tolist() for array in seen[0]] == [[0.5, 2.0], 3]
+
+
+def test_a_client_answers_several_rounds():
+    grid = SecureGrid()
+    assert ask(grid).report.counts == ask(grid).report.counts == merged()
+
+
+# Clients that drop out ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stage", STAGES[:2])
+def test_a_client_lost_before_keys_are_shared_stops_the_round(stage):
+    grid = SecureGrid(lost_at={3: stage})
+    with pytest.raises(RuntimeError, match=r"before a client sent counts.*node 103: node is off"):
+        ask(grid, min_clients=4)
+    assert grid_sent_no_vector(grid)
+    found = ask(SecureGrid(lost_at={3: stage}), node_ids=[100, 101, 102, 104])
+    assert found.report.counts == merged([site for site in SITES if site != "oslo"])
+
+
+def grid_sent_no_vector(grid):
+    return all(stage != "collect_masked_vectors" for _, stage, _ in grid.received)
+
+
+def test_a_client_lost_before_it_sent_its_counts_is_left_out():
+    found = ask(SecureGrid(lost_at={3: "collect_masked_vectors"}), min_clients=4)
+    assert found.report.counts == merged([site for site in SITES if site != "oslo"])
+    assert (found.n_clients, found.n_asked) == (4, 5)
+    assert found.failures == {103: "node is offline"}
+
+
+def test_a_client_lost_after_it_sent_its_counts_is_part_of_the_sum():
+    found = ask(SecureGrid(lost_at={3: "unmask"}))
+    assert found.report.counts == merged()
+    assert (found.n_clients, found.n_asked) == (5, 5)
+    assert found.failures == {103: "node is offline"}
+
+
+def test_all_clients_are_required_by_default():
+    message = r"counts of 4 of 5 clients \(1 failure: node 103.*min_clients"
+    with pytest.raises(ValueError, match=message):
+        ask(SecureGrid(lost_at={3: "collect_masked_vectors"}))
+
+
+def test_below_the_threshold_there_is_no_sum():
+    lost = {1: "collect_masked_vectors", 3: "collect_masked_vectors"}
+    with pytest.raises(RuntimeError, match=r"2 failures.*At least 4 of 5 clients"):
+        ask(SecureGrid(lost_at=lost), min_clients=2)
+    found = ask(SecureGrid(lost_at=lost), min_clients=2, reconstruction_threshold=3)
+    assert found.report.counts == merged(["bern", "lima", "rome"])
+    assert found.n_clients == 3
+
+
+def test_clients_without_a_reply_are_named():
+    class Silent(SecureGrid):
+        def send_and_receive(self, messages, *, timeout=None):
+            assert timeout == 7.0
+            replies = super().send_and_receive(messages, timeout=timeout)
+            return [reply for reply in replies if not reply.has_error()]
+
+    found = ask(Silent(lost_at={0: "unmask"}), timeout=7.0)
+    assert found.failures == {100: "no reply"}
+
+
+# Clients and servers that do not agree -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "client",
+    [
+        {"bins": Bins.of_probabilities(octaves=6, parts=16)},
+        {"groups": [*GROUPS, "Oslo"]},
+        {"groups": [*GROUPS[:-1], "Rome"]},
+    ],
+)
+def test_clients_that_do_not_agree_send_no_counts(client):
+    grid = SecureGrid(make_client(**client))
+    with pytest.raises(RuntimeError, match="the bins or the groups of this client differ"):
+        ask(grid)
+    assert grid_sent_no_vector(grid)
+
+
+def fail(site):
+    raise KeyError("patient 1234")
+
+
+@pytest.mark.parametrize(
+    ("count", "kind", "reason"),
+    [
+        (lambda site: counts_of(site).regroup(str.upper), "ValueError", "groups: 'ALL'"),
+        (lambda site: 1234, "TypeError", "count must return a ScoreCounts; got int 1234"),
+        (fail, "KeyError", "patient 1234"),
+    ],
+)
+def test_errors_of_counts_stay_in_the_log_of_the_client(count, kind, reason, caplog):
+    """Flower sends the text of an error to the server."""
+    grid = SecureGrid(make_client(count))
+    with pytest.raises(RuntimeError, match=f"not sent, because of a {kind}; the log") as raised:
+        ask(grid)
+    assert grid_sent_no_vector(grid)
+    assert reason in caplog.text
+    assert "1234" not in str(raised.value)
+    assert "ALL" not in str(raised.value)
+
+
+def test_groups_are_agreed_in_any_order():
+    grid = SecureGrid(make_client(groups=GROUPS[::-1]))
+    assert ask(grid).report.counts == merged()
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"max_weight": 1000.0},
+        {"clipping_range": 8.0},
+        {"quantization_range": 2**22},
+        {"modulus_range": 2**30},
+    ],
+)
+def test_clients_refuse_settings_that_are_not_exact(setting, monkeypatch):
+    class Other(SecAggPlusWorkflow):
+        def __init__(self, *arguments, **settings):
+            super().__init__(*arguments, **(settings | setting))
+
+    monkeypatch.setattr("flwr.server.workflow.SecAggPlusWorkflow", Other)
+    grid = SecureGrid()
+    with pytest.raises(RuntimeError, match="settings of SecAgg\\+ that are not exact"):
+        ask(grid)
+    assert grid_sent_no_vector(grid)
+
+
+def test_clients_refuse_a_low_threshold(monkeypatch):
+    class Other(SecAggPlusWorkflow):
+        def __init__(self, num_shares, reconstruction_threshold, **settings):
+            super().__init__(num_shares, 2, **settings)
+
+    monkeypatch.setattr("flwr.server.workflow.SecAggPlusWorkflow", Other)
+    with pytest.raises(RuntimeError, match=r"not safe.*5 shares, threshold 2"):
+        ask()
+
+
+def test_a_client_without_secure_reply_is_named():
+    app = ClientApp()
+
+    @app.train()
+    def train(message, context):
+        return Message(RecordDict(), reply_to=message)
+
+    with pytest.raises(ValueError, match=r"node 100 did not answer by SecAgg\+.*secure_reply"):
+        ask(SecureGrid(app))
+
+
+def test_other_weights_are_refused(monkeypatch):
+    monkeypatch.setattr(server_module, "GRID", "grid")
+
+    class Heavy(SecureGrid):
+        def reply(self, message):
+            reply = super().reply(message)
+            if "fitres.num_examples" in reply.content:
+                reply.content["fitres.num_examples"]["num_examples"] = 500
+            return reply
+
+    with pytest.raises(ValueError, match=r"clients sent the weights \[500\] in place of 1"):
+        ask(Heavy(make_raw_client()))
+
+
+def test_masks_that_remain_are_noticed():
+    class Tampering(SecureGrid):
+        def reply(self, message):
+            reply = super().reply(message)
+            records = reply.content.config_records.get("secaggplus_configs", {})
+            if "masked_params" in records and message.metadata.dst_node_id == 102:
+                factor, masked = map(bytes_to_ndarray, records["masked_params"])
+                mask = np.random.default_rng(0).integers(2**32, size=masked.size)
+                changed = (masked + mask) % 2**32
+                records["masked_params"] = [ndarray_to_bytes(a) for a in (factor, changed)]
+            return reply
+
+    with pytest.raises(ValueError, match=r"not a sum of counts.*Masks remain in the sum"):
+        ask(Tampering())
+
+
+# Arguments ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n_clients", "arguments", "message"),
+    [
+        (2, {}, "at least 3 clients; got 2"),
+        (5, {"num_shares": 4}, "num_shares must be odd and at most 5"),
+        (5, {"num_shares": 7}, "num_shares must be odd and at most 5"),
+        (5, {"num_shares": 2}, "num_shares must be a whole number of at least 3"),
+        (5, {"reconstruction_threshold": 2}, "more than half of num_shares"),
+        (5, {"reconstruction_threshold": 5}, "less than num_shares"),
+        (6, {"reconstruction_threshold": 3}, "more than half of num_shares"),
+    ],
+)
+def test_settings_that_fail_or_are_not_safe_are_refused(n_clients, arguments, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Settings.chosen(n_clients, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("n_clients", "shares", "threshold", "most"),
+    [(3, 3, 2, 2**29), (4, 4, 3, 2**28), (10, 10, 7, 2**27), (100, 100, 67, 2**24)],
+)
+def test_settings_follow_from_the_number_of_clients(n_clients, shares, threshold, most):
+    settings = Settings.chosen(n_clients)
+    assert settings == (n_clients, shares, threshold, most)
+    # The next power of two would wrap around, or not fit in 32 bits.
+    assert n_clients * 4 * most >= 2**32 or most == 2**29
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"min_clients": 6}, ValueError, "min_clients is 6, and only 5 clients are asked"),
+        ({"min_clients": 1}, ValueError, "min_clients must be a whole number of at least 2"),
+        ({"bins": Bins.of_scores()}, ValueError, "fixed number of bins"),
+        ({"groups": ["a", "a"]}, ValueError, "each label once"),
+        ({"node_ids": [100, 101]}, ValueError, "at least 3 clients; got 2"),
+    ],
+)
+def test_wrong_arguments_of_the_server_are_named(arguments, error, message):
+    with pytest.raises(error, match=message):
+        ask(**arguments)
+
+
+def test_some_nodes_can_be_asked():
+    found = ask(node_ids=[100, 102, 104])
+    assert found.report.counts == merged(["bern", "lima", "rome"])
+
+
+def test_count_is_a_function():
+    message = Message(RecordDict(), dst_node_id=1, message_type="train")
+    with pytest.raises(TypeError, match="count must be a function"):
+        secure_reply(message, context(), counts_of("bern"), bins=BINS, groups=GROUPS)
+    assert not is_secure_request(message)
+
+
+# Simulation --------------------------------------------------------------------------------------
+
+
+def test_five_sites_in_a_simulation(tmp_path):
+    file = tmp_path / "sum.npy"
+    subprocess.run(
+        [sys.executable, secure_app.__file__, file],
+        env=os.environ | {"FLWR_TELEMETRY_ENABLED": "0"},
+        check=True,
+        timeout=180,
+        cwd=Path(__file__).parent,
+    )
+    assert np.array_equal(np.load(file), merged().to_vector(BINS, GROUPS))

@@ -1,0 +1,207 @@
+"""Counts as vectors for secure sums: `to_vector`, `from_vector`."""
+
+import numpy as np
+import pytest
+
+from skfedauc import Bins, ScoreCounts
+
+BINS = Bins.of_probabilities(octaves=4, parts=2)
+SITES = ["bern", "lima", "oslo"]
+
+
+def counts_of(seed, groups=SITES, n=200, scores=None):
+    """Return counts of random rows, with scores at edges of bins and at 0 and 1."""
+    rng = np.random.default_rng(seed)
+    score = rng.choice([0, 1, 0.5, 0.25, rng.random(), *rng.random(20)], n)
+    labels = None if groups is None else [groups[i] for i in rng.integers(len(groups), size=n)]
+    return ScoreCounts.from_predictions(rng.integers(0, 2, n), score, groups=labels)
+
+
+def brute_force(rows, bins, groups):
+    """Return the vector of rows (group, score, class), counted one by one."""
+    vector = np.zeros((2, len(groups), bins.n_bins), int)
+    for group, score, is_positive in rows:
+        vector[is_positive, sorted(groups).index(group), bins.numbers_of([score])[0]] += 1
+    return vector.ravel()
+
+
+def test_the_vector_counts_rows_by_class_group_and_bin():
+    rng = np.random.default_rng(0)
+    y, score = rng.integers(0, 2, 60), rng.choice([0, 0.1, 0.5, 0.501, 1], 60)
+    groups = rng.choice(SITES, 60)
+    vector = ScoreCounts.from_predictions(y, score, groups=groups).to_vector(BINS, SITES[::-1])
+    assert vector.dtype == np.int64
+    assert np.array_equal(vector, brute_force(zip(groups, score, y, strict=True), BINS, SITES))
+
+
+@pytest.mark.parametrize("groups", [SITES, [3, 7, 2**60], [("a", 1), ("a", 2), ("b", 1)], None])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_sum_of_vectors_is_the_merged_state(groups, seed):
+    sites = [counts_of([seed, site], groups, n=30) for site in range(4)]
+    sites.append(sites[0].select_groups([0]) if groups else counts_of(9, None, n=0))
+    total = sum(site.to_vector(BINS, groups) for site in sites)
+    merged = ScoreCounts.merge([site.reduced(BINS) for site in sites])
+    again = ScoreCounts.from_vector(total, BINS, groups)
+    assert again == merged
+    assert again.bins == BINS
+    assert again.disclosure == "bins"
+    assert np.array_equal(again.ranges, merged.ranges)
+    for mine, yours in zip(again.cells[:4], merged.cells[:4], strict=True):
+        assert mine.dtype == yours.dtype
+    assert np.array_equal(again.to_vector(BINS, groups), total)
+
+
+@pytest.mark.parametrize("bits", [16, 32, 63, 64])
+def test_masks_modulo_a_power_of_two_cancel(bits):
+    """Each pair of sites shares a mask, which one adds and the other subtracts."""
+    sites = [counts_of([bits, site]) for site in range(5)]
+    modulus, rng = 2**bits, np.random.default_rng(bits)
+    sent = [[int(n) for n in site.to_vector(BINS, SITES)] for site in sites]
+    for a in range(5):
+        for b in range(a):
+            mask = rng.integers(0, 2**bits, len(sent[0]), np.uint64, endpoint=False).tolist()
+            sent[a] = [(x + m) % modulus for x, m in zip(sent[a], mask, strict=True)]
+            sent[b] = [(x - m) % modulus for x, m in zip(sent[b], mask, strict=True)]
+    total = [sum(entries) % modulus for entries in zip(*sent, strict=True)]
+    expected = ScoreCounts.merge([site.reduced(BINS) for site in sites])
+    dtypes = [object, np.uint64] + ([np.int64, float] if bits < 53 else [])
+    for dtype in dtypes:
+        array = np.array(total, dtype)
+        assert ScoreCounts.from_vector(array, BINS, SITES, modulus=modulus) == expected
+    # Sums that were not reduced are equal modulo the power of two.
+    sums = np.array([sum(entries) for entries in zip(*sent, strict=True)], object)
+    assert ScoreCounts.from_vector(sums, BINS, SITES, modulus=modulus) == expected
+    # Without one site, masks remain.
+    rest = np.array([sum(entries) % modulus for entries in zip(*sent[1:], strict=True)], object)
+    with pytest.raises(ValueError, match=r"negative entries .* masks remain .*dropped out"):
+        ScoreCounts.from_vector(rest, BINS, SITES, modulus=modulus)
+
+
+def test_sums_from_half_of_the_modulus_on_are_refused():
+    vector = np.zeros(2 * BINS.n_bins, np.int64)
+    vector[3] = 127
+    assert ScoreCounts.from_vector(vector, BINS, modulus=256).n_negatives.tolist() == [127]
+    vector[3] = 128
+    with pytest.raises(ValueError, match=r"1 negative entries .* a sum of counts reached 2\*\*7"):
+        ScoreCounts.from_vector(vector, BINS, modulus=256)
+
+
+def test_max_count_keeps_the_sum_below_the_modulus():
+    counts = ScoreCounts.from_counts(["a"], [0.3], [5], [43])
+    assert counts.to_vector(BINS, ["a"], max_count=43).sum() == 48
+    with pytest.raises(
+        ValueError, match=r"largest count is 43 \(positives of group 'a' in bin 8\)"
+    ):
+        counts.to_vector(BINS, ["a"], max_count=127 // 3)
+
+
+def test_a_group_that_is_not_agreed_is_named():
+    with pytest.raises(ValueError, match=r"1 group not among the agreed groups: 'oslo'"):
+        counts_of(1).to_vector(BINS, ["bern", "lima", "rome"])
+
+
+@pytest.mark.parametrize(
+    ("counts", "groups", "error", "message"),
+    [
+        (counts_of(1, None), SITES, ValueError, "these counts have no groups.*regroup"),
+        (counts_of(1), None, ValueError, "these counts have groups, and groups is None"),
+        (counts_of(1), [1, 2, 3], TypeError, "groups has labels of another kind"),
+        (counts_of(1), [], ValueError, "groups has no labels"),
+        (counts_of(1), [*SITES, "oslo"], ValueError, "each label once; got 'oslo'"),
+        (counts_of(1), "oslo", TypeError, "groups"),
+    ],
+)
+def test_groups_that_do_not_fit_are_refused(counts, groups, error, message):
+    with pytest.raises(error, match=message):
+        counts.to_vector(BINS, groups)
+
+
+def test_true_is_not_the_label_1():
+    with pytest.raises(TypeError, match="another kind"):
+        counts_of(1, [True, False]).to_vector(BINS, [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("bins", "error", "message"),
+    [
+        (Bins.of_scores(), ValueError, r"fixed number of bins.*Bins\.at\(edges\)"),
+        (64, TypeError, r"bins must be a skfedauc\.Bins; got int 64"),
+    ],
+)
+def test_bins_without_a_fixed_number_are_refused(bins, error, message):
+    with pytest.raises(error, match=message):
+        counts_of(1).to_vector(bins, SITES)
+    with pytest.raises(error, match=message):
+        ScoreCounts.from_vector([0, 1], bins, SITES)
+
+
+def test_weighted_rows_are_refused():
+    counts = ScoreCounts.from_predictions([0, 1], [0.1, 0.2], sample_weight=[1.0, 2.0])
+    with pytest.raises(ValueError, match="these rows have weights"):
+        counts.to_vector(BINS)
+
+
+def test_binned_counts_are_reduced_if_their_bins_allow_it():
+    counts, coarse = counts_of(2), Bins.of_probabilities(octaves=4, parts=1)
+    binned = counts.reduced(BINS)
+    assert np.array_equal(binned.to_vector(BINS, SITES), counts.to_vector(BINS, SITES))
+    assert np.array_equal(binned.to_vector(coarse, SITES), counts.to_vector(coarse, SITES))
+    with pytest.raises(ValueError, match="bins"):
+        counts.reduced(coarse).to_vector(BINS, SITES)
+
+
+def test_groups_without_rows_are_left_out():
+    total = counts_of(3, ["lima"]).to_vector(BINS, SITES)
+    assert ScoreCounts.from_vector(total, BINS, SITES).groups == ("lima",)
+    empty = ScoreCounts.from_vector(0 * total, BINS, SITES)
+    assert empty.groups == ()
+    assert empty == ScoreCounts.from_predictions([], [], groups=[]).reduced(BINS)
+
+
+def with_entry(value, dtype=None):
+    vector = np.zeros(2 * BINS.n_bins, dtype)
+    vector[3] = value
+    return vector
+
+
+@pytest.mark.parametrize(
+    ("vector", "error", "message"),
+    [
+        (
+            np.zeros(7, int),
+            ValueError,
+            "must have 40 entries, 2 classes . 1 group . 20 bins; got 7",
+        ),
+        (np.zeros((2, 20), int), ValueError, "one-dimensional"),
+        (with_entry(-1, int), ValueError, "1 negative entries of 40: the sum of counts cannot be"),
+        (
+            with_entry(2**41, int),
+            ValueError,
+            r"entry 2,199,023,255,552 \(negatives in bin 3\), abo",
+        ),
+        (with_entry(2**63, np.uint64), ValueError, r"above 2\*\*40"),
+        (with_entry(2**80, object), ValueError, r"above 2\*\*40"),
+        (with_entry(-(2**80), object), ValueError, "1 negative entries"),
+        (with_entry(2.5), ValueError, r"1 of 40 .* vector\[3\] = 2\.5\. Clipping or quantization"),
+        (with_entry(np.nan), ValueError, r"vector\[3\] = nan"),
+        (with_entry(2.0**53), ValueError, "floats up to 9.01e.15"),
+        (with_entry("1", object), TypeError, "vector must hold whole numbers"),
+        (with_entry(1j, complex), TypeError, "vector must hold whole numbers"),
+        (5, TypeError, "vector"),
+    ],
+)
+def test_vectors_that_are_no_sums_are_refused(vector, error, message):
+    with pytest.raises(error, match=message):
+        ScoreCounts.from_vector(vector, BINS)
+
+
+@pytest.mark.parametrize("modulus", [0, 1, 100, 2**65, 2.0, True])
+def test_the_modulus_is_a_power_of_two(modulus):
+    with pytest.raises(ValueError, match=r"modulus must be"):
+        ScoreCounts.from_vector(with_entry(1, int), BINS, modulus=modulus)
+
+
+@pytest.mark.parametrize("max_count", [0, -1, 1.5])
+def test_max_count_is_a_whole_number(max_count):
+    with pytest.raises(ValueError, match="max_count must be a whole number"):
+        counts_of(1).to_vector(BINS, SITES, max_count=max_count)
