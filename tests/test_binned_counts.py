@@ -273,5 +273,5 @@ def test_functions_of_scores_need_exact_counts():
     ("disclosure", "error"), [("all", ValueError), (3, TypeError), (None, TypeError)]
 )
 def test_other_levels_are_refused(disclosure, error):
-    with pytest.raises(error, match="disclosure must be 'exact', 'bins' or a Bins; got"):
+    with pytest.raises(error, match="disclosure must be 'exact', 'bins', 'summary' or a Bins; got"):
         ScoreCounts.from_predictions([0, 1], [0.1, 0.2], disclosure=disclosure)

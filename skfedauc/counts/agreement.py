@@ -8,8 +8,6 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-import numpy as np
-
 from skfedauc import _input
 from skfedauc._words import counted, listed, shortened
 from skfedauc.counts.integrity import checksum_of
@@ -67,7 +65,7 @@ class Agreement:
         """Refuse groups by partly the same columns; warn if all columns have other names."""
         columns = counts.origin.group_names
         # Counts without rows have no labels that could be mixed up.
-        if not columns or columns in self._by_columns or not counts.cells.scores.size:
+        if not columns or columns in self._by_columns or not len(counts):
             return
         for others, first in self._by_columns.items():
             if len(columns) != len(others) or set(columns) & set(others):
@@ -153,7 +151,7 @@ class Repeats:
         content = _content_of(counts)
         has_names = all(source.name is not None for source in counts.origin.sources)
         before, had_names = self._by_content.setdefault(content, (shown, has_names))
-        is_repeated = before != shown and counts.cells.scores.size > 0
+        is_repeated = before != shown and len(counts) > 0
         repeated = next((name for name in by_name if name in self._by_name), None)
         if repeated is not None:
             self._alike.append(
@@ -180,7 +178,6 @@ class Repeats:
 
 def _content_of(counts: State) -> tuple[int, ...]:
     """Return numbers that equal counts share, and different counts practically never."""
-    cells = counts.cells
-    totals = (int(n.sum(dtype=np.uint64)) for n in (cells.negatives, cells.positives))
-    checksum = checksum_of(cells, counts.labels, Origin(), counts.ranges)
-    return cells.starts.size, cells.scores.size, *totals, checksum
+    totals = int(counts.n_negatives.sum()), int(counts.n_positives.sum())
+    sizes = (array.size for array in counts.arrays)
+    return *totals, *sizes, checksum_of(counts.arrays, counts.labels, Origin())

@@ -8,23 +8,50 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from skfedauc._kernel import Cells
-from skfedauc._words import described, enumerated
+from skfedauc._words import described, enumerated, shortened
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.ranges import Ranges
 from skfedauc.counts.state import State
 
 # What `reduced` and other functions take as `disclosure`
-Disclosure: TypeAlias = Literal["exact", "bins"] | Bins
+Disclosure: TypeAlias = Literal["exact", "bins", "summary"] | Bins
 # Levels of disclosure, from the highest to the lowest
-LEVELS = ("exact", "bins")
+LEVELS = ("exact", "bins", "summary")
 
 
 class DisclosureError(ValueError):
     """Error for a result that counts of this level of disclosure do not determine."""
 
 
-def check_disclosure(disclosure: object) -> Literal["exact"] | Bins:
-    """Return the level "exact", or the bins that `disclosure` names.
+def needs_cells(result: str) -> str:
+    """Return the message for a result that a summary does not determine.
+
+    Parameters
+    ----------
+    result : str
+        The result, as the start of a sentence.
+    """
+    return (
+        f"{result} needs disclosure='bins' or 'exact'; these counts are a summary by group, which "
+        "holds no scores. Count the rows with disclosure='bins', or ask for such counts."
+    )
+
+
+def cells_for(counts: State, result: str) -> Cells:
+    """Return the cells of score counts, for a result that needs them.
+
+    Raises
+    ------
+    DisclosureError
+        If the counts are a summary; the message names the result.
+    """
+    if counts.disclosure == "summary":
+        raise DisclosureError(needs_cells(result))
+    return counts.cells
+
+
+def check_disclosure(disclosure: object) -> Literal["exact", "summary"] | Bins:
+    """Return the level "exact" or "summary", or the bins that `disclosure` names.
 
     Raises
     ------
@@ -37,19 +64,21 @@ def check_disclosure(disclosure: object) -> Literal["exact"] | Bins:
         return disclosure
     if not isinstance(disclosure, str):
         raise TypeError(
-            f"disclosure must be 'exact', 'bins' or a Bins; got {described(disclosure)}."
+            f"disclosure must be 'exact', 'bins', 'summary' or a Bins; got {described(disclosure)}."
         )
-    if disclosure == "exact":
-        return "exact"
+    if disclosure in ("exact", "summary"):
+        return disclosure  # type: ignore[return-value]
     if disclosure == "bins":
         return Bins.of_probabilities()
-    raise ValueError(f"disclosure must be 'exact', 'bins' or a Bins; got {described(disclosure)}.")
+    raise ValueError(
+        f"disclosure must be 'exact', 'bins', 'summary' or a Bins; got {described(disclosure)}."
+    )
 
 
 def level_in_words(counts: State) -> str:
     """Return the level of disclosure of score counts, with the rule of the bins."""
-    if counts.ranges is None:
-        return "exact"
+    if counts.disclosure != "bins":
+        return "a summary" if counts.disclosure == "summary" else "exact"
     return "ranges of scores" if counts.origin.bins is None else repr(counts.origin.bins)
 
 
@@ -65,8 +94,9 @@ def check_levels(parts: Sequence[State]) -> None:
     """
     first: dict[object, int] = {}
     for number, part in enumerate(parts):
-        first.setdefault("exact" if part.ranges is None else part.origin.bins, number)
-    if "exact" not in first:
+        level = part.disclosure
+        first.setdefault(part.origin.bins if level == "bins" else level, number)
+    if len(first) > 1 and first.keys().isdisjoint(("exact", "summary")):
         first.pop(None, None)
     if len(first) > 1:
         found = [f"part {number} is {level_in_words(parts[number])}" for number in first.values()]
@@ -85,7 +115,12 @@ def reduced_cells(counts: State, disclosure: object) -> tuple[Cells, Ranges, Bin
         If the counts cannot be reduced to this level.
     """
     to, bins = check_disclosure(disclosure), counts.origin.bins
-    if to == "exact":
+    if counts.disclosure == "summary":
+        raise ValueError(
+            f"disclosure={shortened(disclosure)} would disclose more than these counts hold: they "
+            "are a summary by group. Count the rows again."
+        )
+    if not isinstance(to, Bins):
         if counts.ranges is not None:
             raise ValueError(
                 "disclosure='exact' would disclose more than these counts hold: they are "

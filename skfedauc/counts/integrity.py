@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import re
 import zlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,21 +15,23 @@ from skfedauc import _input
 from skfedauc._kernel import Cells
 from skfedauc.counts.origin import Source, in_order
 from skfedauc.counts.ranges import Ranges, wrong_ranges
+from skfedauc.counts.summary import Summary, arrays_of, wrong_arrays, wrong_summary
 
 # Largest number of rows of a class, so that products and sums of counts fit in 64-bit integers
 _MOST_ROWS = 1 << 40
 
 
-def checksum_of(
-    cells: Cells, labels: NDArray[Any] | None, origin: Any, ranges: Ranges | None = None
-) -> int:
+def checksum_of(arrays: Sequence[NDArray[Any]], labels: NDArray[Any] | None, origin: Any) -> int:
     """Return the CRC-32 checksum of the arrays, the labels and the metadata."""
-    arrays = [array for array in (*cells, ranges) if array is not None]
     if labels is not None and labels.dtype.kind != "O":
-        arrays.append(labels)
+        arrays = [*arrays, labels]
     checksum = 0
     for array in arrays:
-        checksum = zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data, checksum)
+        if array.dtype.kind == "O":  # integers of more than 64 bits
+            content: Any = repr(array.tolist()).encode()
+        else:
+            content = np.ascontiguousarray(array).view(np.uint8).data
+        checksum = zlib.crc32(content, checksum)
     if labels is not None and labels.dtype.kind == "O":
         text = "\0".join(map(_text_of, labels.tolist()))
         checksum = zlib.crc32(text.encode("utf-8", "surrogatepass"), checksum)
@@ -61,7 +64,7 @@ def _text_of(label: Any) -> str:
 
 
 def check_state(
-    cells: Cells,
+    content: Cells | Summary,
     labels: NDArray[Any] | None,
     origin: Any,
     checksum: int | None = None,
@@ -72,7 +75,7 @@ def check_state(
 
     Parameters
     ----------
-    cells : Cells
+    content : Cells or Summary
     labels : ndarray or None
     origin : Origin
     checksum : int, default=None
@@ -87,17 +90,31 @@ def check_state(
     ValueError
         If the counts are damaged; the message names the reason.
     """
-    wrong = (
-        _wrong_cells(cells)
-        or _wrong_labels(cells, labels)
-        or _wrong_origin(origin)
-        or wrong_ranges(cells.scores, ranges, origin.bins)
-    )
-    found = None if wrong or checksum is None else checksum_of(cells, labels, origin, ranges)
+    wrong = _wrong_content(content, labels, origin, ranges)
+    found = None
+    if wrong is None and checksum is not None:
+        found = checksum_of(arrays_of(content, ranges), labels, origin)
     if found != checksum and wrong is None:
         wrong = "its checksum is another one"
     if wrong is not None:
         raise ValueError(f"{name} is damaged: {wrong}. Make it again, or ask for another copy.")
+
+
+def _wrong_content(
+    content: Cells | Summary, labels: NDArray[Any] | None, origin: Any, ranges: Ranges | None
+) -> str | None:
+    if isinstance(content, Summary):
+        wrong = _wrong_summary(content)
+        if wrong is None and (ranges is not None or origin.bins is not None):
+            wrong = "it is a summary with bins of scores"
+        n_groups = content.n_groups if wrong is None else 0
+    else:
+        wrong = _wrong_cells(content)
+        n_groups = content.starts.size - 1 if wrong is None else 0
+    wrong = wrong or _wrong_labels(n_groups, labels) or _wrong_origin(origin)
+    if wrong is not None or isinstance(content, Summary):
+        return wrong
+    return wrong_ranges(content.scores, ranges, origin.bins)
 
 
 def _wrong_cells(cells: Cells) -> str | None:
@@ -133,6 +150,14 @@ def _wrong_cells(cells: Cells) -> str | None:
         return None
     if weights.dtype != np.float64 or weights.shape != (4, scores.size):
         return "its weights do not match its scores"
+    return _wrong_weights(weights, negatives, positives)
+
+
+def _wrong_weights(
+    weights: NDArray[np.float64] | None, negatives: NDArray[Any], positives: NDArray[Any]
+) -> str | None:
+    if weights is None:
+        return None
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         return "its weights are not finite numbers of 0 or more"
     try:
@@ -142,14 +167,27 @@ def _wrong_cells(cells: Cells) -> str | None:
     return None
 
 
+def _wrong_summary(summary: Summary) -> str | None:
+    wrong = wrong_arrays(summary)
+    if wrong is not None:
+        return wrong
+    negatives, positives, weights, *_ = summary
+    if (negatives < 0).any() or (positives < 0).any():
+        return "it has negative numbers of rows"
+    if (negatives + positives == 0).any():
+        return "it has groups without rows"
+    if max(float(n.sum(dtype=np.float64)) for n in (negatives, positives)) > _MOST_ROWS:
+        return "it has more rows than can be counted"
+    return _wrong_weights(weights, negatives, positives) or wrong_summary(summary)
+
+
 def _at(is_wrong: NDArray[np.bool_], scores: NDArray[np.float64]) -> str:
     """Phrase with the first wrong cell and its score."""
     cell = int(np.argmax(is_wrong))
     return f", at cell {cell} with the score {scores[cell]:.17g}"
 
 
-def _wrong_labels(cells: Cells, labels: NDArray[Any] | None) -> str | None:
-    n_groups = cells.starts.size - 1
+def _wrong_labels(n_groups: int, labels: NDArray[Any] | None) -> str | None:
     if labels is None:
         return None if n_groups <= 1 else "its groups have no labels"
     if not isinstance(labels, np.ndarray) or labels.shape != (n_groups,):

@@ -24,14 +24,24 @@ from skfedauc._output_file import check_target, write_whole
 from skfedauc.counts.disclosure import (
     Disclosure,
     DisclosureError,
+    cells_for,
     check_disclosure,
     check_levels,
+    needs_cells,
     reduced_cells,
 )
 from skfedauc.counts.integrity import check_n_rows, check_state, checksum_of
 from skfedauc.counts.moments import ClassRows, OwnMoments, own_moments, rows_by_class
 from skfedauc.counts.origin import Origin, Source, left_out
 from skfedauc.counts.ranges import Ranges, add_with_ranges, extremes_of, merge_with_ranges
+from skfedauc.counts.summary import (
+    Summary,
+    arrays_of,
+    check_exponent,
+    group_in_two,
+    merged_summaries,
+    pair_sums,
+)
 from skfedauc.counts.tables import read_columns, table_of
 
 if TYPE_CHECKING:
@@ -125,12 +135,13 @@ class ScoreCounts:
     0.7777777777777778
     """
 
-    __slots__ = ("__dict__", "_cells", "_labels", "_origin", "_ranges")
+    __slots__ = ("__dict__", "_cells", "_labels", "_origin", "_ranges", "_summary")
 
-    _cells: Cells
+    _cells: Cells | None
     _labels: NDArray[Any] | None
     _origin: Origin
     _ranges: Ranges | None
+    _summary: Summary | None
 
     def __init__(self) -> None:
         raise TypeError(
@@ -142,16 +153,18 @@ class ScoreCounts:
     @classmethod
     def _of(
         cls,
-        cells: Cells,
+        content: Cells | Summary,
         labels: NDArray[Any] | None,
         origin: Origin | None = None,
         ranges: Ranges | None = None,
     ) -> ScoreCounts:
         counts = object.__new__(cls)
-        for array in (*cells, labels, ranges):
+        is_summary = isinstance(content, Summary)
+        for array in (*arrays_of(content, ranges), labels):
             if array is not None:
                 array.flags.writeable = False
-        object.__setattr__(counts, "_cells", cells)
+        object.__setattr__(counts, "_cells", None if is_summary else content)
+        object.__setattr__(counts, "_summary", content if is_summary else None)
         object.__setattr__(counts, "_labels", labels)
         object.__setattr__(counts, "_origin", Origin() if origin is None else origin)
         object.__setattr__(counts, "_ranges", ranges)
@@ -160,7 +173,7 @@ class ScoreCounts:
     @classmethod
     def _restored(
         cls,
-        cells: tuple[Any, ...],
+        content: tuple[Any, ...],
         labels: NDArray[Any] | None,
         origin: tuple[Any, ...] = (),
         checksum: int | None = None,
@@ -174,7 +187,8 @@ class ScoreCounts:
         ValueError
             If no rows have these counts, or the checksum differs from the checksum in the pickle.
         """
-        restored, known = Cells(*cells), Origin(*origin)
+        known = Origin(*origin)
+        restored = content if isinstance(content, Summary) else Cells(*content)
         check_state(restored, labels, known, checksum, ranges, name)
         known = known._replace(classes=_input.Classes(*known.classes))
         return cls._of(restored, labels, known, ranges)
@@ -226,9 +240,10 @@ class ScoreCounts:
             Number of threads. None means 1 unless in a `joblib.parallel_config` context; -1 means
             all processors. The result does not depend on `n_jobs`. Several threads are faster from
             a few hundred thousand rows on.
-        disclosure : "exact", "bins" or Bins, default="exact"
+        disclosure : "exact", "bins", "summary" or Bins, default="exact"
             What the counts disclose of the scores; see `reduced`. "exact" counts the rows of each
-            distinct score, "bins" and `Bins` count the rows of each bin.
+            distinct score, "bins" and `Bins` count the rows of each bin, and "summary" keeps sums
+            by group.
 
         Returns
         -------
@@ -580,9 +595,11 @@ default=None
             batches are counted. The checkpoint file has the format that `save` writes, which needs
             pyarrow; group labels may be of all kinds except members of an `enum.Enum`. Writing
             this file takes at most about a tenth of the run time.
-        disclosure : "exact", "bins" or Bins, default="exact"
+        disclosure : "exact", "bins", "summary" or Bins, default="exact"
             What the counts disclose of the scores; see `reduced`. Each batch is reduced to bins
             where it is counted, so that neither workers nor the checkpoint file keep its scores.
+            A "summary" is made after all batches are counted; the checkpoint file then holds exact
+            counts.
 
         Returns
         -------
@@ -632,12 +649,13 @@ default=None
             columns=columns,
             pos_label=pos_label,
             missing=missing,
-            disclosure=level,
+            # Summaries of batches cannot be merged, because they have the same groups.
+            disclosure="exact" if level == "summary" else level,
         )
         kept = None
         if checkpoint is not None:
             arguments = {**columns._asdict(), "pos_label": pos_label, "missing": missing}
-            if level != "exact":
+            if not isinstance(level, str):
                 arguments["disclosure"] = level.to_dict()
             kept = Checkpoint(
                 checkpoint,
@@ -649,7 +667,7 @@ default=None
             batches, count, cls._merged, n_jobs=n_jobs, verbose=verbose, checkpoint=kept
         )
         _input.warn_if_misspelled(whole.origin.classes)
-        return whole
+        return whole.reduced("summary") if level == "summary" else whole
 
     @classmethod
     def _added(
@@ -760,8 +778,8 @@ default=None
             waiting.append(counts)
             n_parts += 1
             if is_new or not keeps_parts:
-                size += counts.cells.scores.size + _CELLS_PER_PART
-            if size >= max(_ROUND, waiting[0].cells.scores.size):
+                size += _n_cells(counts) + _CELLS_PER_PART
+            if size >= max(_ROUND, _n_cells(waiting[0])):
                 waiting, size = [cls._merged(waiting)], 0
         if not n_parts:
             raise ValueError("merge needs at least one ScoreCounts; got none.")
@@ -811,9 +829,6 @@ default=None
         if len(parts) == 1:
             return parts[0]
         check_levels(parts)
-        cells = [part.cells for part in parts]
-        if any(c.weights is not None for c in cells):
-            cells = [c._replace(weights=_weights_of(c)) for c in cells]
         tables = [part.labels for part in parts if part.labels is not None]
         if tables:
             numbers, labels = _input.unite_labels(tables)
@@ -825,6 +840,13 @@ default=None
         check_n_rows([int(part.n_positives.sum()) for part in parts], "positives")
         check_n_rows([part.n_missing for part in parts], "rows left out")
         origin = Origin.merged([part.origin for part in parts])
+        if parts[0].summary is not None:
+            _check_groups_differ(numbers, labels)
+            summaries = [part.summary for part in parts if part.summary is not None]
+            return cls._of(merged_summaries(summaries, numbers, n_groups), labels, origin)
+        cells = [part.cells for part in parts]
+        if any(c.weights is not None for c in cells):
+            cells = [c._replace(weights=_weights_of(c)) for c in cells]
         merged, ranges = merge_with_ranges(
             cells, [part.ranges for part in parts], numbers, n_groups
         )
@@ -881,9 +903,12 @@ default=None
         """
         old = (None,) if self.groups is None else self.groups
         numbers, labels = _input.map_labels(old, to, "regroup")
-        codes = numbers[self.cells.groups]
         # The new labels may not belong to the named columns.
         origin = self.origin._replace(group_names=())
+        if self.summary is not None:
+            order = _order_of_renamed(numbers, old) if len(self) else numbers[:0]
+            return ScoreCounts._of(self.summary.take(order), labels[: len(self)], origin)
+        codes = numbers[self.cells.groups]
         if codes.size == 0:
             return ScoreCounts._of(self.cells, labels[:0], origin, self.ranges)
         return ScoreCounts._added(self.cells, codes, labels, origin, self.ranges)
@@ -924,13 +949,14 @@ default=None
         """
         if not callable(function):
             raise TypeError(f"function must be callable; got {_words.described(function)}.")
+        cells = cells_for(self, "map_scores")
         if self.ranges is not None:
             raise DisclosureError(
                 "map_scores needs disclosure='exact'; these counts hold ranges of scores. Map the "
                 "scores before the counts are reduced to bins."
             )
         name = "the result of function"
-        distinct, numbers = np.unique(self.cells.scores, return_inverse=True)
+        distinct, numbers = np.unique(cells.scores, return_inverse=True)
         # Adding 0.0 converts -0.0 to 0.0.
         scores = _input.check_scores(function(distinct.copy()), name) + 0.0
         if scores.size != distinct.size:
@@ -938,8 +964,8 @@ default=None
                 f"{name} must have one number for each distinct score; got {scores.size} for "
                 f"{distinct.size} scores."
             )
-        cells = self.cells._replace(scores=scores[numbers])
-        codes = None if self.labels is None else self.cells.groups
+        cells = cells._replace(scores=scores[numbers])
+        codes = None if self.labels is None else cells.groups
         return ScoreCounts._added(cells, codes, self.labels, self.origin)
 
     def select_groups(self, numbers: ArrayLike) -> ScoreCounts:
@@ -979,6 +1005,9 @@ default=None
                 f"{_words.shortened(numbers)}."
             )
         chosen = chosen.astype(np.intp)
+        labels = _input.some_labels(self.labels, chosen)
+        if self.summary is not None:
+            return ScoreCounts._of(self.summary.take(chosen), labels, self.origin)
         starts, scores, negatives, positives, weights = self.cells
         sizes = np.diff(starts)[chosen]
         # Offset of each group: its first cell before selection minus its first cell after selection
@@ -991,7 +1020,6 @@ default=None
             compact_counts(positives[cell]),
             None if weights is None else weights[:, cell],
         )
-        labels = _input.some_labels(self.labels, chosen)
         ranges = None if self.ranges is None else self.ranges[:, cell]
         return ScoreCounts._of(cells, labels, self.origin, ranges)
 
@@ -1013,7 +1041,10 @@ default=None
         if self.labels is None:
             return self
         origin = self.origin._replace(group_names=())
-        return ScoreCounts._added(self.cells, None, None, origin, self.ranges)
+        if self.summary is not None and len(self) < 2:
+            return ScoreCounts._of(self.summary, None, origin)
+        cells = cells_for(self, "combining groups")
+        return ScoreCounts._added(cells, None, None, origin, self.ranges)
 
     def with_n_missing(self, n_missing: int) -> ScoreCounts:
         """Return the counts with another number of rows left out.
@@ -1036,7 +1067,7 @@ default=None
 without a group label left out)
         """
         origin = self.origin._replace(n_missing=n_missing)
-        return ScoreCounts._of(self.cells, self.labels, origin, self.ranges)
+        return ScoreCounts._of(self._content, self.labels, origin, self.ranges)
 
     @property
     def weight_exponent(self) -> int:
@@ -1045,7 +1076,7 @@ without a group label left out)
         Inference divides the weights by this power of two, so that products of sums of weights do
         not overflow or underflow.
         """
-        weights = self.cells.weights
+        weights = self._content.weights
         total = 0.0 if weights is None else float(weights[:2].sum())
         if total == 0.0:
             return 0
@@ -1065,9 +1096,11 @@ without a group label left out)
         ScoreCounts
             The resulting counts.
         """
-        weights = self.cells.weights
+        weights = self._content.weights
         if exponent == 0 or weights is None:
             return self
+        if self.summary is not None:
+            return ScoreCounts._of(self.summary.over(exponent), self.labels, self.origin)
         powers = exponent * np.array([[1], [1], [2], [2]])
         cells = self.cells._replace(weights=np.ldexp(weights, -powers))
         return ScoreCounts._of(cells, self.labels, self.origin, self.ranges)
@@ -1075,11 +1108,14 @@ without a group label left out)
     # Disclosure --------------------------------------------------------------------
 
     @property
-    def disclosure(self) -> Literal["exact", "bins"]:
-        """What the counts disclose of the scores: "exact" or "bins".
+    def disclosure(self) -> Literal["exact", "bins", "summary"]:
+        """What the counts disclose of the scores: "exact", "bins" or "summary".
 
         "exact" counts disclose each distinct score. "bins" disclose a range of scores for each row.
+        A "summary" discloses no scores, but the AUC of each group.
         """
+        if self.summary is not None:
+            return "summary"
         return "exact" if self.ranges is None else "bins"
 
     @property
@@ -1101,10 +1137,12 @@ without a group label left out)
 
         Parameters
         ----------
-        disclosure : "exact", "bins" or Bins
+        disclosure : "exact", "bins", "summary" or Bins
             "exact" returns exact counts unchanged. "bins" is ``Bins.of_probabilities()``. `Bins`
             counts the rows of each bin; binned counts can be reduced to `Bins` whose bins are
-            unions of theirs.
+            unions of theirs. "summary" keeps no scores: for each group it holds the numbers of
+            rows, the number of concordant pairs, and the sums from which the variance of the AUC
+            follows. With sample weights it also holds their sums.
 
         Returns
         -------
@@ -1118,7 +1156,35 @@ without a group label left out)
             of `disclosure`. If a score is outside the scores of the bins.
         TypeError
             If `disclosure` is no text and no `Bins`.
+
+        Notes
+        -----
+        A summary gives the same group AUCs as the counts that it is made of, to the last bit, with
+        the same averages, gaps, intervals and tests of these AUCs. Summaries of binned counts also
+        hold the lowest and the highest AUC that the bins permit. Whatever compares rows of
+        different groups raises a `DisclosureError`, because a summary does not determine it: the
+        pooled AUC, cross AUCs, bias AUCs and ROC curves. Summaries can be merged if no group is in
+        two of them.
+
+        A summary of a small group reveals more than its AUC. With one positive, the AUC times the
+        number of negatives is the number of negatives that score below this positive: its rank.
+        With two positives, the sums for the variance give the ranks of both. The same holds for
+        negatives. A group whose rows all belong to one class reveals the class of every member.
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC, ScoreCounts
+        >>> counts = ScoreCounts.from_predictions(
+        ...     [0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4], groups=["a", "a", "b", "b"]
+        ... )
+        >>> summary = counts.reduced("summary")
+        >>> summary
+        ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, summary by group)
+        >>> GroupAUC(summary).average("macro")
+        0.5
         """
+        if check_disclosure(disclosure) == "summary":
+            return self if self.summary is not None else self._summarized()
         found = reduced_cells(self, disclosure)
         if found is None:
             return self
@@ -1126,6 +1192,21 @@ without a group label left out)
         codes = None if self.labels is None else self.cells.groups
         origin = self.origin._replace(bins=bins)
         return ScoreCounts._added(cells, codes, self.labels, origin, ranges)
+
+    def _summarized(self) -> ScoreCounts:
+        exponent = self.weight_exponent
+        check_exponent(exponent)
+        ends = () if self.ranges is None else self.extremes()
+        sums = [
+            pair_sums(counts.concordance, counts.own_moments)
+            for counts in (of.with_weights_over(exponent) for of in (self, *ends))
+        ]
+        rows = self.with_weights_over(exponent).rows_by_class
+        weights = None
+        if self.is_weighted:
+            weights = np.stack([*(of.weight for of in rows), *(of.squares for of in rows)])
+        summary = Summary(rows[0].n, rows[1].n, weights, *sums).over(-exponent)
+        return ScoreCounts._of(summary, self.labels, self.origin._replace(bins=None))
 
     def extremes(self) -> tuple[ScoreCounts, ScoreCounts]:
         """Return exact counts with the lowest and with the highest AUCs that the ranges permit.
@@ -1140,6 +1221,12 @@ without a group label left out)
         lowest, highest : ScoreCounts
             Exact counts of the same rows.
         """
+        if self.summary is not None and self.summary.lowest is not None:
+            low, high = self.summary.extremes
+            return (
+                ScoreCounts._of(low, self.labels, self.origin),
+                ScoreCounts._of(high, self.labels, self.origin),
+            )
         if self.ranges is None:
             return self, self
         lowest, highest = extremes_of(self.cells, self.ranges)
@@ -1207,7 +1294,7 @@ without a group label left out)
         from skfedauc.counts.vectors import Grid, check_max_count, vector_of
 
         grid, most = Grid(bins, groups), check_max_count(max_count)
-        if self.cells.weights is not None:
+        if cells_for(self, "to_vector").weights is not None:
             raise ValueError(
                 "vectors hold numbers of rows, and these rows have weights; count the rows without "
                 "sample_weight."
@@ -1409,7 +1496,7 @@ without a group label left out)
         with _IDENTIFYING:
             object.__setattr__(self, "_origin", self.origin.saved(source))
         kept = self if disclosure is None else self.reduced(disclosure)
-        return content_of(Content(kept.cells, kept.labels, kept.origin, kept.ranges))
+        return content_of(Content(cells_for(kept, "a file"), kept.labels, kept.origin, kept.ranges))
 
     @classmethod
     def from_bytes(cls, data: bytes | bytearray | memoryview) -> ScoreCounts:
@@ -1509,7 +1596,8 @@ without a group label left out)
         >>> ScoreCounts.from_counts(**table) == counts
         True
         """
-        return table_of(self.cells, self.labels, self.group_names, self.ranges)
+        cells = cells_for(self, "to_counts")
+        return table_of(cells, self.labels, self.group_names, self.ranges)
 
     @property
     def cells(self) -> Cells:
@@ -1534,7 +1622,26 @@ without a group label left out)
         a [0.1] [0]
         b [0.2 0.7] [1 1]
         """
-        return self._cells
+        return cells_for(self, "cells") if self._cells is None else self._cells
+
+    @property
+    def summary(self) -> Summary | None:
+        """Rows and pairs of rows by group, of counts that are a summary; None for other counts."""
+        return self._summary
+
+    @property
+    def _content(self) -> Cells | Summary:
+        return self.cells if self._summary is None else self._summary
+
+    @property
+    def arrays(self) -> list[NDArray[Any]]:
+        """Arrays of `cells` and `ranges`, or arrays of `summary`."""
+        return arrays_of(self._content, self.ranges)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows have weights."""
+        return self._content.weights is not None
 
     @property
     def labels(self) -> NDArray[Any] | None:
@@ -1584,6 +1691,8 @@ without a group label left out)
         `u2` is twice the Mann-Whitney U statistic. The AUC of a group is ``u2 / (2 * negatives *
         positives)``.
         """
+        if self._summary is not None:
+            return self._summary.concordance
         found = concordance(self.cells)
         for array in found:
             array.flags.writeable = False
@@ -1592,16 +1701,20 @@ without a group label left out)
     @functools.cached_property
     def rows_by_class(self) -> tuple[ClassRows, ClassRows]:
         """Numbers, weights and squared weights of the negatives and of the positives by group."""
+        if self._summary is not None:
+            return self._summary.rows_by_class
         return rows_by_class(self.cells, self.concordance)
 
     @functools.cached_property
     def own_moments(self) -> OwnMoments:
         """Sums by group from which the variance of the group's AUC follows."""
+        if self._summary is not None:
+            return self._summary.sums.moments
         return own_moments(self.cells, self.concordance.u2, *self.rows_by_class)
 
     def __len__(self) -> int:
         """Number of groups; 1 for rows without groups, 0 if there are no rows."""
-        return self.cells.starts.size - 1
+        return self.cells.starts.size - 1 if self._summary is None else self._summary.n_groups
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ScoreCounts):
@@ -1609,12 +1722,12 @@ without a group label left out)
         kinds = {_input.kind_of(counts.labels) for counts in (self, other)}
         if len(kinds) > 1:
             return False  # the label True must not equal the label 1
-        mine = (*self.cells, self.labels, self.ranges)
-        yours = (*other.cells, other.labels, other.ranges)
-        return all(
-            (a is None and b is None) or (a is not None and b is not None and np.array_equal(a, b))
-            for a, b in zip(mine, yours, strict=True)
-        )
+        if self.disclosure != other.disclosure or (self.labels is None) != (other.labels is None):
+            return False
+        mine, yours = self.arrays, other.arrays
+        if self.labels is not None and other.labels is not None:
+            mine, yours = [*mine, self.labels], [*yours, other.labels]
+        return len(mine) == len(yours) and all(map(np.array_equal, mine, yours))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"ScoreCounts is immutable; {name} cannot be set.")
@@ -1623,8 +1736,8 @@ without a group label left out)
         raise AttributeError(f"ScoreCounts is immutable; {name} cannot be deleted.")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        checksum = checksum_of(self.cells, self.labels, self.origin, self.ranges)
-        state = (self.cells, self.labels, self.origin, checksum)
+        checksum = checksum_of(self.arrays, self.labels, self.origin)
+        state = (self._content, self.labels, self.origin, checksum)
         return ScoreCounts._restored, state if self.ranges is None else (*state, self.ranges)
 
     def __getstate__(self) -> dict[str, bytes]:
@@ -1635,21 +1748,68 @@ without a group label left out)
         if hasattr(self, "_cells"):
             raise AttributeError("ScoreCounts is immutable; its state cannot be set.")
         restored = ScoreCounts.from_bytes(state["content"])
-        for name in ("_cells", "_labels", "_origin", "_ranges"):
+        for name in ("_cells", "_labels", "_origin", "_ranges", "_summary"):
             object.__setattr__(self, name, getattr(restored, name))
 
     def __repr__(self) -> str:
         positives, negatives = int(self.n_positives.sum()), int(self.n_negatives.sum())
-        distinct = np.unique(self.cells.scores).size
-        noun = "distinct score" if self.ranges is None else "range" if self.bins is None else "bin"
+        content = "summary by group"
+        if self._summary is None:
+            noun = (
+                "distinct score" if self.ranges is None else "range" if self.bins is None else "bin"
+            )
+            content = _words.counted(np.unique(self.cells.scores).size, noun)
         groups = "no groups" if self.labels is None else _words.counted(len(self), "group")
-        weighted = ", weighted" if self.cells.weights is not None else ""
+        weighted = ", weighted" if self.is_weighted else ""
         counted = _words.counted
         return (
             f"ScoreCounts({groups}, {counted(positives + negatives, 'row')}: "
             f"{counted(positives, 'positive')} and {counted(negatives, 'negative')}, "
-            f"{counted(distinct, noun)}{weighted}{left_out(self.n_missing)})"
+            f"{content}{weighted}{left_out(self.n_missing)})"
         )
+
+
+def _n_cells(counts: ScoreCounts) -> int:
+    """Return the number of cells; of a summary, the number of groups."""
+    return len(counts) if counts.summary is not None else counts.cells.scores.size
+
+
+def _check_groups_differ(numbers: Sequence[NDArray[np.intp]], labels: NDArray[Any] | None) -> None:
+    """Refuse summaries of the same group.
+
+    Raises
+    ------
+    DisclosureError
+        If two parts have rows of the same group.
+    """
+    found = group_in_two(numbers)
+    if found is None:
+        return
+    number, first, second = found
+    group = "rows without groups"
+    if labels is not None:
+        group = f"rows of the group {_words.shortened_label(labels[number])}"
+    raise DisclosureError(
+        f"part {first} and part {second} are summaries with {group}. The pairs of a row of one "
+        "part and a row of the other are unknown. Merge the parts with disclosure='bins' or "
+        "'exact', and reduce the result to a summary."
+    )
+
+
+def _order_of_renamed(numbers: NDArray[np.intp], old: Sequence[Any]) -> NDArray[np.intp]:
+    """Return the old number of each new group of a summary.
+
+    Raises
+    ------
+    DisclosureError
+        If groups are combined.
+    """
+    order = np.argsort(numbers, kind="stable")
+    equal = np.flatnonzero(np.diff(numbers[order]) == 0)
+    if equal.size:
+        first, second = (_words.shortened_label(old[order[equal[0] + i]]) for i in (0, 1))
+        raise DisclosureError(needs_cells(f"combining the groups {first} and {second}"))
+    return order
 
 
 @functools.cache

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._kernel import Cells
@@ -22,6 +23,15 @@ class State(Protocol):
     def origin(self) -> Origin: ...  # noqa: D102
     @property
     def ranges(self) -> Ranges | None: ...  # noqa: D102
+    @property
+    def disclosure(self) -> Literal["exact", "bins", "summary"]: ...  # noqa: D102
+    @property
+    def arrays(self) -> list[NDArray[Any]]: ...  # noqa: D102
+    @property
+    def n_negatives(self) -> NDArray[np.int64]: ...  # noqa: D102
+    @property
+    def n_positives(self) -> NDArray[np.int64]: ...  # noqa: D102
+    def __len__(self) -> int: ...
 
 
 P = TypeVar("P", bound=State)

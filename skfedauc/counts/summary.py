@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._kernel import Concordance
+from skfedauc._kernel import Cells, Concordance
 from skfedauc.counts.moments import ClassRows, OwnMoments, ratio
 
 Floats = NDArray[np.float64]
@@ -92,9 +92,12 @@ class Summary(NamedTuple):
             found.append(ClassRows(n, *of_rows))
         return found[0], found[1]
 
-    def of_extreme(self, sums: PairSums) -> Summary:
-        """Return the summary of the same rows whose only sums are `sums`."""
-        return self._replace(sums=sums, lowest=None, highest=None)
+    @property
+    def extremes(self) -> tuple[Summary, Summary]:
+        """Summaries of the same rows with the lowest and with the highest AUCs."""
+        low, high = self.lowest or self.sums, self.highest or self.sums
+        rows = self._replace(lowest=None, highest=None)
+        return rows._replace(sums=low), rows._replace(sums=high)
 
     def take(self, groups: NDArray[np.intp]) -> Summary:
         """Return the summary of some groups, in this order."""
@@ -134,6 +137,13 @@ def _compact(
     """Return twice U as unsigned 64-bit integers unless a group has too many pairs."""
     is_large = n_negatives.astype(np.float64) * n_positives > _MOST_PAIRS
     return u2.astype(np.uint64) if u2.dtype.kind == "O" and not is_large.any() else u2
+
+
+def arrays_of(content: Cells | Summary, ranges: Floats | None) -> list[NDArray[Any]]:
+    """Return the arrays of score counts, except the labels of the groups."""
+    if isinstance(content, Summary):
+        return content.arrays
+    return [array for array in (*content, ranges) if array is not None]
 
 
 def check_exponent(exponent: int) -> None:
@@ -228,6 +238,42 @@ def group_in_two(numbers: Sequence[NDArray[np.intp]]) -> tuple[int, int, int] | 
 
 # Relative tolerance for rounding
 _CLOSE = 1e-6
+
+
+def wrong_arrays(summary: Summary) -> str | None:
+    """Return why the arrays are none of a summary; None if their types and sizes are right."""
+    negatives, positives, weights, *of_pairs = summary
+    floats: list[Any] = [] if weights is None else [weights]
+    known = [sums for sums in of_pairs if sums is not None]
+    if (summary.lowest is None) != (summary.highest is None) or summary.sums is None:
+        return "its sums are incomplete"
+    for sums in known:
+        if not isinstance(sums, PairSums) or not isinstance(sums.moments, OwnMoments):
+            return "its sums are incomplete"
+        floats += [*sums.moments, *([] if weights is None else [sums.u2])]
+    arrays = [negatives, positives, *floats, *(sums.u2 for sums in known)]
+    if not all(isinstance(array, np.ndarray) for array in arrays):
+        return "it has no arrays of groups"
+    if weights is not None and weights.shape[:-1] != (4,):
+        return "its weights do not match its groups"
+    n_groups = negatives.size
+    if any(array.shape[-1:] != (n_groups,) for array in arrays) or any(
+        array.ndim != 1 for array in arrays if array is not weights
+    ):
+        return "its sums do not match its groups"
+    if negatives.dtype != np.int64 or positives.dtype != np.int64:
+        return "its numbers of rows are not integers"
+    if not all(array.dtype == np.float64 and np.isfinite(array).all() for array in floats):
+        return "its sums are not finite numbers"
+    if weights is not None:
+        return None
+    is_large = negatives.astype(np.float64) * positives > _MOST_PAIRS
+    wanted = np.dtype(object if is_large.any() else np.uint64)
+    is_whole = all(
+        sums.u2.dtype == wanted and all(type(value) is int for value in sums.u2.tolist())
+        for sums in known
+    )
+    return None if is_whole else "its u2 are not whole numbers"
 
 
 def wrong_summary(summary: Summary) -> str | None:

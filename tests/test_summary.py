@@ -1,0 +1,213 @@
+"""Summaries by group: the same results as from cells, and an error for every other result."""
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skfedauc import Bins, DisclosureError, GroupAUC, ScoreCounts
+
+AVERAGES = ["macro", "samples", "positives", "negatives", "within"]
+OF_GROUPS = [*AVERAGES, "worst", "ratio", "difference", "tau"]
+NEEDS = r"needs disclosure='bins' or 'exact'; these counts are a summary by group"
+COARSE = Bins.of_probabilities(octaves=3, parts=4)
+
+
+def counts_of(weighted=False, bins=None, scale=1.0):
+    """Counts with ties, groups of one class, and groups of one, two and three rows."""
+    rng, n = np.random.default_rng(0), 900
+    y, scores = rng.integers(0, 2, n), np.round(rng.random(n), 2)
+    groups = rng.integers(0, 9, n)
+    groups[:10], y[:10] = [90, 91, 91, 92, 92, 92, 93, 93, 94, 94], [1, 0, 0, 1, 0, 0, 1, 1, 0, 1]
+    weights = scale * rng.gamma(8.0, size=n) if weighted else None
+    counts = ScoreCounts.from_predictions(y, scores, groups=groups, sample_weight=weights)
+    return counts if bins is None else counts.reduced(bins)
+
+
+@pytest.fixture(params=[(False, None), (True, None), (False, COARSE), (True, COARSE)])
+def counts(request):
+    return counts_of(*request.param)
+
+
+def reports(counts):
+    """Reports on the counts, and on their summary."""
+    return [GroupAUC(of, undefined="ignore") for of in (counts, counts.reduced("summary"))]
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        *(lambda report, name=name: report.statistic(name) for name in OF_GROUPS),
+        lambda report: report.average({g: g + 1 for g in report.counts.groups}),
+        lambda report: report.test_equal_groups(),
+        lambda report: report.test_difference(),
+        lambda report: report.n_undefined,
+        lambda report: report.without_small_groups(40).null_difference,
+        lambda report: report.without_small_groups(40).tau,
+    ],
+)
+def test_numbers_are_those_of_cells(counts, result):
+    of_cells, of_summary = reports(counts)
+    found = result(of_cells)
+    assert result(of_summary) == found
+    assert found == found  # not NaN
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        lambda report: report.by_group,
+        *(
+            lambda report, method=method: report.confidence_intervals(0.9, method)
+            for method in ("logit", "delong", "exact")
+        ),
+        lambda report: report.compare_groups(),
+        lambda report: report.compare_groups("rest"),
+        lambda report: report.compare_groups(3),
+        lambda report: report.heterogeneity(),
+    ],
+)
+def test_tables_are_those_of_cells(counts, table):
+    of_cells, of_summary = reports(counts)
+    assert table(of_summary).equals(table(of_cells))
+    for of_summary, of_cells in zip(
+        counts.reduced("summary").extremes(), counts.extremes(), strict=True
+    ):
+        both = (GroupAUC(of, undefined="ignore") for of in (of_summary, of_cells))
+        # With weights, the extremes add up the weights in another order.
+        pd.testing.assert_frame_equal(
+            *map(table, both), check_exact=not counts.is_weighted, rtol=1e-9, atol=1e-12
+        )
+
+
+def test_an_interval_of_bins_holds_the_exact_auc():
+    exact = counts_of()
+    summary = exact.reduced(COARSE).reduced("summary")
+    low, high = (GroupAUC(of, undefined="ignore").by_group["auc"] for of in summary.extremes())
+    auc = GroupAUC(exact, undefined="ignore").by_group["auc"].dropna()
+    assert (low[auc.index] <= auc).all()
+    assert (auc <= high[auc.index]).all()
+    assert (low[auc.index] < high[auc.index]).any()
+    assert exact.reduced("summary").extremes()[0] == exact.reduced("summary")
+
+
+def test_summaries_of_different_groups_merge(counts):
+    odd = np.arange(1, len(counts), 2)
+    even = np.arange(0, len(counts), 2)
+    parts = [counts.select_groups(numbers).reduced("summary") for numbers in (odd, even)]
+    assert sum(parts) == counts.reduced("summary")
+    assert parts[0] == counts.reduced("summary").select_groups(odd)
+    assert parts[0] + counts.select_groups([]).reduced("summary") == parts[0]
+
+
+def test_parts_with_other_arrays_merge():
+    """Weighted with unweighted, and exact with binned: as the cells, or as reduced bins."""
+    plain, weighted, binned = counts_of(), counts_of(weighted=True), counts_of(bins=COARSE)
+    plain, weighted, binned = (
+        of.select_groups(range(3 * i, 3 * i + 3)) for i, of in enumerate((plain, weighted, binned))
+    )
+    assert (plain + weighted).reduced("summary") == sum(
+        of.reduced("summary") for of in (plain, weighted)
+    )
+    both = plain.reduced("summary") + binned.reduced("summary")
+    for merged, one, other in zip(
+        both.extremes(), plain.extremes(), binned.extremes(), strict=True
+    ):
+        assert merged == (one + other).reduced("summary")
+
+
+def test_groups_are_renamed():
+    counts = counts_of()
+    summary = counts.reduced("summary")
+    assert summary.regroup(lambda g: -g) == counts.regroup(lambda g: -g).reduced("summary")
+    one = summary.select_groups([2])
+    assert one.without_groups().regroup({None: 2}) == one
+    assert one.without_groups().groups is None
+    none = summary.select_groups([])
+    assert none.regroup(str) == counts.select_groups([]).regroup(str).reduced("summary")
+
+
+def test_copies_are_equal(counts):
+    summary = counts.reduced("summary")
+    for again in (pickle.loads(pickle.dumps(summary)), copy.deepcopy(summary)):
+        assert again == summary
+        assert again.disclosure == "summary"
+    assert summary != counts
+    assert counts != summary
+    assert summary.reduced("summary") is summary
+    assert not any(array.flags.writeable for array in summary.arrays)
+
+
+def test_predictions_are_summarized():
+    rows = [0, 1, 1], [0.2, 0.2, 0.7]
+    summary = ScoreCounts.from_predictions(*rows, groups=list("aab"), disclosure="summary")
+    assert summary == ScoreCounts.from_predictions(*rows, groups=list("aab")).reduced("summary")
+    assert repr(summary) == (
+        "ScoreCounts(2 groups, 3 rows: 2 positives and 1 negative, summary by group)"
+    )
+
+
+def test_exact_counts_of_pairs_above_64_bits():
+    n = 1 << 36
+    counts = ScoreCounts.from_counts(["a", "a", "b"], [0.1, 0.2, 0.3], [n, n - 1, 3], [5, n, 2])
+    summary = counts.reduced("summary")
+    assert summary.concordance.u2.tolist() == counts.concordance.u2.tolist()
+    assert summary.concordance.u2[0] > 1 << 64
+    assert pickle.loads(pickle.dumps(summary)) == summary
+    assert summary.select_groups([1]) == counts.select_groups([1]).reduced("summary")
+    parts = [summary.select_groups([0]), summary.select_groups([1])]
+    assert ScoreCounts.merge(parts) == summary
+    assert GroupAUC(summary).average("macro") == GroupAUC(counts).average("macro")
+
+
+@pytest.mark.parametrize("scale", [1e-55, 1e-15, 1e15, 1e55])
+def test_very_small_and_large_weights(scale):
+    of_cells, of_summary = reports(counts_of(weighted=True, scale=scale))
+    assert of_summary.confidence_intervals().equals(of_cells.confidence_intervals())
+    assert of_summary.tau == of_cells.tau
+
+
+def test_extreme_weights_are_refused():
+    counts = ScoreCounts.from_predictions([0, 1], [0.1, 0.2], sample_weight=[1e70, 1e70])
+    with pytest.raises(ValueError, match=r"mean weight of the rows is about 2\*\*233; .* Divide"):
+        counts.reduced("summary")
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (lambda counts: counts.cells, rf"^cells {NEEDS}"),
+        (lambda counts: counts.to_counts(), rf"^to_counts {NEEDS}"),
+        (lambda counts: counts.map_scores(np.round), rf"^map_scores {NEEDS}"),
+        (lambda counts: counts.without_groups(), rf"^combining groups {NEEDS}"),
+        (lambda c: c.regroup(lambda g: g // 2), rf"^combining the groups 0 and 1 {NEEDS}"),
+        (lambda c: c + c.select_groups([4]), r"^part 0 and part 1 are summaries with .* group 4\."),
+        (lambda c: c.select_groups([4]).without_groups() + c.select_groups([5]).without_groups(),
+         r"^part 0 and part 1 are summaries with rows without groups\."),
+    ],
+)  # fmt: skip
+def test_what_needs_scores_is_refused(use, message):
+    with pytest.raises(DisclosureError, match=message):
+        use(counts_of().reduced("summary"))
+
+
+@pytest.mark.parametrize("level", ["exact", "bins", COARSE])
+def test_a_level_is_not_raised(level):
+    with pytest.raises(ValueError, match=r"would disclose more .* a summary by group"):
+        counts_of().reduced("summary").reduced(level)
+
+
+def test_other_levels_are_not_added():
+    counts = counts_of()
+    with pytest.raises(ValueError, match=r"part 0 is exact and part 1 is a summary\."):
+        counts.select_groups([0]) + counts.select_groups([1]).reduced("summary")
+
+
+def test_batches_are_summarized_when_all_are_counted(tmp_path):
+    batches = [([0, 1, 1], [0.1, 0.4, i / 10], ["a", "a", "b"]) for i in range(3)]
+    summary = ScoreCounts.from_batches(
+        batches, disclosure="summary", checkpoint=tmp_path / "checkpoint.skfa"
+    )
+    assert summary == ScoreCounts.from_batches(batches).reduced("summary")
