@@ -13,6 +13,7 @@ from skfedauc import _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.vectors import Grid
 from skfedauc.flower.modules import flwr
+from skfedauc.flower.secure_masks import client_module
 from skfedauc.flower.secure_settings import Settings
 
 if TYPE_CHECKING:
@@ -111,12 +112,11 @@ def secure_reply(
 
         @app.train()
         def train(message, context):
-            site = SITES[context.node_config["partition-id"]]
             if is_secure_request(message):
-                return secure_reply(
-                    message, context, lambda arrays: count(site, arrays), bins=BINS, groups=SITES
-                )
+                return secure_reply(message, context, count, bins=BINS, groups=["<50", "50+"])
             ...  # train the model
+
+    ``count(arrays)`` computes the scores of the client's rows, and returns their `ScoreCounts`.
     """
     if not callable(count):
         raise TypeError(
@@ -155,5 +155,20 @@ def secure_reply(
     def site_of(context: Context) -> Any:
         return Site().to_client()
 
-    mod = flwr("client.mod").secaggplus_mod
+    _check_lists(message, records)
+    mod = client_module().secaggplus_mod
     return flwr("clientapp").ClientApp(client_fn=site_of, mods=[mod])(message, context)
+
+
+def _check_lists(message: Message, records: Any) -> None:
+    """Refuse to disclose both secrets of a client, which would remove all of its masks."""
+    content = message.content.config_records[records.RECORD_KEY_CONFIGS]
+    keys = records.Key
+    active, dead = (
+        set(content.get(key, [])) for key in (keys.ACTIVE_NODE_ID_LIST, keys.DEAD_NODE_ID_LIST)
+    )
+    if active & dead:
+        raise ValueError(
+            f"the server asks for both secrets of {_words.counted(len(active & dead), 'node')}, "
+            "which would disclose the counts of a single client. This client does not answer."
+        )

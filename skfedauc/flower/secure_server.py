@@ -15,6 +15,7 @@ from skfedauc.counts import ScoreCounts
 from skfedauc.counts.vectors import Grid
 from skfedauc.flower.modules import flwr
 from skfedauc.flower.secure_client import GRID
+from skfedauc.flower.secure_masks import server_module
 from skfedauc.flower.secure_settings import MODULUS, Settings
 
 if TYPE_CHECKING:
@@ -82,7 +83,8 @@ def secure_group_auc(
     bins : Bins
         Bins of the scores, with a fixed number of bins; equal to those of the clients.
     groups : array-like of labels, or None
-        Labels of the groups of all clients; None for rows without groups.
+        Labels of the groups of all clients; None for rows without groups. Clients should share the
+        groups; see Notes.
     arrays : flwr.app.ArrayRecord, default=None
         Arrays of the model, which are sent to the clients. None sends no arrays.
     node_ids : iterable of int, default=None
@@ -136,6 +138,13 @@ def secure_group_auc(
     any client sends counts. A client that fails later does not contribute, unless it sent its
     counts before; the round continues if the threshold is met.
 
+    The masks are those of Flower's protocol, except that SHAKE-256 expands the keys: from the masks
+    of Flower's generator, the Mersenne Twister, a server can compute counts. Clients that use
+    Flower's mod can therefore not take part.
+
+    The sum discloses the counts of a client in a group that no other client has. Use groups that
+    all clients share, such as age bands, or None.
+
     The difference of the sums of two rounds with almost the same clients discloses the counts of
     the other clients. Do not repeat a round without a client that contributed before.
 
@@ -159,7 +168,7 @@ def secure_group_auc(
         def main(grid, context):
             result = FedAvg().start(grid, arrays, num_rounds=3)
             secure = secure_group_auc(
-                grid, context, bins=BINS, groups=SITES, arrays=result.arrays
+                grid, context, bins=BINS, groups=["<50", "50+"], arrays=result.arrays
             )
             print(secure.n_clients, secure.report.pooled)
     """
@@ -204,7 +213,7 @@ def _averages(
     timeout: float | None,
 ) -> tuple[NDArray[np.float64], int] | None:
     """Run the protocol; return the average vector and the number of clients, None if it stops."""
-    common, workflows = flwr("common"), flwr("server.workflow")
+    common = flwr("common")
     constants = flwr("server.workflow.constant")
     ndarrays = [] if arrays is None else arrays.to_numpy_ndarrays()
     instructions = common.FitIns(common.ndarrays_to_parameters(ndarrays), config)
@@ -239,7 +248,7 @@ def _averages(
         {constants.Key.CURRENT_ROUND: 1}
     )
     state.state[constants.MAIN_PARAMS_RECORD] = flwr("app").ArrayRecord()
-    workflows.SecAggPlusWorkflow(
+    server_module().SecAggPlusWorkflow(
         settings.num_shares,
         settings.threshold,
         max_weight=1.0,

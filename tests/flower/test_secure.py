@@ -1,8 +1,10 @@
 """Sums of masked counts by Flower's protocol SecAgg+."""
 
 import copy
+import hashlib
 import os
 import re
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -28,8 +30,13 @@ from local_grid import LocalGrid
 from secure_app import BINS, GROUPS, SITES, counts_of, make_client, merged
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
-from skfedauc.flower import is_secure_request, secure_group_auc, secure_reply
-from skfedauc.flower import secure_server as server_module
+from skfedauc.flower import (
+    is_secure_request,
+    secure_group_auc,
+    secure_masks,
+    secure_reply,
+    secure_server,
+)
 from skfedauc.flower.secure_settings import Settings
 
 STAGES = ["setup", "share_keys", "collect_masked_vectors", "unmask"]
@@ -110,7 +117,7 @@ def test_flowers_defaults_change_counts():
         ScoreCounts.from_vector(average * 5, BINS, GROUPS)
 
 
-def make_raw_client():
+def make_raw_client(bins=BINS):
     """Clients that send vectors by Flower's mod, without `secure_reply`."""
 
     class Site(NumPyClient):
@@ -118,7 +125,7 @@ def make_raw_client():
             self.site = site
 
         def fit(self, parameters, config):
-            return [counts_of(self.site).to_vector(BINS, GROUPS)], 1, {}
+            return [counts_of(self.site).to_vector(bins, GROUPS)], 1, {}
 
     def client_of(context):
         return Site(SITES[context.node_config["partition-id"]]).to_client()
@@ -163,6 +170,110 @@ def test_the_server_receives_no_counts_in_the_clear():
         # Masked entries are spread over all 32 bits: about half of them have the highest bit.
         assert 0.4 < (masked >= 2**31).mean() < 0.6
         assert np.abs(np.corrcoef(masked, vectors[node])[0, 1]) < 0.2
+
+
+# Masks -------------------------------------------------------------------------------------------
+
+
+def recurrence(bits):
+    """Return the shortest linear recurrence of bits by Berlekamp and Massey: order, offsets."""
+    polynomial, before, order, since, window = 1, 1, 0, 1, 0
+    for i, bit in enumerate(bits):
+        window = (window << 1 | bit) & ((1 << 20_001) - 1)
+        if (polynomial & window).bit_count() % 2:
+            changed = polynomial ^ before << since
+            if 2 * order <= i:
+                order, before, since = i + 1 - order, polynomial, 0
+            polynomial = changed
+        since += 1
+    return order, np.array([i for i in range(order + 1) if polynomial >> i & 1])
+
+
+@pytest.fixture(scope="module")
+def twister():
+    """Order and offsets of the recurrence of the Mersenne Twister's lowest bits."""
+    numbers = np.random.RandomState(0).randint(0, 2**32 - 1, 39_900, np.int64)
+    return recurrence((numbers & 1).tolist())
+
+
+def leaked(grid, node, twister, vector):
+    """Return the share of sums of 135 counts whose parity the masked vector discloses."""
+    order, offsets = twister
+    (reply,) = (
+        reply
+        for sender, stage, reply in grid.received
+        if (sender, stage) == (node, "collect_masked_vectors")
+    )
+    records = reply.content["secaggplus_configs"]["masked_params"]
+    masked = np.concatenate([np.ravel(bytes_to_ndarray(record)) for record in records])
+    places = np.arange(order, masked.size)[:, None] - offsets
+    parity = np.append(0, vector)[places].sum(axis=1) % 2
+    return float(((masked[places] & 1).sum(axis=1) % 2 == parity).mean())
+
+
+def test_flowers_masks_disclose_counts_and_ours_do_not(twister):
+    """The reason for masks of our own: all sums of 135 counts are disclosed up to their parity."""
+    assert twister[0] == 19_937
+    assert twister[1].size == 135
+    bins = Bins.of_probabilities()
+    vector = counts_of("lima").to_vector(bins, GROUPS)
+    assert vector.size > twister[0] + 10_000
+    settings = Settings.chosen(5)
+    flowers = SecureGrid(make_raw_client(bins))
+    workflow = SecAggPlusWorkflow(
+        5,
+        4,
+        max_weight=1,
+        clipping_range=float(settings.max_count),
+        quantization_range=settings.quantization_range,
+    )
+    run_workflow(flowers, workflow)
+    assert leaked(flowers, 102, twister, vector) == 1
+    ours = SecureGrid(make_client(bins=bins))
+    assert ask(ours, bins=bins).n_clients == 5
+    assert leaked(ours, 102, twister, vector) == pytest.approx(0.5, abs=0.03)
+
+
+def test_masks_are_uniform_and_follow_from_the_key():
+    first, second = secure_masks.masks_of(b"key", 2**32, [(1,), (300, 400)])
+    assert first.shape == (1,)
+    assert second.shape == (300, 400)
+    assert second.dtype == np.int64
+    assert second.min() < 2**17
+    assert second.max() > 2**32 - 2**17
+    assert abs(second.mean() / 2**31 - 1) < 0.01
+    # The first bytes of SHAKE-256
+    expected = hashlib.shake_256(b"skfedauc masks 1\0key").digest(8)
+    assert [first[0], second[0, 0]] == list(struct.unpack("<2I", expected))
+    assert (secure_masks.masks_of(b"kez", 2**32, [(300, 400)])[0] != second).mean() > 0.99
+    with pytest.raises(ValueError, match=r"modulo 2\*\*32; got the modulus 1024"):
+        secure_masks.masks_of(b"key", 1024, [(1,)])
+
+
+def test_other_apps_keep_flowers_masks():
+    from flwr.common.secure_aggregation.secaggplus_utils import pseudo_rand_gen
+
+    for module in (secure_masks.client_module(), secure_masks.server_module()):
+        assert module.pseudo_rand_gen is secure_masks.masks_of
+        assert sys.modules[module.__name__] is not module
+        assert sys.modules[module.__name__].pseudo_rand_gen is pseudo_rand_gen
+
+
+def test_clients_do_not_disclose_both_secrets_of_a_client():
+    class Curious(SecureGrid):
+        def reply(self, message):
+            configs = message.content["secaggplus_configs"]
+            if configs["stage"] == "unmask":
+                configs["dead_nids"] = [102]
+            return super().reply(message)
+
+    grid = Curious()
+    with pytest.raises(RuntimeError, match="asks for both secrets of 1 node"):
+        ask(grid)
+    assert all(stage != "unmask" for _, stage, _ in grid.received)
+
+
+# Rounds ------------------------------------------------------------------------------------------
 
 
 def test_the_arrays_of_the_server_reach_the_clients():
@@ -305,7 +416,7 @@ def test_clients_refuse_settings_that_are_not_exact(setting, monkeypatch):
         def __init__(self, *arguments, **settings):
             super().__init__(*arguments, **(settings | setting))
 
-    monkeypatch.setattr("flwr.server.workflow.SecAggPlusWorkflow", Other)
+    monkeypatch.setattr(secure_masks.server_module(), "SecAggPlusWorkflow", Other)
     grid = SecureGrid()
     with pytest.raises(RuntimeError, match="settings of SecAgg\\+ that are not exact"):
         ask(grid)
@@ -317,7 +428,7 @@ def test_clients_refuse_a_low_threshold(monkeypatch):
         def __init__(self, num_shares, reconstruction_threshold, **settings):
             super().__init__(num_shares, 2, **settings)
 
-    monkeypatch.setattr("flwr.server.workflow.SecAggPlusWorkflow", Other)
+    monkeypatch.setattr(secure_masks.server_module(), "SecAggPlusWorkflow", Other)
     with pytest.raises(RuntimeError, match=r"not safe.*5 shares, threshold 2"):
         ask()
 
@@ -334,7 +445,7 @@ def test_a_client_without_secure_reply_is_named():
 
 
 def test_other_weights_are_refused(monkeypatch):
-    monkeypatch.setattr(server_module, "GRID", "grid")
+    monkeypatch.setattr(secure_server, "GRID", "grid")
 
     class Heavy(SecureGrid):
         def reply(self, message):
