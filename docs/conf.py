@@ -137,7 +137,7 @@ def refer_to_public_name(app, env, node, contnode):
     """Resolve a public name that a docstring mentions without its package."""
     if node.get("refdomain") != "py" or node["reftarget"].startswith("skfedauc."):
         return None
-    for name in ("", ".boosting", ".datasets", ".flower", ".plotting"):
+    for name in ("", ".boosting", ".datasets", ".flower", ".plotting", ".privacy"):
         module = f"skfedauc{name}"
         found = env.get_domain("py").resolve_xref(
             env,

@@ -1,7 +1,8 @@
 """AUC over groups for scikit-learn: devices, hospitals, shops, folds, people.
 
 `skfedauc.plotting` holds the displays, `skfedauc.boosting` the metrics for XGBoost and LightGBM,
-`skfedauc.flower` connects to Flower, and `skfedauc.datasets` simulates data with known AUCs.
+`skfedauc.flower` connects to Flower, `skfedauc.privacy` adds noise for differential privacy, and
+`skfedauc.datasets` simulates data with known AUCs.
 
 Modules are imported when a name is first used. Counting rows on a device therefore needs only
 numpy (and pandas, if labels are neither integers nor booleans), not scikit-learn.
@@ -80,7 +81,7 @@ _MODULES = {
     "show_versions": "_versions",
 }
 
-_PUBLIC_MODULES = ("boosting", "datasets", "flower", "plotting")
+_PUBLIC_MODULES = ("boosting", "datasets", "flower", "plotting", "privacy")
 
 
 def __getattr__(name: str) -> Any:

@@ -39,7 +39,13 @@ def public_members(cls):
 
 # Names that users import, with the module if it is not skfedauc itself.
 PUBLIC = {name: getattr(skfedauc, name) for name in skfedauc.__all__}
-for module in (skfedauc.boosting, skfedauc.datasets, skfedauc.flower, skfedauc.plotting):
+for module in (
+    skfedauc.boosting,
+    skfedauc.datasets,
+    skfedauc.flower,
+    skfedauc.plotting,
+    skfedauc.privacy,
+):
     prefix = module.__name__.removeprefix("skfedauc.")
     PUBLIC |= {f"{prefix}.{name}": getattr(module, name) for name in module.__all__}
 
@@ -128,6 +134,7 @@ SET_UP = [
     'pip install "skfedauc[plot]"',
     'pip install "skfedauc[files]"',
     'pip install "skfedauc[flower]"',
+    'pip install "skfedauc[privacy]"',
     "flwr run . --stream --federation-config num-supernodes=10",
     'pip install -e ".[dev]"',
     "pytest",
@@ -137,6 +144,7 @@ SET_UP = [
     'pip install -e ".[bench]" && python -m benchmarks',
     "python -m benchmarks.calibration",
     "python -m benchmarks.files",
+    "python -m benchmarks.privacy",
     "python tests/kernel_cases.py 100000  # compares both kernels bit by bit on random cases",
     ".ci/sanitize                         # the kernel's tests under AddressSanitizer and UBSan",
     "python -m benchmarks.kernel 1e6 3    # the kernel's benchmarks: up to 1e6 rows, 3 runs each",

@@ -23,7 +23,7 @@ LAYERS = [
     {"counts", "ranks", "_versions"},
     {"pairs"},
     {"inference", "datasets", "mitigation"},
-    {"report"},
+    {"report", "privacy"},
     {"metrics", "flower"},
     {"scoring", "boosting"},
     {"model_selection"},
@@ -110,7 +110,7 @@ def test_every_public_name_resolves():
         _ = skfedauc.GroupAUCDisplay
     with pytest.raises(AttributeError, match=r"import it from skfedauc\.datasets"):
         _ = skfedauc.make_group_scores
-    assert {"boosting", "datasets", "flower", "plotting"} <= set(dir(skfedauc))
+    assert {"boosting", "datasets", "flower", "plotting", "privacy"} <= set(dir(skfedauc))
 
 
 def test_star_import_gives_the_public_names():

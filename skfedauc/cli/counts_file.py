@@ -9,7 +9,12 @@ from skfedauc._words import counted, enumerated, shortened, shortened_label
 from skfedauc.cli.arguments import ENDINGS
 from skfedauc.cli.errors import CommandError, OutputError
 from skfedauc.counts import ScoreCounts
-from skfedauc.counts.parquet import DamagedFileError, OtherFileError, pyarrow_parquet
+from skfedauc.counts.parquet import (
+    PRIVATE_FORMAT,
+    DamagedFileError,
+    OtherFileError,
+    pyarrow_parquet,
+)
 
 
 def read_counts(path: str) -> ScoreCounts:
@@ -29,6 +34,11 @@ def read_counts(path: str) -> ScoreCounts:
     except ImportError as error:
         raise CommandError(str(error).removesuffix(".")) from None
     except OtherFileError:
+        if holds_private_counts(path):
+            raise CommandError(
+                f"{path} holds counts with noise for differential privacy; skfedauc show describes "
+                "it, and skfedauc.privacy.PrivateCounts.load reads it in Python"
+            ) from None
         is_of_rows = path.lower().endswith(ENDINGS)
         hint = "; skfedauc audit and skfedauc count read predictions" if is_of_rows else ""
         raise CommandError(f"{path} is not a file that skfedauc count wrote{hint}") from None
@@ -39,6 +49,16 @@ def read_counts(path: str) -> ScoreCounts:
         raise CommandError(f"{path} is damaged{wrong}; ask for another copy") from None
     except ValueError as error:
         raise CommandError(str(error).removesuffix(".")) from None
+
+
+def holds_private_counts(path: str) -> bool:
+    """Return whether a file has the format of private counts; False if it cannot be read."""
+    try:
+        metadata = pyarrow_parquet().read_metadata(path).metadata or {}
+        facts = json.loads(metadata.get(b"skfedauc", b"null"))
+    except Exception:  # a damaged file may raise any exception; reading it says what is wrong
+        return False
+    return isinstance(facts, dict) and facts.get("format") == PRIVATE_FORMAT
 
 
 def write_counts(counts: ScoreCounts, path: str, source: str | None = None) -> None:

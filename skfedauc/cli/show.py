@@ -10,7 +10,13 @@ import numpy as np
 
 from skfedauc._words import counted, enumerated, shortened, shortened_label, shortened_text
 from skfedauc.cli.arguments import ShowArguments
-from skfedauc.cli.counts_file import columns_of, headline, read_counts, versions_of
+from skfedauc.cli.counts_file import (
+    columns_of,
+    headline,
+    holds_private_counts,
+    read_counts,
+    versions_of,
+)
 from skfedauc.counts import ScoreCounts, Source
 
 # Largest number of groups and of sources that are listed
@@ -25,6 +31,12 @@ def show(arguments: ShowArguments) -> Iterator[list[str]]:
     CommandError
         If the file does not hold counts.
     """
+    if holds_private_counts(arguments.file):
+        # The import is local, because it takes longer than reading exact counts.
+        from skfedauc.cli.private_counts import private_lines
+
+        yield private_lines(arguments.file)
+        return
     counts = read_counts(arguments.file)
     yield [
         headline(counts, arguments.file),

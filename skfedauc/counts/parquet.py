@@ -34,6 +34,8 @@ from skfedauc.counts.tables import COUNT_COLUMNS, RANGE_COLUMNS, WEIGHT_COLUMNS,
 _FORMAT = "skfedauc counts"
 # Versions of files of exact counts and of binned counts
 _EXACT, _BINNED = 1, 2
+# Format of the files of `PrivateCounts`, which have another reader
+PRIVATE_FORMAT = "skfedauc private counts"
 _KEY = b"skfedauc"
 _MAGIC = b"PAR1"
 _CUT_OFF = "its end is missing, so it was probably cut off when it was copied"
@@ -344,6 +346,11 @@ def read_content(data: Any, name: str) -> Content:
             f"{name} is a Parquet file, but ScoreCounts.save did not write it: its metadata has no "
             "key 'skfedauc'. A table of counts is read by "
             "ScoreCounts.from_counts(**pandas.read_parquet(path))."
+        )
+    if isinstance(facts, dict) and facts.get("format") == PRIVATE_FORMAT:
+        raise OtherFileError(
+            f"{name} holds counts with noise for differential privacy, not exact counts. Read it "
+            "by skfedauc.privacy.PrivateCounts.load or from_bytes."
         )
     try:
         _check_version(facts, name)

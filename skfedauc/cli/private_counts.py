@@ -1,0 +1,99 @@
+"""What a file of counts with noise for differential privacy holds and discloses, in words."""
+
+from __future__ import annotations
+
+import math
+import os
+
+from skfedauc._words import counted, enumerated, shortened, shortened_label, shortened_text
+from skfedauc.cli.counts_file import versions_of
+from skfedauc.cli.errors import CommandError
+from skfedauc.privacy import PrivateCounts
+from skfedauc.privacy.releases import Release
+
+# Largest number of groups and of releases that are listed
+_MOST_LISTED = 6
+
+
+def private_lines(path: str) -> list[str]:
+    """Return the lines of the command `show` for a file of private counts.
+
+    Raises
+    ------
+    CommandError
+        If the file cannot be read or is damaged.
+    """
+    try:
+        counts = PrivateCounts.load(path)
+    except OSError as error:
+        raise CommandError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise CommandError(str(error).removesuffix(".")) from None
+    n_bins = counts.negatives.shape[1]
+    package, version = versions_of(path)
+    releases = counts.releases
+    lines = [
+        f"{path}: counts with noise for differential privacy, epsilon {counts.epsilon:g}",
+        "",
+        *map(_release_line, releases[:_MOST_LISTED]),
+    ]
+    if len(releases) > _MOST_LISTED:
+        lines.append(f"Releases: {len(releases) - _MOST_LISTED:,} more")
+    positive = "unknown" if counts.pos_label is None else shortened(counts.pos_label)
+    lines += [
+        f"Written by: skfedauc {shortened_text(package)}, version {version} of the format of "
+        "private counts",
+        f"Positive label: {positive}",
+        _group_line(counts),
+        f"Bins: {shortened_text(repr(counts.bins))}, {counted(n_bins, 'bin')}",
+        f"Size: {counted(2 * counts.negatives.size, 'count')} of a group, a bin and a class; "
+        f"{counted(os.path.getsize(path), 'byte')}",
+        "",
+        "What the file discloses:",
+        *(f"- {sentence}" for sentence in _disclosures(counts)),
+    ]
+    return lines
+
+
+def _release_line(release: Release) -> str:
+    name = "without a name" if release.name is None else shortened(release.name)
+    return (
+        f"Release: {name}, {release.identifier}, epsilon {release.epsilon:g} for "
+        f"{release.protected}"
+    )
+
+
+def _group_line(counts: PrivateCounts) -> str:
+    if counts.groups is None:
+        return "Groups: none"
+    columns = " x ".join(map(shortened_label, counts.group_names)) or "group"
+    groups = list(map(shortened_label, counts.groups))
+    if len(groups) > _MOST_LISTED:
+        half = _MOST_LISTED // 2
+        groups = [*groups[:half], "...", *groups[-half:]]
+    return f"Groups: {counted(len(counts), 'agreed group')} by {columns}: {'; '.join(groups)}"
+
+
+def _disclosures(counts: PrivateCounts) -> list[str]:
+    """Return sentences on what the counts reveal about single rows and about groups."""
+    factor = math.exp(min(counts.epsilon, 700.0))
+    protected = sorted({release.protected for release in counts.releases})
+    of_sites = " at each site" if len(counts.releases) > 1 else ""
+    noise = math.sqrt(float(counts.state.variance.max()))
+    in_class = noise * math.sqrt(counts.negatives.shape[1])
+    sentences = [
+        f"Noise protects {enumerated(protected, 'or')}{of_sites}: whether the rows were counted "
+        f"changes the probability of any result at most by the factor {factor:,.4g}.",
+        f"The noise of a count has a standard deviation of {noise:,.3g} rows, and that of the "
+        f"number of rows of a class in a group {in_class:,.3g}. Numbers of rows that are smaller "
+        "cannot be distinguished from 0.",
+        "The factor holds for all that anyone computes from this file. Another release of the same "
+        "rows adds its epsilon.",
+        "The labels of the groups, the bins, the positive label and the names of the releases are "
+        "not protected.",
+    ]
+    if len(counts.releases) > 1:
+        sentences.append(
+            "If a person has rows at several sites, the epsilons of these sites add up."
+        )
+    return sentences

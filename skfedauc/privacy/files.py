@@ -1,0 +1,245 @@
+"""Private counts as the content of a Parquet file, which other tools can read, and back.
+
+The file has one row per group and bin, with the columns `group`, the position of the group in the
+list of the metadata, `bin`, `n_negatives` and `n_positives`. The metadata has the key ``skfedauc``,
+a JSON object: format, version, bins, groups, releases, and the SHA-256 of the content.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import skfedauc
+from skfedauc import _input
+from skfedauc._words import listed, shortened
+from skfedauc.counts import Bins
+from skfedauc.counts.label_entries import entry_of, label_of
+from skfedauc.counts.parquet import (
+    PRIVATE_FORMAT,
+    DamagedFileError,
+    OtherFileError,
+    pyarrow_parquet,
+)
+from skfedauc.privacy.releases import Release
+from skfedauc.privacy.state import State
+
+_VERSION = 1
+_KEY, _MAGIC = b"skfedauc", b"PAR1"
+_COLUMNS = ("group", "bin", "n_negatives", "n_positives")
+# Largest size of content in memory: this number of bytes, or this number of times its file
+_SMALL, _MOST_EXPANDED = 1 << 28, 1 << 10
+_KEYS_OF_RELEASES = {"identifier", "name", "epsilon", "rows_per_person", "groups"}
+
+
+def content_of(state: State) -> bytes:
+    """Return the content of a file.
+
+    Raises
+    ------
+    TypeError
+        If a group label cannot be restored from a file, such as a member of an Enum.
+    ImportError
+        If pyarrow is not installed.
+    """
+    pyarrow_parquet()  # raise the error for a missing package
+    labels = [] if state.labels is None else state.labels.tolist()
+    position = {label: g for g, label in enumerate(labels)}
+    facts: dict[str, Any] = {
+        "format": PRIVATE_FORMAT,
+        "version": _VERSION,
+        "package": skfedauc.__version__,
+        "bins": state.bins.to_dict(),
+        "groups": None if state.labels is None else list(map(entry_of, labels)),
+        "group_names": list(state.group_names),
+        "pos_label": state.pos_label,
+        "releases": [
+            release._asdict() | {"groups": [position[label] for label in release.groups]}
+            for release in state.releases
+        ],
+    }
+    facts["sha256"] = _digest(facts, state.negatives, state.positives)
+    data = _written(facts, state, "zstd")
+    if _is_too_large(_opened(data).metadata, len(data)):
+        # Zeros, such as of a large epsilon, are compressed so well that a reader would take the
+        # file for one that is made to exhaust the memory.
+        data = _written(facts, state, "none")
+    return data
+
+
+def read_content(data: Any, name: str) -> State:
+    """Return what a file holds; `check_state` has to check the result.
+
+    Parameters
+    ----------
+    data : bytes-like
+        Content of the file.
+    name : str
+        Name of the file for messages.
+
+    Raises
+    ------
+    ValueError
+        If `data` was not written by `content_of`, is damaged, or was written by a newer version.
+    ImportError
+        If pyarrow is not installed.
+    """
+    pyarrow_parquet()  # raise the error for a missing package
+    if bytes(data[:4]) != _MAGIC:
+        raise OtherFileError(
+            f"{name} is not a file of PrivateCounts, which begins with {_MAGIC!r}; got "
+            f"{bytes(data[:4])!r}. Pass what PrivateCounts.save or to_bytes wrote."
+        )
+    try:
+        file = _opened(data)
+        text = (file.metadata.metadata or {}).get(_KEY)
+        facts = None if text is None else json.loads(text)
+    except Exception as error:  # a damaged file may raise any exception
+        raise _damaged(name, error) from error
+    found = facts.get("format") if isinstance(facts, dict) else None
+    if not isinstance(facts, dict) or found != PRIVATE_FORMAT:
+        mend = "Ask for the file that PrivateCounts.save wrote."
+        if found == "skfedauc counts":
+            mend = "ScoreCounts.load or from_bytes reads it."
+        raise OtherFileError(
+            f"{name} is a Parquet file, but PrivateCounts.save did not write it. {mend}"
+        )
+    version = facts.get("version")
+    if type(version) is int and version > _VERSION:
+        raise ValueError(
+            f"{name} has version {version} of the format of private counts, written by skfedauc "
+            f"{shortened(facts.get('package'))}; skfedauc {skfedauc.__version__} reads version "
+            f"{_VERSION}. Upgrade by: pip install --upgrade skfedauc"
+        )
+    try:
+        return _read(file, facts, len(data))
+    except Exception as error:
+        raise _damaged(name, error) from error
+
+
+def _damaged(name: str, error: Exception) -> DamagedFileError:
+    reason = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
+    return DamagedFileError(
+        f"{name} is no file of PrivateCounts, or is damaged: {reason[:400].rstrip('.')}. Ask for "
+        "another copy."
+    )
+
+
+def _read(file: Any, facts: dict[str, Any], size: int) -> State:
+    if facts.get("version") != _VERSION:
+        raise ValueError(f"its metadata has the version {shortened(facts.get('version'))}")
+    bins, labels = Bins.from_dict(facts["bins"]), _labels_of(facts["groups"])
+    if bins.n_bins is None:
+        raise ValueError("its bins have no fixed number")
+    releases = tuple(_release_of(facts, labels) for facts in facts["releases"])
+    names, pos_label = facts["group_names"], facts["pos_label"]
+    if type(names) is not list or not (
+        pos_label is None or type(pos_label) in (int, str) or pos_label == pos_label
+    ):
+        raise ValueError("its metadata has group_names or a pos_label of another type")
+    shape = (1 if labels is None else labels.size), bins.n_bins
+    n_rows = shape[0] * shape[1]
+    metadata = file.metadata
+    if metadata.num_rows != n_rows:
+        raise ValueError(f"it has {metadata.num_rows} rows; its metadata calls for {n_rows}")
+    if _is_too_large(metadata, size):
+        raise ValueError("its content would take far more memory than the file")
+    schema = file.schema_arrow
+    if tuple(schema.names) != _COLUMNS or not all(str(kind) == "int64" for kind in schema.types):
+        raise ValueError(f"it has the columns {listed(schema.names, most=8)}")
+    table = file.read(use_threads=False)
+    if any(column.null_count for column in table.columns):
+        raise ValueError("a column lacks values")
+    groups, numbers, negatives, positives = (
+        column.to_numpy().astype(np.int64) for column in table.columns
+    )
+    if not (groups.reshape(shape) == np.arange(shape[0])[:, None]).all():
+        raise ValueError("its groups are not in order")
+    if not (numbers.reshape(shape) == np.arange(shape[1])).all():
+        raise ValueError("its bins are not in order")
+    negatives, positives = negatives.reshape(shape), positives.reshape(shape)
+    if _digest(facts, negatives, positives) != facts.get("sha256"):
+        raise ValueError("its SHA-256 is another one")
+    return State(negatives, positives, labels, bins, releases, tuple(names), pos_label)
+
+
+def _labels_of(entries: Any) -> NDArray[Any] | None:
+    if entries is None:
+        return None
+    if type(entries) is not list or not entries:
+        raise ValueError("its metadata has groups that are none")
+    given = list(map(label_of, entries))
+    _, labels = _input.encode_groups(given, "groups")
+    if labels.tolist() != given:
+        raise ValueError("its groups are not in order")
+    return labels
+
+
+def _release_of(facts: Any, labels: NDArray[Any] | None) -> Release:
+    if type(facts) is not dict or set(facts) != _KEYS_OF_RELEASES:
+        raise ValueError("its metadata has releases that are none")
+    positions, n_groups = facts["groups"], 0 if labels is None else labels.size
+    if type(positions) is not list or not all(
+        type(position) is int and 0 <= position < n_groups for position in positions
+    ):
+        raise ValueError("its metadata has releases of groups that are none")
+    known = [] if labels is None else labels.tolist()
+    return Release(**facts | {"groups": tuple(known[position] for position in positions)})
+
+
+def _digest(facts: dict[str, Any], *counts: NDArray[np.int64]) -> str:
+    """Return the SHA-256 of the metadata and the counts; integers are little-endian."""
+    plain = {name: value for name, value in facts.items() if name != "sha256"}
+    digest = hashlib.sha256(json.dumps(plain, sort_keys=True, ensure_ascii=False).encode())
+    for of_class in counts:
+        digest.update(np.ascontiguousarray(of_class, "<i8").reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
+
+
+def _written(facts: dict[str, Any], state: State, compression: str) -> bytes:
+    import pyarrow as pa
+
+    n_groups, n_bins = state.negatives.shape
+    columns = (
+        np.repeat(np.arange(n_groups), n_bins),
+        np.tile(np.arange(n_bins), n_groups),
+        state.negatives.reshape(-1),
+        state.positives.reshape(-1),
+    )
+    schema = pa.schema([pa.field(name, pa.int64(), nullable=False) for name in _COLUMNS])
+    sink = pa.BufferOutputStream()
+    with pyarrow_parquet().ParquetWriter(
+        sink,
+        schema,
+        compression=compression,
+        use_dictionary=False,
+        write_page_checksum=True,
+        store_schema=False,
+    ) as writer:
+        writer.write_table(pa.Table.from_arrays([pa.array(c) for c in columns], schema=schema))
+        writer.add_key_value_metadata({_KEY: json.dumps(facts)})
+    return bytes(sink.getvalue())
+
+
+def _opened(data: Any) -> Any:
+    import pyarrow as pa
+
+    return pyarrow_parquet().ParquetFile(
+        pa.BufferReader(pa.py_buffer(data)),
+        page_checksum_verification=True,
+        pre_buffer=False,
+        # By default, pyarrow refuses metadata of more than 100 MB.
+        thrift_string_size_limit=min(len(data), (1 << 31) - 1),
+    )
+
+
+def _is_too_large(metadata: Any, size: int) -> bool:
+    """Return whether the values and their pages would take far more memory than the file."""
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    of_pages = sum(abs(group.total_byte_size) for group in groups)
+    of_values = 8 * metadata.num_rows * metadata.num_columns
+    return bool(of_values + of_pages > max(_SMALL, _MOST_EXPANDED * size))

@@ -1,0 +1,174 @@
+"""Intervals of the AUCs, averages and the difference of counts with differential privacy.
+
+An interval covers the sampling of the rows, the noise, and the unknown order of the scores within
+each bin. The lower limit is that of the smallest AUC which the bins permit, and the upper limit is
+that of the largest.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc.inference.intervals import normal_quantile
+from skfedauc.privacy.noisy_pairs import Floats, NoisyCounts, NoisyPairs
+
+
+class Estimate(NamedTuple):
+    """An estimate with its interval, or arrays of estimates.
+
+    Attributes
+    ----------
+    value, low, high : float or ndarray of float64
+    se_sampling, se_noise : float or ndarray of float64
+        Standard errors by the sampling of the rows and by the noise.
+    bin_width : float or ndarray of float64
+        Estimated difference between the largest and the smallest value that the bins permit.
+    """
+
+    value: float | Floats
+    low: float | Floats
+    high: float | Floats
+    se_sampling: float | Floats
+    se_noise: float | Floats
+    bin_width: float | Floats
+
+
+class NoisyAUCs:
+    """AUCs of groups in which the noise does not dominate.
+
+    Parameters
+    ----------
+    counts : NoisyCounts
+        Counts of shape (n_groups, n_bins).
+    is_point : ndarray of bool, shape (n_bins,)
+        Whether a bin holds a single score, so that its pairs are ties, which count one half.
+    """
+
+    def __init__(self, counts: NoisyCounts, is_point: NDArray[np.bool_]) -> None:
+        self._variance, self._n_bins = counts.variance, counts.n_bins
+        self.middle = NoisyPairs(counts, np.full(is_point.shape, 0.5))
+        self._ends = tuple(NoisyPairs(counts, np.where(is_point, 0.5, end)) for end in (0.0, 1.0))
+
+    def limits(self, end: int, deviate: float) -> tuple[Floats, Floats]:
+        """Return AUCs and distances to their limits towards `end`, for the further limit.
+
+        The noise can put the smallest AUC that the bins permit above the estimate. The limit of the
+        estimate then is the further one.
+        """
+        sign = 1.0 if end else -1.0
+        pairs = [self.middle, self._ends[end]]
+        auc = np.stack([part.auc for part in pairs])
+        reach = np.stack([part.reach(end, deviate) for part in pairs])
+        further = np.argmax(sign * auc + reach, axis=0)
+        which = further, np.arange(further.size)
+        return auc[which], reach[which]
+
+    def of_groups(self, tail: float) -> Estimate:
+        """Return the AUC of each group; each limit has the error probability `tail`."""
+        deviate = normal_quantile(tail)
+        (low, down), (high, up) = (self.limits(end, deviate) for end in (0, 1))
+        return Estimate(
+            _clipped(self.middle.auc),
+            _clipped(low - down),
+            _clipped(high + up),
+            np.sqrt(self.middle.sampling),
+            np.sqrt(self.middle.noise),
+            np.maximum(self._ends[1].auc - self._ends[0].auc, 0.0),
+        )
+
+    def average(self, name: str, tail: float) -> Estimate:
+        """Return an average of the group AUCs.
+
+        The noise of the weights changes the average to first order by the differences between
+        group AUCs and average.
+
+        Parameters
+        ----------
+        name : str
+            One of `AVERAGES`.
+        tail : float
+            Error probability of each limit.
+        """
+        deviate, middle = normal_quantile(tail), self.middle
+        weights, by_positives, by_negatives = AVERAGES[name](middle.positives, middle.negatives)
+        share = weights / weights.sum()
+        value = float((share * middle.auc).sum())
+        # First-order effect of one row more in a group on the average, by its weight
+        gap = (middle.auc - value) / weights.sum()
+        by_positives, by_negatives = by_positives * gap, by_negatives * gap
+        of_weights = self._variance * self._n_bins * (by_positives**2 + by_negatives**2)
+        once = share / (middle.positives * middle.negatives)
+        of_weights += 2.0 * once * by_positives * middle.noise_of_positives
+        of_weights += 2.0 * once * by_negatives * middle.noise_of_negatives
+        extra = float(of_weights.sum())  # below 0 if the noise of weights and AUCs cancels
+        limits = []
+        for end in (0, 1):
+            auc, reach = self.limits(end, deviate)
+            squared = float(((share * reach) ** 2).sum()) + deviate**2 * extra
+            distance = np.sqrt(max(squared, 0.0))
+            limits.append(float((share * auc).sum()) + (distance if end else -distance))
+        smallest, largest = (float((share * part.auc).sum()) for part in self._ends)
+        return Estimate(
+            float(_clipped(value)),
+            float(_clipped(limits[0])),
+            float(_clipped(limits[1])),
+            float(np.sqrt((share**2 * middle.sampling).sum())),
+            float(np.sqrt(max((share**2 * middle.noise).sum() + extra, 0.0))),
+            max(largest - smallest, 0.0),
+        )
+
+    def difference(self, tail: float) -> Estimate:
+        """Return the largest minus the smallest group AUC.
+
+        The intervals of the differences of all pairs of groups hold simultaneously, by Bonferroni's
+        inequality, with probability ``1 - 2 tail``. The largest true difference then is between the
+        largest lower limit and the largest upper limit.
+        """
+        auc = _clipped(self.middle.auc)
+        n_pairs = auc.size * (auc.size - 1)
+        deviate = normal_quantile(2.0 * tail / n_pairs)
+        (low, down), (high, up) = (self.limits(end, deviate) for end in (0, 1))
+        # Lower limit of the AUC of the group of the row minus that of the column
+        least = low[:, None] - high - np.hypot(down[:, None], up)
+        np.fill_diagonal(least, np.nan)
+        return Estimate(
+            float(np.ptp(auc)),
+            float(_clipped(np.nanmax(least))),
+            float(_clipped(-np.nanmin(least))),
+            np.nan,
+            np.nan,
+            np.nan,
+        )
+
+
+def _clipped(values: float | Floats) -> Floats:
+    """Return the nearest values from 0 to 1."""
+    found: Floats = np.clip(values, 0.0, 1.0)
+    return found
+
+
+# Weights of the group AUCs in each average, with their derivatives by the numbers of positives and
+# of negatives
+Weights = Callable[[Floats, Floats], tuple[Floats, Floats, Floats]]
+
+
+def _weights(name: str, positives: Floats, negatives: Floats) -> tuple[Floats, Floats, Floats]:
+    one, zero = np.ones_like(positives), np.zeros_like(positives)
+    return {
+        "macro": (one, zero, zero),
+        "samples": (positives + negatives, one, one),
+        "positives": (positives, one, zero),
+        "negatives": (negatives, zero, one),
+        "within": (positives * negatives, negatives, positives),
+    }[name]
+
+
+AVERAGES: dict[str, Weights] = {
+    name: functools.partial(_weights, name)
+    for name in ("macro", "samples", "positives", "negatives", "within")
+}

@@ -1,0 +1,85 @@
+"""Discrete Laplace noise from OpenDP.
+
+The discrete Laplace, or two-sided geometric, distribution [2]_ with the scale s has the
+probabilities ``(1 - a) / (1 + a) * a**abs(x)`` at the integers x, with ``a = exp(-1 / s)``. Its
+mean is 0, and its variance is ``2 a / (1 - a)**2``. The rows of a person with at most k rows change
+numbers of rows in disjoint categories by at most k in all. Independent noise of the scale
+``k / epsilon`` on each number then gives epsilon-differential privacy [1]_.
+
+References
+----------
+.. [1] Dwork, C., McSherry, F., Nissim, K. and Smith, A. (2006). Calibrating noise to sensitivity in
+   private data analysis. Theory of Cryptography Conference.
+   https://doi.org/10.1007/11681878_14
+.. [2] Ghosh, A., Roughgarden, T. and Sundararajan, M. (2012). Universally utility-maximizing
+   privacy mechanisms. SIAM Journal on Computing 41(6). https://doi.org/10.1137/09076828X
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Largest scale of the noise; counts with it, and their sums, are far from the limits of int64.
+MOST_SCALE = 1e9
+
+
+def variance_of(scale: float) -> float:
+    """Return the variance of discrete Laplace noise."""
+    return 2.0 * math.exp(-1.0 / scale) / math.expm1(-1.0 / scale) ** 2
+
+
+def with_noise(
+    counts: NDArray[np.int64], epsilon: float, rows_per_person: int
+) -> NDArray[np.int64]:
+    """Return counts with independent discrete Laplace noise, drawn by OpenDP.
+
+    OpenDP draws the noise from the random numbers of the operating system, without floating-point
+    arithmetic. There is no seed.
+
+    Parameters
+    ----------
+    counts : ndarray of int64
+        Numbers of rows in categories that do not overlap.
+    epsilon : float
+        Privacy loss.
+    rows_per_person : int
+        Largest sum of the changes of all counts for which epsilon holds.
+
+    Returns
+    -------
+    ndarray of int64
+        Array of the same shape; counts can be negative.
+
+    Raises
+    ------
+    ImportError
+        If OpenDP is not installed.
+    """
+    dp = _opendp()
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+    scale = rows_per_person / epsilon
+    measurement = dp.m.make_laplace(*space, scale=scale)
+    # OpenDP rounds the privacy loss up; the next larger scale then has at most the loss epsilon.
+    while measurement.map(rows_per_person) > epsilon:
+        scale = math.nextafter(scale, math.inf)
+        measurement = dp.m.make_laplace(*space, scale=scale)
+    noisy = np.array(measurement(counts.reshape(-1).tolist()), np.int64)
+    return noisy.reshape(counts.shape)
+
+
+def _opendp() -> Any:
+    try:
+        dp = importlib.import_module("opendp.prelude")
+    except ImportError as error:
+        raise ImportError(
+            "The noise of differential privacy needs OpenDP, which is not installed by default. "
+            'Install it by: pip install "skfedauc[privacy]"'
+        ) from error
+    # OpenDP offers its mechanisms only after this call, until it has vetted the proof of each.
+    dp.enable_features("contrib")
+    return dp

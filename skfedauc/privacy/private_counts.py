@@ -1,0 +1,747 @@
+"""`PrivateCounts`: mergeable counts by group and bin with noise for differential privacy."""
+
+from __future__ import annotations
+
+import functools
+import os
+import secrets
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc import _input, _words
+from skfedauc._output_file import check_target, write_whole
+from skfedauc.counts import Bins, ScoreCounts
+from skfedauc.counts.vectors import Grid, vector_of
+from skfedauc.inference.intervals import check_confidence_level
+from skfedauc.privacy.intervals import AVERAGES, Estimate, NoisyAUCs
+from skfedauc.privacy.laplace import MOST_SCALE, with_noise
+from skfedauc.privacy.noisy_pairs import NoisyCounts
+from skfedauc.privacy.releases import LEDGER, Release
+from skfedauc.privacy.state import State, check_state
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_UNDEFINED = Estimate(*[np.nan] * 6)
+_COLUMNS = ("ci_low", "ci_high", "se_sampling", "se_noise", "bin_width")
+
+
+class PrivateCounts:
+    """Counts of negatives and positives by group and bin, with noise for differential privacy.
+
+    A `PrivateCounts` holds the number of negatives and of positives in each bin of scores of each
+    agreed group. Independent discrete Laplace noise, drawn once by OpenDP at the site, is added to
+    each of these numbers. Who sees the counts learns almost the same whether or not one row is
+    among the counted rows: for each set of results, the two probabilities differ at most by the
+    factor ``exp(epsilon)`` [1]_.
+
+    Build a `PrivateCounts` at a site with `from_counts`, send it with `save` or `to_bytes`, add up
+    the sites with `merge`, and compute AUCs with `confidence_intervals`. All that is computed from
+    a `PrivateCounts` has the same epsilon, because it does not use the rows (post-processing).
+
+    Counts with noise can be negative, and are kept so. Setting negative counts to 0 would move all
+    empty bins upwards, and the AUC towards 1/2.
+
+    Attributes
+    ----------
+    negatives, positives : ndarray of int64, shape (n_groups, n_bins)
+        Counts with noise of each group and bin, read-only.
+    bins : Bins
+        Bins of the scores.
+    groups : tuple or None
+        Sorted labels of the agreed groups; None if the rows came without groups.
+    releases : tuple of Release
+        The drawings of noise that are part of these counts, each with `identifier`, `name`,
+        `epsilon`, `rows_per_person` and `groups`.
+    epsilon : float
+        Largest epsilon of the releases, which holds for each person whose rows are at one site.
+    group_names : tuple of str
+        Names of the columns that the groups come from; empty if they have none.
+    pos_label : int, float, str or None
+        The positive label; None if it is unknown.
+
+    See Also
+    --------
+    skfedauc.ScoreCounts : Exact counts, from which a site draws its `PrivateCounts`.
+    skfedauc.Bins : Rules that map scores to bins.
+
+    Notes
+    -----
+    *What is protected.* Adding or removing one row changes one of the counts by 1. With
+    ``rows_per_person=k``, epsilon covers the addition or removal of all rows of one person who has
+    at most k rows; the noise is k times as large. Replacing a row by another one removes a row and
+    adds a row, and has twice the privacy loss.
+
+    *What must be public.* The bins, the group labels, the names of group columns, the positive
+    label and the source names are written to the file as they are. They must not depend on the
+    rows. Neither the numbers of rows nor `n_missing` nor the labels that occur are stored.
+
+    *Composition.* Releases of disjoint rows, such as those of different hospitals, have together
+    the largest of their epsilons (parallel composition), if no person has rows at two sites.
+    Otherwise the epsilons of the person's sites add up. So do the epsilons of several releases of
+    the same rows. `from_counts` warns if the process released equal counts before. It does not
+    know of releases by other processes, of overlapping but unequal rows, and of exact counts that
+    were sent.
+
+    *Noise.* The noise of each count has the distribution ``P(x) = (1 - a) / (1 + a) * a**abs(x)``
+    with ``a = exp(-epsilon / rows_per_person)`` [2]_, and the variance ``2 a / (1 - a)**2``: 7.8 at
+    epsilon 0.5, 1.8 at 1, and 0.014 at 5. The variances of merged sites add up. The number of
+    positives of a group has the variance of all its bins, so fewer bins have less noise.
+
+    References
+    ----------
+    .. [1] Dwork, C., McSherry, F., Nissim, K. and Smith, A. (2006). Calibrating noise to
+       sensitivity in private data analysis. Theory of Cryptography Conference.
+       https://doi.org/10.1007/11681878_14
+    .. [2] Ghosh, A., Roughgarden, T. and Sundararajan, M. (2012). Universally utility-maximizing
+       privacy mechanisms. SIAM Journal on Computing 41(6). https://doi.org/10.1137/09076828X
+
+    Examples
+    --------
+    >>> from skfedauc import Bins, ScoreCounts
+    >>> from skfedauc.datasets import make_group_scores
+    >>> from skfedauc.privacy import PrivateCounts
+    >>> rows = make_group_scores("identical", 2_000, 6_000, random_state=0)
+    >>> counts = ScoreCounts.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
+    >>> bins = Bins.at([i / 8 for i in range(-16, 25)])
+    >>> private = PrivateCounts.from_counts(counts, bins, counts.groups, epsilon=1.0)
+    >>> private
+    PrivateCounts(4 groups, 42 bins, epsilon 1 for one row)
+    >>> table = private.confidence_intervals(of="statistics")
+    >>> print(f"{table.value['pooled']:.2f}")
+    0.76
+    """
+
+    __slots__ = ("__dict__", "_state")
+
+    _state: State
+
+    def __init__(self) -> None:
+        raise TypeError(
+            "PrivateCounts has no public constructor: use PrivateCounts.from_counts(counts, bins, "
+            "groups, epsilon=...)."
+        )
+
+    @classmethod
+    def _of(cls, state: State, name: str = "the pickled PrivateCounts") -> PrivateCounts:
+        """Make private counts from a state that may come from a file.
+
+        Raises
+        ------
+        ValueError
+            If no release has this state.
+        """
+        check_state(state, name)
+        counts = object.__new__(cls)
+        for array in (state.negatives, state.positives, state.labels):
+            if array is not None:
+                array.flags.writeable = False
+        object.__setattr__(counts, "_state", state)
+        return counts
+
+    # Building ----------------------------------------------------------------------
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: ScoreCounts,
+        bins: Bins,
+        groups: Any,
+        *,
+        epsilon: float,
+        rows_per_person: int = 1,
+        source: str | None = None,
+    ) -> PrivateCounts:
+        """Draw the noise of a site's counts; call this once for the rows of a site.
+
+        Parameters
+        ----------
+        counts : ScoreCounts
+            Counts of the site's rows without sample weights: exact, or by bins that `bins` are
+            unions of.
+        bins : Bins
+            Agreed bins, with a fixed number of bins. They must be chosen without these rows: bins
+            at quantiles of the same rows would disclose their scores.
+        groups : array-like of labels, or None
+            Labels of all groups that are to be released, known publicly. A group without rows gets
+            counts of noise only, so that nobody learns that it has none. None for counts without
+            groups.
+        epsilon : float
+            Privacy loss of the release, above 0, for all bins of all groups together. Common values
+            are from 0.1 to 5.
+        rows_per_person : int, default=1
+            Largest number of rows of one person, all of which epsilon protects. The function cannot
+            check this number, because counts do not hold persons.
+        source : str, default=None
+            Name of the site.
+
+        Returns
+        -------
+        PrivateCounts
+            Counts with noise. Every call draws new noise from the random numbers of the operating
+            system; there is no seed.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is not as described, or the counts have a group that `groups` lacks.
+        ImportError
+            If OpenDP is not installed: ``pip install "skfedauc[privacy]"``.
+
+        Warns
+        -----
+        UserWarning
+            If equal counts, of all rows or of one group, were released before in this process.
+
+        Examples
+        --------
+        >>> from skfedauc import Bins, ScoreCounts
+        >>> from skfedauc.privacy import PrivateCounts
+        >>> counts = ScoreCounts.from_counts(["va", "va"], [0.2, 0.7], [310, 50], [20, 190])
+        >>> private = PrivateCounts.from_counts(
+        ...     counts, Bins.at([0.5]), ["va", "oslo"], epsilon=0.5, rows_per_person=2
+        ... )
+        >>> private
+        PrivateCounts(2 groups, 2 bins, epsilon 0.5 for one person with at most 2 rows)
+        >>> private.positives.shape
+        (2, 2)
+        """
+        if not isinstance(counts, ScoreCounts):
+            raise TypeError(f"counts must be a ScoreCounts; got {_words.described(counts)}.")
+        if counts.cells.weights is not None:
+            raise ValueError(
+                "counts must not have sample weights, because the noise is for counts that one row "
+                "changes by 1; count the rows again without sample_weight."
+            )
+        grid = Grid(bins, groups)
+        epsilon = _check_epsilon(epsilon)
+        rows_per_person = _input.check_whole_number(rows_per_person, "rows_per_person")
+        if rows_per_person / epsilon > MOST_SCALE:
+            raise ValueError(
+                f"epsilon={epsilon:g} with rows_per_person={rows_per_person} gives noise of more "
+                f"than {MOST_SCALE:g} rows; pass a larger epsilon."
+            )
+        _check_source(source)
+        binned = counts.reduced(bins)
+        exact = vector_of(binned.cells, binned.labels, grid)
+        exact = exact.reshape(2, grid.n_groups, grid.n_bins)
+        negatives, positives = with_noise(exact, epsilon, rows_per_person)
+        LEDGER.spend(counts, binned, epsilon, rows_per_person)
+        labels = grid.labels
+        released = () if labels is None else tuple(labels.tolist())
+        release = Release(secrets.token_hex(16), source, epsilon, rows_per_person, released)
+        return cls._of(
+            State(
+                negatives,
+                positives,
+                labels,
+                bins,
+                (release,),
+                counts.group_names,
+                counts.origin.classes.pos_label,
+            )
+        )
+
+    @classmethod
+    def merge(cls, parts: Iterable[PrivateCounts | str | os.PathLike[str]]) -> PrivateCounts:
+        """Add up the counts of several sites.
+
+        Parameters
+        ----------
+        parts : iterable of PrivateCounts, str or os.PathLike
+            Private counts, or paths of their files, with equal bins. The groups of the sites may
+            differ: the merged counts have all groups, and the noise of a group is the noise of the
+            sites that released the group.
+
+        Returns
+        -------
+        PrivateCounts
+            Counts of all sites. If the sites have different rows, the privacy loss of each row is
+            the epsilon of its site.
+
+        Raises
+        ------
+        ValueError
+            If there are no parts, a release is in two parts, or the bins, the positive labels or
+            the group columns differ; the message names the parts.
+        TypeError
+            If a part is neither a `PrivateCounts` nor a path, or the labels of the groups have
+            different types.
+
+        Warns
+        -----
+        UserWarning
+            If different releases have the same source name.
+
+        Examples
+        --------
+        >>> from skfedauc import Bins, ScoreCounts
+        >>> from skfedauc.privacy import PrivateCounts
+        >>> bins = Bins.at([0.5])
+        >>> sites = [
+        ...     PrivateCounts.from_counts(
+        ...         ScoreCounts.from_counts([site] * 2, [0.2, 0.7], [280, 50 + i], [30, 170]),
+        ...         bins,
+        ...         [site],
+        ...         epsilon=epsilon,
+        ...         source=site,
+        ...     )
+        ...     for i, (site, epsilon) in enumerate({"oslo": 0.5, "lima": 1.0}.items())
+        ... ]
+        >>> PrivateCounts.merge(sites)
+        PrivateCounts(2 groups, 2 bins, 2 releases, epsilon 1 for one row)
+        """
+        if isinstance(parts, PrivateCounts | str | os.PathLike) or not isinstance(parts, Iterable):
+            raise TypeError(
+                "merge takes an iterable of PrivateCounts or paths, such as a list; got "
+                f"{_words.described(parts)}."
+            )
+        states, names = [], []
+        for number, part in enumerate(parts):
+            if isinstance(part, str | os.PathLike):
+                names.append(repr(os.fspath(part)))
+                part = cls.load(part)
+            else:
+                names.append(f"part {number}")
+            if not isinstance(part, PrivateCounts):
+                mend = ""
+                if isinstance(part, ScoreCounts):
+                    mend = " Draw its noise at the site, by PrivateCounts.from_counts."
+                raise TypeError(
+                    "merge takes PrivateCounts objects and paths of files; got one of type "
+                    f"{type(part).__name__}.{mend}"
+                )
+            states.append(part.state)
+        if not states:
+            raise ValueError("merge needs at least one PrivateCounts; got none.")
+        _warn_of_equal_names(states)
+        return cls._of(State.merged(states, names))
+
+    # Estimates ---------------------------------------------------------------------
+
+    def confidence_intervals(
+        self, confidence_level: float = 0.95, *, of: Literal["groups", "statistics"] = "groups"
+    ) -> pd.DataFrame:
+        """Return AUCs with intervals for the sampling of the rows, the noise and the bins.
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.95
+            Confidence level of the intervals.
+        of : {"groups", "statistics"}, default="groups"
+            "groups" gives the AUC of each group. "statistics" gives the pooled AUC, the averages of
+            the group AUCs ``macro``, ``samples``, ``positives``, ``negatives`` and ``within``, and
+            the largest minus the smallest group AUC, ``difference``.
+
+        Returns
+        -------
+        pandas.DataFrame
+            By group: `auc`, `ci_low`, `ci_high`, `se_sampling` and `se_noise` (standard errors by
+            the sampling of the rows and by the noise), `bin_width` (estimated difference between
+            the largest and the smallest AUC that the bins permit), `n_positives` and `n_negatives`
+            (with noise), and `note`. By statistic: `value` in place of `auc`, without numbers of
+            rows. If the noise dominates, the values are NaN, and `note` says so.
+
+        Raises
+        ------
+        ValueError
+            If an argument is not as described.
+
+        Notes
+        -----
+        With the counts p and n of the positives and negatives by bin, the numerator
+        ``sum_b p_b (sum_{c<b} n_c + n_b / 2)`` and the denominator ``sum_b p_b sum_c n_c`` of the
+        AUC [1]_ are unbiased, because the noise of p and of n is independent. The estimate of an
+        AUC is their ratio, set to 0 or 1 if it is outside.
+
+        The variance by sampling is DeLong's variance [2]_ without the part that the noise adds. Its
+        limits are those of `GroupAUC.confidence_intervals`. The limits by noise follow from
+        Fieller's theorem, which holds for a ratio with noise in the denominator. The two distances
+        between estimate and limit are combined as the root of the sum of their squares. The lower
+        limit assumes that all positives of a bin have lower scores than its negatives, and the
+        upper limit the reverse. Bins of a single score, such as 0 and 1 of `Bins.of_probabilities`,
+        hold true ties. `skfedauc.privacy.noisy_pairs` has the formulas, and the user guide the
+        simulated coverage.
+
+        The noise dominates a group if its number of positives or of negatives is less than four
+        standard errors of the noise of this number, ``4 * sqrt(n_bins * variance)``. The averages
+        and the difference are of the other groups, and `note` says how many groups they leave out.
+        The pooled AUC has all groups and their noise. Wider bins, larger groups or a larger epsilon
+        reduce the noise.
+
+        The intervals are for new rows of these groups. The interval of the difference holds for all
+        pairs of groups simultaneously.
+
+        References
+        ----------
+        .. [1] Hanley, J. A. and McNeil, B. J. (1982). The meaning and use of the area under a
+           receiver operating characteristic (ROC) curve. Radiology 143(1).
+           https://doi.org/10.1148/radiology.143.1.7063747
+        .. [2] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas
+           under two or more correlated receiver operating characteristic curves: a nonparametric
+           approach. Biometrics 44(3). https://doi.org/10.2307/2531595
+
+        Examples
+        --------
+        >>> from skfedauc import Bins, ScoreCounts
+        >>> from skfedauc.privacy import PrivateCounts
+        >>> counts = ScoreCounts.from_counts(
+        ...     ["oslo", "oslo", "lima", "lima"],
+        ...     [0.2, 0.7] * 2,
+        ...     n_negatives=[3100, 500, 5, 2],
+        ...     n_positives=[200, 1900, 1, 3],
+        ... )
+        >>> private = PrivateCounts.from_counts(
+        ...     counts, Bins.at([0.5]), ["lima", "oslo"], epsilon=0.1
+        ... )
+        >>> private.confidence_intervals().round(2)[["auc", "ci_low", "ci_high"]].isna().all(axis=1)
+        group
+        lima     True
+        oslo    False
+        dtype: bool
+        """
+        import pandas as pd
+
+        tail = (1.0 - check_confidence_level(confidence_level)) / 2.0
+        if of not in ("groups", "statistics"):
+            raise ValueError(f"of must be 'groups' or 'statistics'; got {_words.shortened(of)}.")
+        if of == "statistics":
+            return self._intervals_of_statistics(tail)
+        noisy = self._noisy
+        found = dict.fromkeys(("auc", *_COLUMNS), np.full(len(self), np.nan))
+        if noisy.has_signal.any():
+            estimates = self._aucs.of_groups(tail)
+            for name, values in zip(found, estimates, strict=True):
+                found[name] = np.full(len(self), np.nan)
+                found[name][noisy.has_signal] = values
+        return pd.DataFrame(
+            {
+                **found,
+                "n_positives": self.positives.sum(axis=1),
+                "n_negatives": self.negatives.sum(axis=1),
+                "note": _notes(noisy),
+            },
+            index=self._index(),
+        )
+
+    def _intervals_of_statistics(self, tail: float) -> pd.DataFrame:
+        import pandas as pd
+
+        rows: dict[str, tuple[Estimate, str]] = {}
+        all_rows = self._noisy.pooled()
+        (note,) = _notes(all_rows)
+        pooled = _UNDEFINED
+        if not note:
+            # The only group's AUC is its average.
+            pooled = NoisyAUCs(all_rows, self._is_point).average("macro", tail)
+        rows["pooled"] = pooled, note
+        n_groups, n_used = len(self), int(self._noisy.has_signal.sum())
+        note = ""
+        if n_used < n_groups:
+            note = (
+                f"without {n_groups - n_used:,} of {_words.counted(n_groups, 'group')}, in which "
+                "the noise dominates"
+            )
+        if not n_used:
+            note = "the noise dominates in every group"
+        for name in AVERAGES:
+            rows[name] = (self._aucs.average(name, tail) if n_used else _UNDEFINED), note
+        if n_used < 2:
+            note = "needs two groups in which the noise does not dominate"
+        rows["difference"] = (self._aucs.difference(tail) if n_used > 1 else _UNDEFINED), note
+        return pd.DataFrame(
+            [(*estimate, note) for estimate, note in rows.values()],
+            columns=["value", *_COLUMNS, "note"],
+            index=pd.Index(list(rows), name="statistic"),
+        )
+
+    @functools.cached_property
+    def _noisy(self) -> NoisyCounts:
+        return NoisyCounts(
+            self.negatives.astype(np.float64),
+            self.positives.astype(np.float64),
+            self._state.variance,
+        )
+
+    @functools.cached_property
+    def _aucs(self) -> NoisyAUCs:
+        return NoisyAUCs(self._noisy.take(self._noisy.has_signal), self._is_point)
+
+    @property
+    def _is_point(self) -> NDArray[np.bool_]:
+        low, high = self.bins.ranges_of(np.arange(self.negatives.shape[1]))
+        is_point: NDArray[np.bool_] = low == high
+        return is_point
+
+    def _index(self) -> pd.Index:
+        import pandas as pd
+
+        labels, names = self._state.labels, self.group_names
+        if labels is None:
+            return pd.Index(["all"], name="group")
+        if isinstance(labels[0], tuple):
+            named = len(labels[0]) == len(names)
+            return pd.MultiIndex.from_tuples(labels.tolist(), names=names if named else None)
+        index: pd.Index = pd.Index(labels, name=names[0] if names else "group")
+        return index
+
+    # Files -------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the counts to a file.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            File to write; the customary ending is ``.skfa``. An existing file is replaced.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        TypeError
+            If groups are labeled by members of an `enum.Enum`, or by dates whose time zone has no
+            name.
+        ImportError
+            If pyarrow is not installed: ``pip install "skfedauc[files]"``.
+
+        Notes
+        -----
+        The file is a Parquet file with the columns `group` (the position of the group in the list
+        of the metadata), `bin`, `n_negatives` and `n_positives`. ``skfedauc show`` describes it.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from skfedauc import Bins, ScoreCounts
+        >>> from skfedauc.privacy import PrivateCounts
+        >>> counts = ScoreCounts.from_counts(["va", "va"], [0.2, 0.7], [31, 5], [2, 19])
+        >>> private = PrivateCounts.from_counts(counts, Bins.at([0.5]), ["va"], epsilon=1.0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "va.skfa")
+        ...     private.save(path)
+        ...     PrivateCounts.load(path) == private
+        True
+        """
+        check_target(path)
+        write_whole(path, self.to_bytes())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> PrivateCounts:
+        """Read counts from a file that `save` wrote.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file.
+
+        Returns
+        -------
+        PrivateCounts
+            The counts that were saved.
+
+        Raises
+        ------
+        ValueError
+            If the file is damaged, was not written by `save`, or was written by a newer version of
+            skfedauc. The message names the file.
+        OSError
+            If the file cannot be read.
+        TypeError
+            If `path` is bytes, which `from_bytes` reads.
+        ImportError
+            If pyarrow is not installed: ``pip install "skfedauc[files]"``.
+        """
+        from skfedauc.counts.parquet import read_file
+
+        if isinstance(path, bytes | bytearray | memoryview):
+            raise TypeError(
+                f"path must be a str or os.PathLike; got {type(path).__name__}. "
+                "PrivateCounts.from_bytes reads the bytes that PrivateCounts.to_bytes returned."
+            )
+        return cls._read(read_file(path), repr(os.fspath(path)))
+
+    def to_bytes(self) -> bytes:
+        """Return the content of the file that `save` writes.
+
+        Returns
+        -------
+        bytes
+            Content of a Parquet file.
+
+        Raises
+        ------
+        TypeError, ImportError
+            As in `save`.
+        """
+        from skfedauc.privacy.files import content_of
+
+        return content_of(self._state)
+
+    @classmethod
+    def from_bytes(cls, data: bytes | bytearray | memoryview) -> PrivateCounts:
+        """Read counts from the bytes that `to_bytes` returned.
+
+        Parameters
+        ----------
+        data : bytes-like
+            Content of a file that `save` wrote, or result of `to_bytes`.
+
+        Returns
+        -------
+        PrivateCounts
+            The counts that were converted to bytes.
+
+        Raises
+        ------
+        ValueError, ImportError
+            As in `load`.
+        TypeError
+            If `data` is not bytes-like.
+        """
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise TypeError(
+                f"data must be the bytes that PrivateCounts.to_bytes returned; got "
+                f"{_words.described(data)}. PrivateCounts.load reads a file by its path."
+            )
+        return cls._read(data, "data")
+
+    @classmethod
+    def _read(cls, data: Any, name: str) -> PrivateCounts:
+        from skfedauc.privacy.files import read_content
+
+        return cls._of(read_content(data, name), name)
+
+    # Reading -----------------------------------------------------------------------
+
+    @property
+    def state(self) -> State:
+        """Content of these counts, as a named tuple."""
+        return self._state
+
+    @property
+    def negatives(self) -> NDArray[np.int64]:
+        """Numbers of negatives with noise; read-only, of shape (n_groups, n_bins)."""
+        return self._state.negatives
+
+    @property
+    def positives(self) -> NDArray[np.int64]:
+        """Numbers of positives with noise; read-only, of shape (n_groups, n_bins)."""
+        return self._state.positives
+
+    @property
+    def bins(self) -> Bins:
+        """Bins of the scores."""
+        return self._state.bins
+
+    @functools.cached_property
+    def groups(self) -> tuple[Any, ...] | None:
+        """Sorted labels of the agreed groups; None if the rows came without groups."""
+        labels = self._state.labels
+        return None if labels is None else tuple(labels.tolist())
+
+    @property
+    def releases(self) -> tuple[Release, ...]:
+        """The drawings of noise that are part of these counts, sorted by identifier."""
+        return self._state.releases
+
+    @property
+    def epsilon(self) -> float:
+        """Largest epsilon of the releases."""
+        return max(release.epsilon for release in self.releases)
+
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        """Names of the columns that the groups come from; empty if they have none."""
+        return self._state.group_names
+
+    @property
+    def pos_label(self) -> Any:
+        """The positive label; None if it is unknown."""
+        return self._state.pos_label
+
+    def __len__(self) -> int:
+        """Number of groups; 1 for rows without groups."""
+        return len(self.negatives)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PrivateCounts):
+            return NotImplemented
+        mine, yours = self._state, other._state
+        return (
+            mine.releases == yours.releases
+            and mine.bins == yours.bins
+            and self.groups == other.groups
+            and np.array_equal(mine.negatives, yours.negatives)
+            and np.array_equal(mine.positives, yours.positives)
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # as of ScoreCounts
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"PrivateCounts is immutable; {name} cannot be set.")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"PrivateCounts is immutable; {name} cannot be deleted.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PrivateCounts._of, (self._state,)
+
+    def __repr__(self) -> str:
+        releases = self.releases
+        groups = "no groups" if self.groups is None else _words.counted(len(self), "group")
+        of_releases = f"{_words.counted(len(releases), 'release')}, " if len(releases) > 1 else ""
+        protected = {release.protected for release in releases}
+        what = protected.pop() if len(protected) == 1 else "each site's rows of a person"
+        return (
+            f"PrivateCounts({groups}, {_words.counted(self.negatives.shape[1], 'bin')}, "
+            f"{of_releases}epsilon {self.epsilon:g} for {what})"
+        )
+
+
+def _notes(noisy: NoisyCounts) -> list[str]:
+    """Return a note for each group in which the noise dominates."""
+    notes = []
+    for positives, negatives, error, has_signal in zip(
+        noisy.n_positives, noisy.n_negatives, noisy.total_error, noisy.has_signal, strict=True
+    ):
+        number, noun = min((positives, "positives"), (negatives, "negatives"))
+        notes.append(
+            ""
+            if has_signal
+            else f"the noise dominates: {number:,.0f} {noun} with a standard error of {error:,.2g}"
+        )
+    return notes
+
+
+def _warn_of_equal_names(states: list[State]) -> None:
+    """Warn of different releases with the same source name, such as of a site that drew twice."""
+    known = [release.name for state in states for release in state.releases if release.name]
+    repeated = sorted({name for name in known if known.count(name) > 1})
+    if repeated:
+        _input.warn(
+            f"several releases have the same source name, {_words.listed(repeated)}. If they "
+            "are of the same rows, these rows count twice, and their epsilons add up: leave one "
+            "out. If they are of different rows, give them different names.",
+            UserWarning,
+        )
+
+
+def _check_epsilon(epsilon: Any) -> float:
+    if not _input.is_number(epsilon) or not 0 < epsilon < np.inf:
+        raise ValueError(
+            "epsilon must be a finite number above 0, such as 1.0; got "
+            f"{_words.shortened(epsilon)}."
+        )
+    return float(epsilon)
+
+
+def _check_source(source: Any) -> None:
+    if source is None:
+        return
+    if not isinstance(source, str):
+        raise TypeError(f"source must be a str or None; got {_words.described(source)}.")
+    _input.check_text([source], "source")

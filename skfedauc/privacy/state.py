@@ -1,0 +1,191 @@
+"""Content of a `PrivateCounts`, its merging, and checks of content that comes from a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc import _input
+from skfedauc._words import all_shortened, listed, shortened
+from skfedauc.counts import Bins
+from skfedauc.privacy.laplace import MOST_SCALE
+from skfedauc.privacy.releases import Release
+
+# Largest absolute count: 2**40 rows of a class and noise, in many sites
+_MOST = 1 << 60
+
+
+class State(NamedTuple):
+    """Content of a `PrivateCounts`: counts with noise for differential privacy.
+
+    Attributes
+    ----------
+    negatives, positives : ndarray of int64, shape (n_groups, n_bins)
+    labels : ndarray of shape (n_groups,) or None
+    bins : Bins
+    releases : tuple of Release
+        Sorted by identifier.
+    group_names : tuple of str
+    pos_label : object
+    """
+
+    negatives: NDArray[np.int64]
+    positives: NDArray[np.int64]
+    labels: NDArray[Any] | None
+    bins: Bins
+    releases: tuple[Release, ...]
+    group_names: tuple[str, ...] = ()
+    pos_label: Any = None
+
+    @property
+    def variance(self) -> NDArray[np.float64]:
+        """Variance of the noise of each count, by group: the sum over the releases of the group."""
+        if self.labels is None:
+            return np.array([sum(release.variance for release in self.releases)])
+        position = {label: g for g, label in enumerate(self.labels.tolist())}
+        found = np.zeros(self.labels.size)
+        for release in self.releases:
+            found[[position[label] for label in release.groups]] += release.variance
+        return found
+
+    @classmethod
+    def merged(cls, parts: Sequence[State], names: Sequence[str]) -> State:
+        """Add up states; `names` are the names of the parts for messages.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the parts cannot be merged.
+        """
+        first = parts[0]
+        seen: dict[str, str] = {}
+        for part, name in zip(parts, names, strict=True):
+            if part.bins != first.bins:
+                raise ValueError(
+                    f"{names[0]} has the bins {first.bins!r}, and {name} has the bins "
+                    f"{part.bins!r}. Each site must draw its noise for the same bins."
+                )
+            if (part.labels is None) != (first.labels is None):
+                without, other = (name, names[0]) if part.labels is None else (names[0], name)
+                raise ValueError(
+                    f"{without} has no groups, and {other} has groups. Name the group of all rows "
+                    "before drawing the noise, by counts.regroup({None: 'device 7'})."
+                )
+            if part.group_names != first.group_names:
+                raise ValueError(
+                    f"{names[0]} has groups by {listed(first.group_names) or 'unnamed columns'}, "
+                    f"and {name} has groups by {listed(part.group_names) or 'unnamed columns'}. "
+                    "All sites must have the same group columns."
+                )
+            for release in part.releases:
+                if release.identifier in seen:
+                    raise ValueError(
+                        f"{seen[release.identifier]} and {name} contain the same release, with the "
+                        f"identifier {release.identifier}, so its rows would count twice. Leave "
+                        "one of them out."
+                    )
+                seen[release.identifier] = name
+        known = {
+            part.pos_label: name
+            for part, name in zip(parts, names, strict=True)
+            if part.pos_label is not None
+        }
+        if len(known) > 1:
+            raise ValueError(
+                f"{' and '.join(known.values())} have different positive labels, "
+                f"{all_shortened(known)}. All sites must have the same positive label."
+            )
+        if first.labels is None:
+            numbers, labels = [np.zeros(1, np.intp)] * len(parts), None
+        else:
+            numbers, labels = _input.unite_labels([p.labels for p in parts if p.labels is not None])
+        shape = (1 if labels is None else labels.size), first.negatives.shape[1]
+        negatives, positives = np.zeros((2, *shape), np.int64)
+        for part, rows in zip(parts, numbers, strict=True):
+            negatives[rows] += part.negatives
+            positives[rows] += part.positives
+        releases = (release for part in parts for release in part.releases)
+        return cls(
+            negatives,
+            positives,
+            labels,
+            first.bins,
+            tuple(sorted(releases, key=lambda release: release.identifier)),
+            first.group_names,
+            next(iter(known), None),
+        )
+
+
+def check_state(state: State, name: str) -> None:
+    """Refuse content that no releases have.
+
+    Raises
+    ------
+    ValueError
+        If the content is damaged; the message names the reason.
+    """
+    wrong = _wrong_counts(state) or _wrong_releases(state) or _wrong_names(state)
+    if wrong is not None:
+        raise ValueError(f"{name} is damaged: {wrong}. Ask for another copy.")
+
+
+def _wrong_counts(state: State) -> str | None:
+    negatives, positives, labels, bins = state[:4]
+    if not isinstance(bins, Bins) or bins.n_bins is None:
+        return "its bins have no fixed number"
+    if labels is not None and not (
+        isinstance(labels, np.ndarray)
+        and labels.ndim == 1
+        and labels.size
+        and _input.are_sorted_labels(labels)
+    ):
+        return "its labels are not in order"
+    shape = (1 if labels is None else labels.size), bins.n_bins
+    for counts in (negatives, positives):
+        if not isinstance(counts, np.ndarray) or counts.dtype != np.int64 or counts.shape != shape:
+            return "its counts do not match its groups and bins"
+        if int(counts.min()) < -_MOST or int(counts.max()) > _MOST:
+            return "it has more rows than can be counted"
+    return None
+
+
+def _wrong_releases(state: State) -> str | None:
+    releases = state.releases
+    if not (isinstance(releases, tuple) and releases):
+        return "it has no releases"
+    known = None if state.labels is None else set(state.labels.tolist())
+    covered: set[Any] = set()
+    for release in releases:
+        if not isinstance(release, Release):
+            return "its releases are none"
+        identifier, name, epsilon, k, groups = release
+        if not (isinstance(identifier, str) and re.fullmatch("[0-9a-f]{32}", identifier)):
+            return "a release has no identifier"
+        if not isinstance(name, str | None):
+            return "the name of a release is none"
+        if type(epsilon) is not float or not 0 < epsilon < np.inf:
+            return f"a release has the epsilon {shortened(epsilon)}"
+        if type(k) is not int or not 0 < k <= MOST_SCALE * epsilon:
+            return f"a release has {shortened(k)} as its number of rows per person"
+        if not isinstance(groups, tuple) or len(set(groups)) < len(groups):
+            return "the groups of a release are none"
+        covered |= set(groups)
+    if covered != (known or set()):
+        return "the groups of its releases are not its groups"
+    identifiers = [release.identifier for release in releases]
+    if identifiers != sorted(set(identifiers)):
+        return "its releases are not in order"
+    return None
+
+
+def _wrong_names(state: State) -> str | None:
+    names = state.group_names
+    if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names):
+        return "the names of its groups are none"
+    if not isinstance(state.pos_label, int | float | str | None):
+        return "its positive label is none"
+    return None

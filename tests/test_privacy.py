@@ -1,0 +1,679 @@
+"""Counts with noise for differential privacy: estimates, intervals, merging and files.
+
+OpenDP is not in the `test` extra. Here, numpy draws the noise, and tests/engines/test_opendp.py
+compares the distributions.
+"""
+
+import contextlib
+import io
+import json
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from oracles import comparisons
+
+from skfedauc import Bins, GroupAUC, ScoreCounts
+from skfedauc.cli.main import main
+from skfedauc.inference.variances import Variances
+from skfedauc.privacy import PrivateCounts, private_counts
+from skfedauc.privacy.intervals import AVERAGES, NoisyAUCs
+from skfedauc.privacy.laplace import variance_of
+from skfedauc.privacy.noisy_pairs import NoisyCounts, NoisyPairs
+from skfedauc.privacy.releases import Ledger, Release
+
+BINS = Bins.of_probabilities(octaves=3, parts=2)
+
+
+def geometric(rng, epsilon, shape):
+    """Discrete Laplace noise as the difference of two geometric variables."""
+    success = -np.expm1(-epsilon)
+    return rng.geometric(success, shape) - rng.geometric(success, shape)
+
+
+@pytest.fixture(autouse=True)
+def ledger(monkeypatch):
+    """A record of releases of its own for each test."""
+    monkeypatch.setattr(private_counts, "LEDGER", Ledger())
+
+
+@pytest.fixture(autouse=True)
+def noise(monkeypatch):
+    """Noise from numpy."""
+    rng = np.random.default_rng(0)
+
+    def with_noise(counts, epsilon, rows_per_person):
+        return counts + geometric(rng, epsilon / rows_per_person, counts.shape)
+
+    monkeypatch.setattr(private_counts, "with_noise", with_noise)
+
+
+def rows_of(rng, n_rows, prevalence=0.4, groups=("a", "b", "c")):
+    y = (rng.random(n_rows) < prevalence).astype(int)
+    y[:2] = [0, 1]
+    score = 1.0 / (1.0 + np.exp(-rng.normal(1.2 * y - 0.8, 1.0)))
+    score[::17] = 0.0  # a bin of a single score
+    return y, score, rng.choice(groups, n_rows)
+
+
+def counts_of(seed=1, n_rows=3_000, **options):
+    y, score, groups = rows_of(np.random.default_rng(seed), n_rows, **options)
+    return ScoreCounts.from_predictions(y, score, groups=groups)
+
+
+def grid_of(counts, bins=BINS):
+    """Negatives and positives of all rows by bin, each as an array of floats."""
+    numbers = bins.numbers_of(counts.cells.scores)
+    return [
+        np.bincount(numbers, of_class, bins.n_bins)[None]
+        for of_class in (counts.cells.negatives, counts.cells.positives)
+    ]
+
+
+def released(counts, epsilon=1.0, bins=BINS, **options):
+    return PrivateCounts.from_counts(counts, bins, counts.groups, epsilon=epsilon, **options)
+
+
+# Estimates -----------------------------------------------------------------------------------
+
+
+def test_without_noise_estimates_are_those_of_binned_counts():
+    counts = counts_of()
+    private = released(counts, epsilon=500.0)  # noise of 1 has the probability 1e-217
+    report = GroupAUC(counts.reduced(BINS))
+    by_group = private.confidence_intervals()
+    np.testing.assert_allclose(by_group.auc, report.by_group.auc, rtol=1e-12)
+    assert by_group.index.equals(report.index)
+    assert (by_group.se_noise < 1e-50).all()
+    assert by_group.n_positives.tolist() == counts.n_positives.tolist()
+    table = private.confidence_intervals(of="statistics")
+    for name in ("pooled", *AVERAGES, "difference"):
+        assert table.value[name] == pytest.approx(report.statistic(name), rel=1e-12)
+    assert table.note.eq("").all()
+
+
+def test_intervals_without_noise_contain_those_of_exact_counts():
+    counts = counts_of()
+    exact = GroupAUC(counts).confidence_intervals()
+    found = released(counts, epsilon=500.0).confidence_intervals()
+    assert (found.ci_low < exact.ci_low).all()
+    assert (found.ci_high > exact.ci_high).all()
+    # The widths of the bins and of the interval of exact counts add up, to first order.
+    widths = found.bin_width + exact.ci_high - exact.ci_low
+    np.testing.assert_allclose(found.ci_high - found.ci_low, widths, rtol=0.02)
+
+
+def test_the_bounds_of_the_bins_are_those_of_all_pairs():
+    counts = counts_of(n_rows=400, groups=("a",))
+    y, score, _ = rows_of(np.random.default_rng(1), 400, groups=("a",))
+    numbers = BINS.numbers_of(score)
+    shares = []
+    for move in (-0.25, 0.25):  # of the positives within their bin, except in bins of one score
+        low, high = BINS.ranges_of(numbers)
+        moved = numbers + np.where((low < high) & (y == 1), move, 0.0)
+        shares.append(comparisons(moved[y == 1], moved[y == 0]).mean())
+    found = released(counts, epsilon=500.0).confidence_intervals()
+    assert found.bin_width.to_list() == pytest.approx([shares[1] - shares[0]], rel=1e-9)
+
+
+def test_variances_are_those_of_the_definitions():
+    """The oracle has the matrix K of all pairs of bins."""
+    negatives, positives = grid_of(counts_of(n_rows=700))
+    variance, ties = 3.0, np.linspace(0.0, 1.0, BINS.n_bins)
+    counts = NoisyCounts(negatives, positives, np.array([variance]))
+    pairs = NoisyPairs(counts, ties)
+    n, p = negatives[0], positives[0]
+    kernel = np.tril(np.ones((n.size, n.size)), -1) + np.diag(ties)
+    auc = p @ kernel @ n / (p.sum() * n.sum())
+    assert pairs.auc[0] == pytest.approx(auc, rel=1e-12)
+    k = kernel - auc
+    noise = variance * ((k @ n) @ (k @ n) + (p @ k) @ (p @ k)) / (p.sum() * n.sum()) ** 2
+    assert pairs.noise[0] == pytest.approx(noise, rel=1e-9)
+    sampling = 0.0
+    for own, others, matrix in ((p, n, k), (n, p, k.T)):
+        squared = ((matrix @ others) ** 2 - variance * (matrix**2).sum(1)) / others.sum() ** 2
+        sampling += own @ squared / own.sum() / (own.sum() - 1.0)
+    assert pairs.sampling[0] == pytest.approx(sampling, rel=1e-9)
+
+
+def test_sampling_variance_without_noise_is_delongs():
+    counts = counts_of().reduced(BINS)
+    negatives, positives = grid_of(counts)
+    none = NoisyPairs(NoisyCounts(negatives, positives, np.zeros(1)), np.full(BINS.n_bins, 0.5))
+    delong = Variances(counts.without_groups()).delong
+    np.testing.assert_allclose(none.sampling, delong, rtol=1e-9)
+
+
+def noisy_runs(counts, epsilon, n_runs, seed, bins=BINS):
+    """Noise on the same counts, drawn many times; each run is a group."""
+    rng = np.random.default_rng(seed)
+    negatives, positives = grid_of(counts, bins)
+    shape = n_runs, bins.n_bins
+    return NoisyCounts(
+        negatives + geometric(rng, epsilon, shape),
+        positives + geometric(rng, epsilon, shape),
+        np.full(n_runs, variance_of(1.0 / epsilon)),
+    )
+
+
+def test_estimates_are_unbiased_and_clipping_is_not():
+    counts = counts_of(n_rows=1_000)
+    exact = GroupAUC(counts.reduced(BINS)).pooled
+    runs = noisy_runs(counts, 0.5, 20_000, seed=2)
+    middle = NoisyPairs(runs, np.full(BINS.n_bins, 0.5))
+    numerator = middle.auc * middle.positives * middle.negatives
+    for found, true in (
+        (numerator, exact * counts.n_positives.sum() * counts.n_negatives.sum()),
+        (middle.positives * middle.negatives, counts.n_positives.sum() * counts.n_negatives.sum()),
+    ):
+        assert abs(found.mean() - true) < 4.0 * found.std() / 20_000**0.5
+    bins = Bins.of_probabilities(octaves=8, parts=16)  # many empty bins
+    exact = GroupAUC(counts.reduced(bins)).pooled
+    runs = noisy_runs(counts, 0.5, 500, seed=3, bins=bins)
+    clipped = runs._replace(
+        negatives=np.maximum(runs.negatives, 0.0), positives=np.maximum(runs.positives, 0.0)
+    )
+    half = np.full(bins.n_bins, 0.5)
+    assert abs(NoisyPairs(runs, half).auc.mean() - exact) < 0.01
+    assert NoisyPairs(clipped, half).auc.mean() < exact - 0.05
+
+
+def test_standard_errors_are_those_of_repeated_noise():
+    counts = counts_of(n_rows=1_000)
+    runs = noisy_runs(counts, 0.5, 5_000, seed=4)
+    middle = NoisyPairs(runs, np.full(BINS.n_bins, 0.5))
+    observed = middle.auc.var()
+    # The estimate is between once and twice the variance.
+    assert 0.9 * observed < middle.noise.mean() < 1.5 * observed
+    delong = Variances(counts.reduced(BINS).without_groups()).delong[0]
+    assert middle.sampling.mean() == pytest.approx(delong, rel=0.05)
+
+
+WEIGHTS = {
+    "macro": lambda p, n: np.ones(p.shape),
+    "samples": lambda p, n: p + n,
+    "positives": lambda p, n: p,
+    "negatives": lambda p, n: n,
+    "within": lambda p, n: p * n,
+}
+
+
+@pytest.mark.parametrize("name", AVERAGES)
+def test_standard_errors_of_averages_are_those_of_the_derivatives_by_each_count(name):
+    """The weights have noise too, and it is correlated with the noise of the group AUCs."""
+    rng = np.random.default_rng(5)
+    counts = rng.integers(0, 40, (2, 3, 9)) * rng.integers(1, 4, (1, 3, 9)).astype(float)
+    kernel = np.tril(np.ones((9, 9)), -1) + 0.5 * np.eye(9)
+
+    def average(counts):
+        n, p = counts
+        auc = ((p @ kernel) * n).sum(1) / (p.sum(1) * n.sum(1))
+        weights = WEIGHTS[name](p.sum(1), n.sum(1))
+        return (weights * auc).sum() / weights.sum()
+
+    variances, slopes = np.array([1.0, 0.2, 3.0]), np.zeros_like(counts)
+    for place in np.ndindex(counts.shape):
+        up, down = counts.copy(), counts.copy()
+        up[place] += 1e-3
+        down[place] -= 1e-3
+        slopes[place] = (average(up) - average(down)) / 2e-3
+    aucs = NoisyAUCs(NoisyCounts(*counts, variances), np.zeros(9, np.bool_))
+    found = aucs.average(name, 0.025)
+    assert found.value == pytest.approx(average(counts), rel=1e-12)
+    expected = float((variances[:, None] * slopes**2).sum()) ** 0.5
+    assert found.se_noise == pytest.approx(expected, rel=1e-5)
+
+
+def test_intervals_cover_the_true_auc():
+    """New rows and new noise in each run; the bins are narrow, so they widen little."""
+    from scipy.special import ndtr
+
+    rng = np.random.default_rng(6)
+    n_runs, m, n, epsilon, separation = 1_000, 250, 350, 1.0, 1.2
+    edges = np.r_[-np.inf, np.linspace(-3.0, 4.5, 59), np.inf]
+    shares = np.diff(ndtr(edges)), np.diff(ndtr(edges - separation))
+    negatives, positives = (
+        rng.multinomial(size, share, n_runs) + geometric(rng, epsilon, (n_runs, 60))
+        for size, share in zip((n, m), shares, strict=True)
+    )
+    counts = NoisyCounts(negatives, positives, np.full(n_runs, variance_of(1.0 / epsilon)))
+    used = counts.has_signal
+    assert used.mean() > 0.95
+    found = NoisyAUCs(counts.take(used), np.zeros(60, np.bool_)).of_groups(0.025)
+    auc = ndtr(separation / 2**0.5)
+    covered = ((found.low <= auc) & (auc <= found.high)).mean()
+    assert 0.94 < covered < 0.995
+    # Sampling alone, or noise alone, would not cover it.
+    assert (abs(found.value - auc) < 1.96 * found.se_sampling).mean() < 0.85
+    assert (abs(found.value - auc) < 1.96 * found.se_noise).mean() < 0.9
+
+
+def test_limits_by_noise_are_infinite_where_the_denominator_may_be_0():
+    counts = NoisyCounts(np.array([[5.0, 3.0]]), np.array([[3.0, 4.0]]), np.array([8.0]))
+    pairs = NoisyPairs(counts, np.full(2, 0.5))
+    assert np.isinf(pairs.reach(0, 1.96)).all()
+
+
+def test_where_the_noise_dominates_there_is_no_value():
+    rng = np.random.default_rng(7)
+    y = np.repeat([1, 0, 1, 0], [14, 986, 4_000, 6_000])
+    score = rng.random(y.size)
+    counts = ScoreCounts.from_predictions(
+        y, score, groups=np.repeat(["rare", "large"], [1000, 10_000])
+    )
+    private = released(counts, epsilon=0.5, bins=Bins.of_probabilities(octaves=15, parts=2))
+    found = private.confidence_intervals()
+    assert found.loc["rare", ["auc", "ci_low", "ci_high", "se_noise"]].isna().all()
+    assert found.note["rare"].startswith("the noise dominates: ")
+    assert found.note["rare"].endswith("positives with a standard error of 22")
+    assert found.note["large"] == ""
+    assert found.ci_low["large"] < found.auc["large"] < found.ci_high["large"]
+    table = private.confidence_intervals(of="statistics")
+    assert table.value["macro"] == found.auc["large"]
+    assert table.note["macro"] == "without 1 of 2 groups, in which the noise dominates"
+    assert np.isnan(table.value["difference"])
+    assert table.note["difference"] == "needs two groups in which the noise does not dominate"
+    assert table.note["pooled"] == ""
+
+
+def test_the_difference_is_that_of_groups_that_differ():
+    y, score, _ = rows_of(np.random.default_rng(8), 20_000)
+    groups = np.repeat(["good", "bad"], 10_000)
+    bad = groups == "bad"
+    score[bad] = np.random.default_rng(9).permutation(score[bad])
+    private = released(
+        ScoreCounts.from_predictions(y, score, groups=groups), bins=Bins.of_probabilities(8, 16)
+    )
+    found = private.confidence_intervals(of="statistics").loc["difference"]
+    groups = private.confidence_intervals()
+    assert found.value == pytest.approx(groups.auc["good"] - groups.auc["bad"], rel=1e-12)
+    assert 0.2 < found.ci_low < found.value < found.ci_high < 0.4
+
+
+# Building and merging ------------------------------------------------------------------------
+
+
+def test_negative_counts_are_kept():
+    private = released(counts_of(n_rows=60), epsilon=0.2)
+    assert private.positives.min() < 0
+    assert private.negatives.dtype == np.int64
+    with pytest.raises(ValueError, match="read-only"):
+        private.negatives[0, 0] = 0
+
+
+def test_agreed_groups_without_rows_have_noise():
+    counts = counts_of(groups=("b",))
+    private = PrivateCounts.from_counts(counts, BINS, ["c", "b", "a"], epsilon=0.5)
+    assert private.groups == ("a", "b", "c")
+    assert (private.negatives != 0).any(axis=1).all()
+    found = private.confidence_intervals()
+    assert found.auc.isna().to_list() == [True, False, True]
+
+
+def test_counts_without_groups():
+    counts = counts_of().without_groups()
+    private = PrivateCounts.from_counts(counts, BINS, None, epsilon=1.0)
+    assert private.groups is None
+    assert repr(private) == "PrivateCounts(no groups, 16 bins, epsilon 1 for one row)"
+    assert private.confidence_intervals().index.tolist() == ["all"]
+    assert PrivateCounts.from_bytes(private.to_bytes()) == private
+
+
+def test_merging_adds_counts_and_variances_of_the_sites_of_each_group():
+    parts = [
+        released(counts_of(seed, groups=groups), epsilon=epsilon, rows_per_person=k, source=name)
+        for seed, groups, epsilon, k, name in (
+            (1, ("a", "b"), 0.5, 1, "oslo"),
+            (2, ("b", "c"), 1.0, 2, "lima"),
+            (3, ("b",), 2.0, 1, "bern"),
+        )
+    ]
+    merged = PrivateCounts.merge(parts)
+    assert merged.groups == ("a", "b", "c")
+    assert merged.positives[0].tolist() == parts[0].positives[0].tolist()
+    in_b = parts[0].negatives[1] + parts[1].negatives[0] + parts[2].negatives[0]
+    assert merged.negatives[1].tolist() == in_b.tolist()
+    oslo, lima, bern = (variance_of(scale) for scale in (2.0, 2.0, 0.5))
+    np.testing.assert_allclose(merged.state.variance, [oslo, oslo + lima + bern, lima])
+    assert merged.epsilon == 2.0
+    assert {release.name for release in merged.releases} == {"oslo", "lima", "bern"}
+    assert repr(merged) == (
+        "PrivateCounts(3 groups, 16 bins, 3 releases, epsilon 2 for each site's rows of a person)"
+    )
+    assert PrivateCounts.merge([PrivateCounts.merge(parts[:2]), parts[2]]) == merged
+    assert PrivateCounts.merge(parts[::-1]) == merged
+
+
+def test_merging_refuses_what_does_not_go_together(tmp_path):
+    first = released(counts_of(1))
+    path = tmp_path / "first.skfa"
+    first.save(path)
+    with pytest.raises(ValueError, match=r"part 0 and '.*first\.skfa' contain the same release"):
+        PrivateCounts.merge([first, path])
+    other = released(counts_of(2), bins=Bins.at([0.5]))
+    with pytest.raises(ValueError, match=r"part 0 has the bins .* part 1 has the bins Bins\.at"):
+        PrivateCounts.merge([first, other])
+    without = PrivateCounts.from_counts(counts_of(3).without_groups(), BINS, None, epsilon=1.0)
+    with pytest.raises(ValueError, match="part 1 has no groups, and part 0 has groups"):
+        PrivateCounts.merge([first, without])
+    y, score, groups = rows_of(np.random.default_rng(4), 300)
+    swapped = ScoreCounts.from_predictions(1 - y, score, groups=groups, pos_label=0)
+    with pytest.raises(ValueError, match="part 0 and part 1 have different positive labels, 1, 0"):
+        PrivateCounts.merge([first, released(swapped)])
+    with pytest.raises(TypeError, match=r"got one of type ScoreCounts\. Draw its noise"):
+        PrivateCounts.merge([counts_of(5)])
+    with pytest.raises(ValueError, match="merge needs at least one"):
+        PrivateCounts.merge([])
+    with pytest.raises(TypeError, match="merge takes an iterable"):
+        PrivateCounts.merge(first)
+    named = [released(counts_of(seed), source="oslo") for seed in (6, 7)]
+    with pytest.warns(UserWarning, match="several releases have the same source name, 'oslo'"):
+        PrivateCounts.merge(named)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"counts": [1]}, TypeError, "counts must be a ScoreCounts; got list"),
+        ({"bins": 64}, TypeError, "bins must be"),
+        ({"bins": Bins.of_scores()}, ValueError, "bins must have a fixed number of bins"),
+        ({"groups": ["a", "b"]}, ValueError, "have 1 group not among the agreed groups: 'c'"),
+        ({"groups": None}, ValueError, "these counts have groups, and groups is None"),
+        ({"epsilon": 0.0}, ValueError, r"epsilon must be a finite number above 0.*; got 0\.0"),
+        ({"epsilon": np.inf}, ValueError, "epsilon must be a finite number above 0.*; got inf"),
+        ({"epsilon": np.nan}, ValueError, "epsilon must be a finite number above 0.*; got nan"),
+        ({"epsilon": "1"}, ValueError, "epsilon must be a finite number above 0.*; got '1'"),
+        ({"epsilon": 1e-12}, ValueError, "pass a larger epsilon"),
+        ({"rows_per_person": 0}, ValueError, "rows_per_person must be a whole number"),
+        ({"source": 7}, TypeError, "source must be a str or None; got int 7"),
+    ],
+)
+def test_arguments_are_checked(change, error, message):
+    arguments = {"counts": counts_of(), "bins": BINS, "groups": list("abc"), "epsilon": 1.0}
+    with pytest.raises(error, match=message):
+        PrivateCounts.from_counts(**arguments | change)
+
+
+def test_counts_that_one_row_changes_by_more_are_refused():
+    weighted = ScoreCounts.from_predictions([0, 1], [0.2, 0.7], sample_weight=[2.0, 0.5])
+    with pytest.raises(ValueError, match="must not have sample weights"):
+        PrivateCounts.from_counts(weighted, BINS, None, epsilon=1.0)
+    with pytest.raises(ValueError, match="of must be 'groups' or 'statistics'; got 'rows'"):
+        released(counts_of()).confidence_intervals(of="rows")
+    with pytest.raises(TypeError, match="no public constructor"):
+        PrivateCounts()
+
+
+def test_binned_counts_are_released_in_coarser_bins_only():
+    counts = counts_of().reduced(Bins.at([0.25, 0.5, 0.75]))
+    private = released(counts, epsilon=500.0, bins=Bins.at([0.5]))
+    assert private.positives.sum() == counts.n_positives.sum()
+    with pytest.raises(ValueError, match="cannot be reduced"):
+        released(counts, bins=Bins.at([0.3]))
+
+
+# Spending epsilon twice ----------------------------------------------------------------------
+
+
+def test_releasing_equal_counts_twice_warns_of_the_sum():
+    counts = counts_of()
+    released(counts, epsilon=0.5)
+    with pytest.warns(UserWarning, match=r"with epsilon 0\.5\..* together is epsilon 1\.5\."):
+        released(counts, epsilon=1.0, bins=Bins.at([0.3]))
+    with pytest.warns(UserWarning, match=r"with epsilon 3\..* together is epsilon 3\.2\."):
+        released(counts_of(), epsilon=0.2, rows_per_person=2)  # equal counts made again
+
+
+def test_releasing_the_rows_of_a_group_or_in_other_groups_warns():
+    counts = counts_of()
+    released(counts)
+    with pytest.warns(UserWarning, match="released before"):
+        released(counts.select_groups([1]))
+    with pytest.warns(UserWarning, match="released before"):
+        PrivateCounts.from_counts(counts.without_groups(), BINS, None, epsilon=1.0)
+    with pytest.warns(UserWarning, match="released before"):
+        released(counts.reduced(BINS))
+
+
+def test_releasing_other_rows_does_not_warn():
+    for seed in range(3):
+        released(counts_of(seed))
+    nobody = counts_of().select_groups([])
+    for _ in range(2):
+        PrivateCounts.from_counts(nobody, BINS, ["a"], epsilon=1.0)
+
+
+# Files ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        ["a", "b"],
+        [True, False],
+        [3, -1],
+        [("x", 1), ("y", 2)],
+        np.array(["2024-01-01", "2025-02-03"], "datetime64[D]"),
+    ],
+)
+def test_files_give_back_the_same_counts(groups, tmp_path):
+    counts = ScoreCounts.from_counts(groups, [0.2, 0.9], [30, 5], [4, 60])
+    private = released(counts, source="oslo", rows_per_person=3)
+    path = tmp_path / "oslo.skfa"
+    private.save(path)
+    loaded = PrivateCounts.load(path)
+    assert loaded == private
+    assert loaded.releases == private.releases
+    assert loaded.groups == private.groups
+    assert loaded.state.labels.dtype == private.state.labels.dtype
+    assert pickle.loads(pickle.dumps(private)) == private
+    columns = pq.read_table(path).to_pydict()
+    assert columns["n_positives"] == private.positives.reshape(-1).tolist()
+
+
+def test_a_file_holds_nothing_that_depends_on_the_rows_without_noise():
+    """Two sites, one of which lacks a class, a group and some scores, differ in noise only."""
+    full = ScoreCounts.from_predictions(
+        [0, 1, 1], [0.1, 0.8, 0.3], groups=["a", "b", None], missing="drop"
+    )
+    less = ScoreCounts.from_predictions([1], [0.4], groups=["a"])
+    found = []
+    for counts in (full, less):
+        private = PrivateCounts.from_counts(counts, BINS, ["a", "b"], epsilon=1.0)
+        table = pq.read_table(io.BytesIO(private.to_bytes()))
+        facts = json.loads(table.schema.metadata[b"skfedauc"])
+        del facts["sha256"], facts["releases"][0]["identifier"]
+        found.append((facts, table["group"].to_pylist(), table["bin"].to_pylist()))
+    assert found[0] == found[1]
+
+
+def test_files_of_the_other_kind_are_named():
+    counts = counts_of()
+    with pytest.raises(
+        ValueError, match=r"with noise.*Read it by skfedauc\.privacy\.PrivateCounts"
+    ):
+        ScoreCounts.from_bytes(released(counts).to_bytes())
+    with pytest.raises(ValueError, match=r"ScoreCounts\.load or from_bytes reads it"):
+        PrivateCounts.from_bytes(counts.to_bytes())
+    with pytest.raises(ValueError, match="is not a file of PrivateCounts"):
+        PrivateCounts.from_bytes(b"group,score\n")
+    with pytest.raises(TypeError, match="from_bytes reads the bytes"):
+        PrivateCounts.load(b"PAR1")
+    with pytest.raises(TypeError, match="data must be the bytes"):
+        PrivateCounts.from_bytes("a.skfa")
+
+
+def rewritten(data, change_facts=None, change_columns=None, seal=True):
+    """Content of a file with other metadata or columns, and a SHA-256 that fits."""
+    from skfedauc.privacy import files
+
+    table = pq.read_table(io.BytesIO(data))
+    facts = json.loads(table.schema.metadata[b"skfedauc"])
+    columns = {name: table[name].to_numpy().copy() for name in table.column_names}
+    for change, of in ((change_facts, facts), (change_columns, columns)):
+        if change is not None:
+            change(of)
+    if seal:
+        facts["sha256"] = files._digest(facts, columns["n_negatives"], columns["n_positives"])
+    schema = pa.schema(
+        [pa.field(name, pa.from_numpy_dtype(c.dtype)) for name, c in columns.items()]
+    )
+    sink = io.BytesIO()
+    with pq.ParquetWriter(sink, schema) as writer:
+        writer.write_table(pa.table(columns, schema=schema))
+        writer.add_key_value_metadata({b"skfedauc": json.dumps(facts)})
+    return sink.getvalue()
+
+
+def release(name, value):
+    def change(facts):
+        facts["releases"][0][name] = value
+
+    return change
+
+
+HOSTILE_FACTS = {
+    "epsilon negative": release("epsilon", -1.0),
+    "epsilon whole": release("epsilon", 1),
+    "epsilon infinite": release("epsilon", float("inf")),
+    "epsilon too small": release("epsilon", 1e-12),
+    "epsilon text": release("epsilon", "1"),
+    "rows of no person": release("rows_per_person", 0),
+    "half a row": release("rows_per_person", 0.5),
+    "no identifier": release("identifier", "x"),
+    "name": release("name", 3),
+    "group that is none": release("groups", [0, 1, 2, 3]),
+    "group twice": release("groups", [0, 0, 1, 2]),
+    "group missing": release("groups", [0, 1]),
+    "group negative": release("groups", [-1, 0, 1]),
+    "group by truth": release("groups", [True, 0, 2]),
+    "no releases": lambda facts: facts.update(releases=[]),
+    "releases twice": lambda facts: facts.update(releases=facts["releases"] * 2),
+    "another key": lambda facts: facts["releases"][0].update(more=1),
+    "bins of other number": lambda facts: facts.update(bins={"rule": "at", "edges": [0.5]}),
+    "bins without number": lambda facts: facts.update(bins={"rule": "of_scores", "parts": 2}),
+    "bins of no rule": lambda facts: facts.update(bins={"rule": "__init__"}),
+    "many bins": lambda facts: facts.update(
+        bins={"rule": "of_probabilities", "octaves": 35, "parts": 65_536}
+    ),
+    "groups unordered": lambda facts: facts.update(groups=["b", "a", "c"]),
+    "groups twice": lambda facts: facts.update(groups=["a", "a", "c"]),
+    "groups of several kinds": lambda facts: facts.update(groups=["a", 1, "c"]),
+    "groups of no kind": lambda facts: facts.update(groups=[None, 0.5, {}]),
+    "no groups": lambda facts: facts.update(groups=None),
+    "names of groups": lambda facts: facts.update(group_names=[1]),
+    "positive label": lambda facts: facts.update(pos_label=[1]),
+    "version": lambda facts: facts.update(version=0),
+    "version of text": lambda facts: facts.update(version="1"),
+    "no bins": lambda facts: facts.pop("bins"),
+}
+HOSTILE_COLUMNS = {
+    "large": lambda columns: columns["n_positives"].__setitem__(3, 1 << 62),
+    "negative": lambda columns: columns["n_negatives"].__setitem__(3, -(1 << 62)),
+    "bins unordered": lambda columns: columns["bin"].__setitem__(0, 1),
+    "groups unordered": lambda columns: columns["group"].__setitem__(0, 1),
+    "floats": lambda columns: columns.update(n_positives=columns["n_positives"].astype(float)),
+    "another column": lambda columns: columns.update(more=columns["bin"]),
+    "fewer rows": lambda columns: columns.update({k: v[:-1] for k, v in columns.items()}),
+}
+
+
+@pytest.fixture(scope="module")
+def data():
+    counts = counts_of()
+    rng = np.random.default_rng(0)
+    shape = 3, BINS.n_bins
+    state = private_counts.State(
+        rng.integers(-3, 9, shape),
+        rng.integers(-3, 9, shape),
+        counts.labels,
+        BINS,
+        (Release("0" * 32, "oslo", 1.0, 1, counts.groups),),
+    )
+    return PrivateCounts._of(state).to_bytes()
+
+
+@pytest.mark.parametrize("case", HOSTILE_FACTS)
+def test_files_with_other_metadata_are_refused(data, case):
+    with pytest.raises(ValueError, match="damaged"):
+        PrivateCounts.from_bytes(rewritten(data, HOSTILE_FACTS[case]))
+
+
+@pytest.mark.parametrize("case", HOSTILE_COLUMNS)
+def test_files_with_other_columns_are_refused(data, case):
+    with pytest.raises(ValueError, match="damaged"):
+        PrivateCounts.from_bytes(rewritten(data, None, HOSTILE_COLUMNS[case]))
+
+
+def test_damaged_files_are_refused(data):
+    assert PrivateCounts.from_bytes(rewritten(data)) == PrivateCounts.from_bytes(data)
+    unsealed = rewritten(data, release("epsilon", 0.5), seal=False)
+    with pytest.raises(ValueError, match="its SHA-256 is another one"):
+        PrivateCounts.from_bytes(unsealed)
+    with pytest.raises(ValueError, match="has version 9 of the format of private counts"):
+        PrivateCounts.from_bytes(rewritten(data, lambda facts: facts.update(version=9)))
+    for end in range(4, len(data), 97):
+        with pytest.raises(ValueError, match="damaged"):
+            PrivateCounts.from_bytes(data[:end])
+    rng = np.random.default_rng(0)
+    for place in rng.integers(4, len(data) - 8, 40):
+        broken = bytearray(data)
+        broken[place] ^= 1 << rng.integers(8)
+        with contextlib.suppress(ValueError):
+            assert PrivateCounts.from_bytes(bytes(broken)) == PrivateCounts.from_bytes(data)
+
+
+# The command line ----------------------------------------------------------------------------
+
+
+def test_show_says_what_a_file_of_private_counts_holds(tmp_path, capsys):
+    paths = [tmp_path / f"{name}.skfa" for name in ("oslo", "lima", "both")]
+    parts = [
+        released(counts_of(seed), epsilon=epsilon, rows_per_person=2, source=path.stem)
+        for seed, (path, epsilon) in enumerate(zip(paths, (0.5, 1.0), strict=False))
+    ]
+    for path, counts in zip(paths, [*parts, PrivateCounts.merge(parts)], strict=True):
+        counts.save(path)
+    assert main(["show", str(paths[0])]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    identifier = parts[0].releases[0].identifier
+    for line in (
+        f"{paths[0]}: counts with noise for differential privacy, epsilon 0.5",
+        f"Release: 'oslo', {identifier}, epsilon 0.5 for one person with at most 2 rows",
+        "Positive label: 1",
+        "Groups: 3 agreed groups by group: a; b; c",
+        "Bins: Bins.of_probabilities(octaves=3, parts=2), 16 bins",
+        f"Size: 96 counts of a group, a bin and a class; {paths[0].stat().st_size:,} bytes",
+        "- Noise protects one person with at most 2 rows: whether the rows were counted changes "
+        "the probability of any result at most by the factor 1.649.",
+        # sqrt(2 a) / (1 - a) with a = exp(-0.5 / 2), and 4 times as much
+        "- The noise of a count has a standard deviation of 5.64 rows, and that of the number of "
+        "rows of a class in a group 22.6. Numbers of rows that are smaller cannot be distinguished "
+        "from 0.",
+    ):
+        assert line in lines
+    assert main(["show", str(paths[2])]) == 0
+    printed = capsys.readouterr().out
+    assert "differential privacy, epsilon 1\n" in printed
+    assert "If a person has rows at several sites, the epsilons of these sites add up." in printed
+
+
+def test_other_commands_name_the_reader_of_private_counts(tmp_path, capsys):
+    path = tmp_path / "oslo.skfa"
+    released(counts_of()).save(path)
+    assert main(["report", str(path)]) == 2
+    assert "skfedauc.privacy.PrivateCounts.load reads it in Python" in capsys.readouterr().err
+    path.write_bytes(path.read_bytes()[:600] + b"x" + path.read_bytes()[601:])
+    assert main(["show", str(path)]) == 2
+    assert "damaged" in capsys.readouterr().err
+
+
+def test_names_in_a_file_of_private_counts_cannot_control_the_terminal(tmp_path, capsys):
+    counts = ScoreCounts.from_counts(["\x1b[31m", "b"], [0.2, 0.9], [30, 5], [4, 60])
+    path = tmp_path / "oslo.skfa"
+    released(counts, source="oslo\x1b[2J").save(path)
+    assert main(["show", str(path)]) == 0
+    printed = capsys.readouterr().out
+    assert all(char.isprintable() or char == "\n" for char in printed)
