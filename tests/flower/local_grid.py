@@ -1,5 +1,7 @@
 """A grid that runs Flower clients in this process."""
 
+import copy
+
 from flwr.app import Context, Error, Message, RecordDict
 from flwr.serverapp import Grid
 from flwr.supercore.task_identity import TaskIdentity
@@ -23,6 +25,7 @@ class LocalGrid(Grid):
             for i in range(n_nodes)
         }
         self.lost = set()
+        self.sent = set()  # types of the messages that the server sent
 
     def set_run(self, run):
         raise NotImplementedError
@@ -44,10 +47,13 @@ class LocalGrid(Grid):
         return list(self.contexts)
 
     def send_and_receive(self, messages, *, timeout=None):
+        messages = list(messages)
+        self.sent |= {message.metadata.message_type for message in messages}
         return [self.reply(message) for message in messages]
 
     def reply(self, message):
         node = message.metadata.dst_node_id
         if node - 100 in self.lost:
             return Message(Error(code=5, reason="node is offline"), reply_to=message)
-        return self.client_app(message, self.contexts[node])
+        # A network copies messages.
+        return self.client_app(copy.deepcopy(message), self.contexts[node])

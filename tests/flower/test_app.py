@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from flwr.app import Context, RecordDict
+from flwr.app import ArrayRecord, Context, RecordDict
 from sklearn.metrics import roc_auc_score
 
 from skfedauc import GroupAUC, ScoreCounts
@@ -84,6 +84,32 @@ def test_the_guide_shows_what_the_server_prints(clinics, grid, capsys, tmp_path)
     assert "\n".join(f"    {line}" for line in last) in GUIDE.read_text(encoding="utf-8")
     names = {f"round_{number}.skfa" for number in (1, 2, 3)} | {"model.npz"}
     assert {path.name for path in tmp_path.iterdir()} == names
+
+
+def test_secure_aggregation_sends_no_counts_in_the_clear(clinics, grid, capsys, tmp_path):
+    task = clinics["task"]
+    with open(APP / "pyproject.toml", "rb") as file:
+        config = tomllib.load(file)["tool"]["flwr"]["app"]["config"]
+    context = Context(
+        run_id=1,
+        node_id=0,
+        node_config={},
+        state=RecordDict(),
+        run_config=config | {"secure": True, "folder": str(tmp_path)},
+    )
+    clinics["server_app"].app(grid, context)
+    printed = capsys.readouterr().out.splitlines()
+    last = printed[printed.index("secure aggregation of 10 clinics") :]
+    assert "\n".join(f"    {line}" for line in last) in GUIDE.read_text(encoding="utf-8")
+    assert [path.name for path in tmp_path.iterdir()] == ["model.npz"]
+    assert "evaluate" not in grid.sent
+    with np.load(tmp_path / "model.npz") as arrays:
+        model = [arrays[name] for name in arrays.files]
+    secure = clinics["server_app"].secure_auc(grid, context, ArrayRecord(model))
+    y, score, _ = all_patients(task, model, task.NAMES)
+    assert secure.report.counts == ScoreCounts.from_predictions(y, score, disclosure=task.BINS)
+    low, high = secure.report.bounds().loc["pooled", ["low", "high"]]
+    assert low <= roc_auc_score(y, score) <= high
 
 
 def test_a_lost_clinic_is_named(clinics, grid):

@@ -6,7 +6,7 @@ from sklearn.metrics import roc_auc_score
 
 from clinics import task
 from skfedauc import ScoreCounts
-from skfedauc.flower import counts_record
+from skfedauc.flower import counts_record, is_secure_request, secure_reply
 
 app = ClientApp()
 
@@ -14,6 +14,14 @@ app = ClientApp()
 @app.train()
 def train(message, context):
     clinic = task.NAMES[context.node_config["partition-id"]]
+    if is_secure_request(message):
+
+        def count(arrays):
+            X, y = task.load(clinic, "test")
+            return ScoreCounts.from_predictions(y, task.predict(arrays, X))
+
+        return secure_reply(message, context, count, bins=task.BINS, groups=None)
+
     X, y = task.load(clinic, "train")
     arrays = task.fit(message.content["arrays"].to_numpy_ndarrays(), X, y)
     metrics = MetricRecord({"num-examples": len(y)})

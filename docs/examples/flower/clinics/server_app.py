@@ -9,7 +9,7 @@ from flwr.serverapp import ServerApp
 from flwr.serverapp.strategy import FedAvg
 
 from clinics import task
-from skfedauc.flower import GroupAUCAggregator
+from skfedauc.flower import GroupAUCAggregator, secure_group_auc
 
 app = ServerApp()
 
@@ -23,11 +23,13 @@ def wait_for_nodes(grid, n_nodes, timeout):
         time.sleep(1)
 
 
-def run(grid, clinics, num_rounds, on_missing="warn", timeout=120.0):
+def run(grid, clinics, num_rounds, on_missing="warn", timeout=120.0, evaluate=True):
     """Train and evaluate, and return the result of the strategy and the aggregator."""
     aggregator = GroupAUCAggregator(expected_groups=clinics, on_missing=on_missing)
     wait_for_nodes(grid, len(clinics), timeout)
-    strategy = FedAvg(evaluate_metrics_aggr_fn=aggregator)
+    strategy = FedAvg(
+        fraction_evaluate=1.0 if evaluate else 0.0, evaluate_metrics_aggr_fn=aggregator
+    )
     arrays = ArrayRecord(task.initial_arrays())
     result = strategy.start(grid, arrays, num_rounds=num_rounds, timeout=timeout)
     return result, aggregator
@@ -41,12 +43,27 @@ def save(result, aggregator, folder):
         report.counts.save(folder / f"round_{server_round}.skfa")
 
 
+def secure_auc(grid, context, arrays, timeout=120.0):
+    """Print the AUC of the model from the sum of the masked counts of all clinics."""
+    secure = secure_group_auc(
+        grid, context, bins=task.BINS, groups=None, arrays=arrays, timeout=timeout
+    )
+    auc = secure.report.bounds().loc["pooled"]
+    print(f"secure aggregation of {secure.n_clients} clinics")
+    print(f"  AUC of all patients:          {auc.value:.3f} ({auc.low:.3f} to {auc.high:.3f})")
+    return secure
+
+
 @app.main()
 def main(grid, context):
     config = context.run_config
     clinics = task.NAMES[: config["num-clinics"]]
     num_rounds, on_missing = config["num-server-rounds"], config["on-missing"]
-    result, aggregator = run(grid, clinics, num_rounds, on_missing, config["timeout"])
+    timeout, secure = config["timeout"], config["secure"]
+    # With secure aggregation, no clinic sends its counts in the clear.
+    result, aggregator = run(grid, clinics, num_rounds, on_missing, timeout, evaluate=not secure)
+    if secure:
+        secure_auc(grid, context, result.arrays, timeout)
     for server_round, metrics in result.evaluate_metrics_clientapp.items():
         missing = ", ".join(aggregator.missing_groups[server_round]) or "none"
         print(f"round {server_round}: {metrics['num-clients']} clinics, missing: {missing}")
