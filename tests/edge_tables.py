@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from skfedauc import ScoreCounts
+from skfedauc import Bins, ScoreCounts
 
 NAN, INF = float("nan"), float("inf")
 NAMES = {"label": "ill", "score": "risk"}
@@ -419,4 +419,55 @@ EDGES: dict[str, Edge] = {
         ValueError,
         "group names the column 'wards', not f",
     ),
+}
+
+
+BINS = {
+    "probabilities": Bins.of_probabilities(),
+    "many bins": Bins.of_probabilities(35, 1 << 16),
+    "scores": Bins.of_scores(),
+    "edges": Bins.at(
+        [-1e300, -1e-5, 1e-300, 0.1, 0.3, 1.0, 1.0000000000000002, 123456789.12345679]
+    ),
+}
+
+
+def rows_around_edges(bins: Bins, n_bins: int = 60) -> pa.Table:
+    """A table whose scores are the ends of bins, and the floats next to them."""
+    rng = np.random.default_rng(0)
+    if bins.n_bins is None:
+        numbers = np.unique(bins.numbers_of(rng.normal(size=n_bins) * 10.0 ** rng.integers(-9, 9)))
+        # Engines leave scores below 2**-64 and from 2**64 on to us.
+        known = bins.numbers_of([0.0, 5e-324, 2.0**-64, -(2.0**-65), -(2.0**64), 1e308])
+        numbers = np.concatenate([numbers, known])
+    else:
+        ends = [0, 1, bins.n_bins // 2 - 1, bins.n_bins // 2, bins.n_bins - 2, bins.n_bins - 1]
+        numbers = np.concatenate([ends, rng.integers(0, bins.n_bins, n_bins)])
+    found = bins.ranges_of(numbers).ravel()
+    for _ in range(2):
+        found = np.unique([found, np.nextafter(found, -1e308), np.nextafter(found, 1e308)])
+    lowest, highest = (0.0, 1.0) if "probabilities" in repr(bins) else (-1e308, 1e308)
+    found = found[(found >= lowest) & (found <= highest)]
+    scores = np.concatenate([[-0.0, 0.0], found, rng.choice(found, 100)])
+    ill = rng.integers(0, 2, scores.size)
+    return rows(
+        ill=ill,
+        risk=scores,
+        site=rng.choice(SITE, scores.size),
+        weight=rng.integers(0, 4, scores.size) / 4,
+    )
+
+
+class Refused(NamedTuple):
+    """Scores that bins of probabilities refuse, and what the error says."""
+
+    scores: list[float | None]
+    message: str
+
+
+REFUSED_SCORES = {
+    "missing": Refused([0.5, None, 0.5, None, None, 0.25], "got 3 NaN and 0 infinite.* of 6"),
+    "NaN": Refused([0.5, NAN, 0.5, NAN, 0.5, 0.25], "got 2 NaN and 0 infinite.* of 6"),
+    "infinite": Refused([0.5, INF, 0.5, INF, -INF, 0.25], "got 0 NaN and 3 infinite.* of 6"),
+    "outside": Refused([0.5, -0.25, 0.5, 7.0, 0.5, 0.25], "got scores from -0.25 to 7.0"),
 }

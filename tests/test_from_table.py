@@ -82,7 +82,7 @@ def test_too_many_cells():
     with pytest.raises(
         ValueError,
         match=r"table has more than max_cells=999 combinations of 'site', 'risk', 'ill'; .*: 3 of "
-        r"'site', 1,000 of 'risk', 2 of 'ill'\. Round the scores in the table .* by partition",
+        r"'site', 1,000 of 'risk', 2 of 'ill'\. Count bins .*, round the .* by partition",
     ):
         ScoreCounts.from_table(table, **BY_SITE, max_cells=n - 1)
     rounded = table.with_columns(pl.col("risk").round(1))

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input, _words
 from skfedauc.counts.bin_rules import Edges, Probabilities, Rule, Scores
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
 
 # Largest number of parts of an octave, which limits the memory of the bins
 _MOST_PARTS = 1 << 16
@@ -277,15 +280,13 @@ class Bins:
             return None
         return self._rule.last - self._rule.first + 1
 
-    def numbers_of(self, scores: ArrayLike, name: str = "scores") -> NDArray[np.int64]:
+    def numbers_of(self, scores: ArrayLike) -> NDArray[np.int64]:
         """Return the number of the bin of each score.
 
         Parameters
         ----------
         scores : array-like of shape (n_scores,)
             Finite scores; from 0 to 1 for `of_probabilities`.
-        name : str, default="scores"
-            Name of the argument in messages.
 
         Returns
         -------
@@ -304,14 +305,12 @@ class Bins:
         >>> Bins.of_probabilities(octaves=3, parts=2).numbers_of([0.0, 0.49, 0.5, 1.0])
         array([ 0,  7,  8, 15])
         """
-        checked = np.asarray(_input.check_scores(scores, name), np.float64)
+        checked = _input.check_scores(scores, "scores")
         low, high = self._rule.domain
-        outside = (checked < low) | (checked > high)
-        if outside.any():
+        if checked.size and (checked.min() < low or checked.max() > high):
             raise ValueError(
-                f"{name} must be from 0 to 1 for Bins.of_probabilities; got "
-                f"{int(outside.sum())} of {checked.size} outside, such as "
-                f"{checked[int(outside.argmax())]}. Bins.of_scores() has bins for all scores."
+                "scores must be from 0 to 1 for Bins.of_probabilities; got scores from "
+                f"{checked.min()} to {checked.max()}. Bins.of_scores() has bins for all scores."
             )
         return self._rule.numbers(np.ascontiguousarray(checked))
 
@@ -379,6 +378,44 @@ class Bins:
         # The difference of two edges may be larger than the largest float.
         middle: NDArray[np.float64] = np.where(np.isfinite(half), low + half, low / 2 + high / 2)
         return middle
+
+    def expression(self, score: nw.Expr) -> nw.Expr:
+        """Return the number of the bin as an expression of narwhals, for tables in other engines.
+
+        The expression is exact: databases and lazy tables compute the numbers of `numbers_of`.
+        `ScoreCounts.from_table` uses it.
+
+        Parameters
+        ----------
+        score : narwhals.stable.v2.Expr
+            Column of scores in float64; ``nw.col("risk").cast(nw.Float64)`` converts float32.
+
+        Returns
+        -------
+        narwhals.stable.v2.Expr
+            The number as Int64, or ``-2**40`` for a score that the expression leaves to
+            `numbers_of`: a missing, NaN or infinite score; for `of_probabilities`, a score outside
+            the range from 0 to 1; for `of_scores`, a score other than 0 whose absolute value is
+            below ``2**-64`` (5.4e-20) or at least ``2**64`` (1.8e19).
+
+        Notes
+        -----
+        The length of the expression is proportional to the number of octaves, not of parts; for
+        `at`, to the number of edges.
+
+        Examples
+        --------
+        >>> import narwhals.stable.v2 as nw
+        >>> import polars as pl
+        >>> from skfedauc import Bins
+        >>> table = nw.from_native(pl.LazyFrame({"risk": [0.0, 0.3, 1.0, 1.5]}))
+        >>> number = Bins.of_probabilities(octaves=3, parts=2).expression(nw.col("risk"))
+        >>> table.select(number=number).collect()["number"].to_list()
+        [0, 6, 15, -1099511627776]
+        """
+        from skfedauc.counts.bin_expressions import expression_of
+
+        return expression_of(self._rule, score)
 
     def refines(self, other: Bins) -> bool:
         """Return whether each bin is within a single bin of `other`.

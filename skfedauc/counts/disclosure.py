@@ -75,6 +75,12 @@ def check_disclosure(disclosure: object) -> Literal["exact", "summary"] | Bins:
     )
 
 
+def bins_of(disclosure: object) -> Bins | None:
+    """Return the bins that rows are counted by; None if they are counted by score."""
+    level = check_disclosure(disclosure)
+    return level if isinstance(level, Bins) else None
+
+
 def level_in_words(counts: State) -> str:
     """Return the level of disclosure of score counts, with the rule of the bins."""
     if counts.disclosure != "bins":

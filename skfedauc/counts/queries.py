@@ -3,6 +3,11 @@
 One aggregation is pushed down: ``SELECT group, score, label, COUNT(*) ... GROUP BY group, score,
 label``. Only its result comes back, and the rules for rows are applied to it here. Engines differ
 in how they compare missing and NaN values, and booleans with numbers, so no rule is pushed down.
+
+With bins, rows are grouped by the number of the bin in place of the score. Scores that the engine
+does not bin, such as missing and infinite ones, are grouped by their value, and binned or refused
+here. Only columns of floats are binned by the engine: other numbers, such as decimals, must first
+be found to be exact in float64.
 """
 
 from __future__ import annotations
@@ -17,8 +22,11 @@ from numpy.typing import NDArray
 
 from skfedauc import _input, _words
 from skfedauc._kernel import Cells
+from skfedauc.counts.bin_expressions import NOT_BINNED
+from skfedauc.counts.bins import Bins
 from skfedauc.counts.columns import Columns
 from skfedauc.counts.origin import Origin
+from skfedauc.counts.ranges import Ranges
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -59,11 +67,14 @@ def frame_of(table: Any, columns: Columns) -> nw.DataFrame[Any] | nw.LazyFrame[A
     return frame
 
 
-def query_of(frame: nw.LazyFrame[Any], columns: Columns) -> nw.LazyFrame[Any]:
-    """Return the aggregation that counts rows by group, score and label.
+def query_of(
+    frame: nw.LazyFrame[Any], columns: Columns, bins: Bins | None = None
+) -> nw.LazyFrame[Any]:
+    """Return the aggregation that counts rows by group, score or bin, and label.
 
     The result has the columns `group_0`, `group_1` and so on, `score`, `label` and `n_rows`. With
-    weights, rows of weight 0 are counted apart (`is_zero`), and there are the number of valid
+    bins of floats, it has also the column `bin`, and `score` is 0 unless `bin` is `NOT_BINNED`.
+    With weights, rows of weight 0 are counted apart (`is_zero`), and there are the number of valid
     weights (`n_valid`), the smallest and the largest one, their sum and the sum of their squares.
     """
     import narwhals.stable.v2 as nw
@@ -74,7 +85,8 @@ def query_of(frame: nw.LazyFrame[Any], columns: Columns) -> nw.LazyFrame[Any]:
         schema = frame.select(**keys).collect_schema()
         keys = {k: key + 0.0 if schema[k].is_float() else key for k, key in keys.items()}
     if columns.weight is None:
-        return frame.select(**keys).group_by(*keys).agg(n_rows=nw.len())
+        rows, names = _with_bins(frame.select(**keys), list(keys), bins)
+        return rows.group_by(names).agg(n_rows=nw.len())
     weight = _as_float(frame, columns.weight)
     valid = (weight > 0) & (weight <= sys.float_info.max)
     summed = (weight >= _SMALLEST) & (weight <= _LARGEST)
@@ -84,7 +96,8 @@ def query_of(frame: nw.LazyFrame[Any], columns: Columns) -> nw.LazyFrame[Any]:
         valid=nw.when(valid).then(weight),
         summed=nw.when(summed).then(weight),
     ).with_columns(square=nw.col("summed") * nw.col("summed"))
-    return rows.group_by(*keys, "is_zero").agg(
+    rows, names = _with_bins(rows, [*keys, "is_zero"], bins)
+    return rows.group_by(names).agg(
         n_rows=nw.len(),
         n_valid=nw.col("valid").count(),
         smallest=nw.col("valid").min(),
@@ -103,6 +116,27 @@ def _keys(columns: Columns) -> dict[str, nw.Expr]:
     return {**keys, "score": nw.col(str(columns.score)), "label": nw.col(str(columns.label))}
 
 
+def _with_bins(
+    rows: nw.LazyFrame[Any], names: list[str], bins: Bins | None
+) -> tuple[nw.LazyFrame[Any], list[str]]:
+    """Return rows with the column `bin`, and the names of the columns to group by."""
+    import narwhals.stable.v2 as nw
+
+    bins = _bins_of_engine(rows, "score", bins)
+    if bins is None:
+        return rows, names
+    score = nw.col("score")
+    rows = rows.with_columns(score=score.cast(nw.Float64))
+    rows = rows.with_columns(bin=bins.expression(score))
+    rest = nw.when(nw.col("bin") == NOT_BINNED).then(score).otherwise(nw.lit(0.0))
+    return rows.with_columns(score=rest), [*names, "bin"]
+
+
+def _bins_of_engine(frame: nw.LazyFrame[Any], score: str, bins: Bins | None) -> Bins | None:
+    """Return the bins by which the engine groups the rows; None if the scores are not floats."""
+    return bins if frame.collect_schema()[score].is_float() else None
+
+
 def _as_float(frame: nw.LazyFrame[Any], column: str) -> nw.Expr:
     import narwhals.stable.v2 as nw
 
@@ -118,7 +152,8 @@ def count_in_table(
     pos_label: Any,
     missing: _input.Missing,
     max_cells: int,
-) -> tuple[Cells, NDArray[np.intp] | None, NDArray[Any] | None, Origin]:
+    bins: Bins | None = None,
+) -> tuple[Cells, NDArray[np.intp] | None, NDArray[Any] | None, Origin, Ranges | None]:
     """Count the rows of a lazy table.
 
     Parameters
@@ -129,6 +164,8 @@ def count_in_table(
     missing : {"raise", "drop", "group"}
     max_cells : int
         Largest number of rows of the result of the query.
+    bins : Bins, default=None
+        Bins to count; None counts each distinct score.
 
     Returns
     -------
@@ -139,6 +176,8 @@ def count_in_table(
     labels : ndarray or None
         Sorted labels of the groups.
     origin : Origin
+    ranges : ndarray of shape (2, n_cells) or None
+        Range of scores of each cell; None without bins.
 
     Raises
     ------
@@ -148,10 +187,19 @@ def count_in_table(
     import narwhals.stable.v2 as nw
 
     _refuse_other_than_numbers(frame, columns)
-    found = query_of(frame, columns).head(max_cells + 1).collect()
+    found = query_of(frame, columns, bins).head(max_cells + 1).collect()
+    n_rows = _array(found, "n_rows", np.int64)
+    scores = nw.to_native(found["score"])
+    of_engine = _bins_of_engine(frame, str(columns.score), bins)
+    if of_engine is not None:
+        scores = _array(found, "score", np.float64).copy()
+        numbers = _array(found, "bin", np.int64)
+        is_binned = numbers != NOT_BINNED
+        scores[is_binned] = of_engine.scores_of(numbers[is_binned])
+        if len(found) > max_cells:  # perhaps because of scores that are refused
+            of_engine.numbers_of(_input.check_scores(scores, n_rows=n_rows))
     if len(found) > max_cells:
         raise _too_many(found, columns, max_cells)
-    n_rows = _array(found, "n_rows", np.int64)
     groups = None
     if columns.group is not None:
         named = {name: f"group_{i}" for i, name in enumerate(columns.by_argument["group"])}
@@ -159,7 +207,7 @@ def count_in_table(
     # Rows of weight 0 are left out after all rules have been applied to them.
     rows = _input.check_rows(
         nw.to_native(found["label"]),
-        nw.to_native(found["score"]),
+        scores,
         groups,
         None if columns.weight is None else 1.0 - _array(found, "is_zero", np.float64),
         pos_label,
@@ -177,10 +225,15 @@ def count_in_table(
             weights = np.concatenate([np.where(by_class, of_rows, 0.0) for of_rows in sums])
     negatives, positives = np.where(by_class, n_rows[kept], 0)
     # Adding 0.0 converts -0.0 to 0.0, which engines may count apart.
-    scores = rows.scores.astype(np.float64) + 0.0
-    cells = Cells(np.zeros(0, np.int64), scores, negatives, positives, weights)
+    of_cells = rows.scores.astype(np.float64) + 0.0
+    ranges = None
+    if bins is not None:
+        numbers = bins.numbers_of(of_cells)
+        of_cells, ranges = bins.scores_of(numbers), bins.ranges_of(numbers)
+    cells = Cells(np.zeros(0, np.int64), of_cells, negatives, positives, weights)
     names = _input.names_of(rows.labels, groups)
-    return cells, rows.codes, rows.labels, Origin(rows.n_missing, names, rows.classes)
+    origin = Origin(rows.n_missing, names, rows.classes, bins=bins)
+    return cells, rows.codes, rows.labels, origin, ranges
 
 
 def _array(found: nw.DataFrame[Any], name: str, dtype: Any) -> NDArray[Any]:
@@ -238,23 +291,28 @@ def _check_weights(frame: nw.LazyFrame[Any], column: str, found: nw.DataFrame[An
 def _too_many(found: nw.DataFrame[Any], columns: Columns, max_cells: int) -> ValueError:
     groups = columns.by_argument.get("group", [])
     names = [*groups, str(columns.score), str(columns.label)]
+    aliases, kind, mend = list(_keys(columns)), "values", "Count bins of scores (disclosure=)"
+    if "bin" in found.columns:
+        aliases[-2], kind, mend = "bin", "values and bins", "Pass wider Bins as disclosure"
     read = [
         f"{found[alias].n_unique():,} of {_words.shortened(name)}"
-        for alias, name in zip(_keys(columns), names, strict=True)
+        for alias, name in zip(aliases, names, strict=True)
     ]
     return ValueError(
         f"table has more than max_cells={max_cells:,} combinations of {_words.listed(names)}; the "
-        f"first ones have these numbers of values: {', '.join(read)}. Round the scores in the "
-        "table to a few digits, or count the rows by partition and merge the counts, as "
+        f"first ones have these numbers of {kind}: {', '.join(read)}. {mend}, round the scores in "
+        "the table to a few digits, or count the rows by partition and merge the counts, as "
         "ScoreCounts.from_batches does. Each combination takes about 100 bytes here."
     )
 
 
-def explain_query(frame: nw.LazyFrame[Any], columns: Columns, max_cells: int) -> str:
+def explain_query(
+    frame: nw.LazyFrame[Any], columns: Columns, max_cells: int, bins: Bins | None = None
+) -> str:
     """Return the SQL of the query, or the plan of an engine that has no SQL."""
     import narwhals.stable.v2 as nw
 
-    query = nw.to_native(query_of(frame, columns).head(max_cells + 1))
+    query = nw.to_native(query_of(frame, columns, bins).head(max_cells + 1))
     engine = frame.implementation
     if engine.is_duckdb():
         return str(query.sql_query())

@@ -24,6 +24,7 @@ from skfedauc._output_file import check_target, write_whole
 from skfedauc.counts.disclosure import (
     Disclosure,
     DisclosureError,
+    bins_of,
     cells_for,
     check_disclosure,
     check_levels,
@@ -384,6 +385,7 @@ default=None
         pos_label: Any = None,
         missing: _input.Missing = "raise",
         max_cells: int = 10_000_000,
+        disclosure: Disclosure = "exact",
     ) -> ScoreCounts:
         """Count the rows of a table where they are: in memory, in a lazy table or in a database.
 
@@ -411,6 +413,11 @@ default=None
             Largest number of combinations of group, score and label that a database or lazy table
             returns. Each combination takes about 100 bytes of memory while it is read. Rows that
             are in memory already are not limited.
+        disclosure : "exact", "bins", "summary" or Bins, default="exact"
+            What the counts disclose of the scores; see `reduced`. With "bins" and `Bins`, a
+            database or lazy table groups its rows by bin, if the scores are float64 or float32;
+            then it returns counts by bin. Scores of other types, such as integers and decimals, are
+            grouped by their value, and binned here. "summary" also groups the rows by score.
 
         Returns
         -------
@@ -424,8 +431,8 @@ default=None
             If narwhals does not read `table`, or a column is not as `from_predictions` requires.
         ValueError
             If a column is absent, or is not as `from_predictions` requires. If the query returns
-            more than `max_cells` rows: round the scores in the table to a few digits, or count the
-            rows by partition and merge the counts.
+            more than `max_cells` rows: count bins, round the scores in the table to a few digits,
+            or count the rows by partition and merge the counts.
 
         See Also
         --------
@@ -436,6 +443,9 @@ default=None
         -----
         Dates with a time zone get the time zone in which the engine returns them. The type
         ``TIMESTAMP`` of Spark is such a date.
+
+        Engines bin scores exactly, by `Bins.expression`. Scores that it does not bin, such as
+        missing scores, are returned by the engine, and binned or refused here.
 
         Examples
         --------
@@ -457,13 +467,15 @@ default=None
         check_columns(columns, required=("label", "score"))
         missing = _input.check_missing(missing)
         max_cells = _input.check_whole_number(max_cells, "max_cells")
+        bins = bins_of(disclosure)
         frame = frame_of(table, columns)
         if isinstance(frame, nw.LazyFrame):
-            return cls._added(*count_in_table(frame, columns, pos_label, missing, max_cells))
+            counted = count_in_table(frame, columns, pos_label, missing, max_cells, bins)
+            return cls._added(*counted).reduced(disclosure)
         arguments = arguments_of(nw.to_native(frame), columns, "table")
         rows = _input.check_rows(**arguments, pos_label=pos_label, missing=missing)
         names = _input.names_of(rows.labels, arguments.get("groups"))
-        return cls.of_rows(rows, group_names=names)
+        return cls.of_rows(rows, group_names=names).reduced(disclosure)
 
     @staticmethod
     def explain_table(
@@ -474,6 +486,7 @@ default=None
         group: str | list[str] | None = None,
         weight: str | None = None,
         max_cells: int = 10_000_000,
+        disclosure: Disclosure = "exact",
     ) -> str:
         """Return the query by which `from_table` counts the rows of a lazy table, as text.
 
@@ -490,6 +503,8 @@ default=None
         max_cells : int, default=10_000_000
             Largest number of combinations of group, score and label; the query has a limit of one
             more.
+        disclosure : "exact", "bins", "summary" or Bins, default="exact"
+            What the counts disclose of the scores, as in `from_table`.
 
         Returns
         -------
@@ -526,7 +541,7 @@ default=None
                 f"table is a {_input.kind_in_words(table)}, whose rows are in memory and are "
                 "counted without a query; explain_table takes lazy tables and relations."
             )
-        return explain_query(frame, columns, max_cells)
+        return explain_query(frame, columns, max_cells, bins_of(disclosure))
 
     @classmethod
     def from_batches(

@@ -11,10 +11,19 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from edge_tables import BY_SITE, EDGES, WEIGHTED, assert_same, rows
+from edge_tables import (
+    BINS,
+    BY_SITE,
+    EDGES,
+    REFUSED_SCORES,
+    WEIGHTED,
+    assert_same,
+    rows,
+    rows_around_edges,
+)
 from sqlframe.duckdb import DuckDBSession
 
-from skfedauc import GroupAUC, ScoreCounts
+from skfedauc import Bins, GroupAUC, ScoreCounts
 
 NUMBERS = itertools.count()
 
@@ -165,6 +174,46 @@ def test_too_many_cells(engine):
         ValueError, match=r"more than max_cells=1,000 combinations of 'site', 'risk'"
     ):
         ScoreCounts.from_table(table, **BY_SITE, max_cells=1000)
+
+
+@pytest.mark.parametrize("bins", BINS.values(), ids=BINS)
+def test_bins(engine, bins):
+    """The engine bins the floats around each edge exactly as `Bins` does."""
+    _, read = engine
+    rows = rows_around_edges(bins)
+    table = read(rows)
+    for columns in (BY_SITE, WEIGHTED):
+        found = ScoreCounts.from_table(table, **columns, disclosure=bins)
+        expected = ScoreCounts.from_table(rows, **columns, disclosure=bins)
+        assert_same(found, expected)
+        np.testing.assert_array_equal(found.ranges, expected.ranges)
+
+
+def test_bins_of_float32(engine):
+    _, read = engine
+    table = rows(risk=pa.array([0.1, 0.7, 0.3, 0.7, 0.1, 0.1], pa.float32()))
+    bins = Bins.at([0.1, 0.3, 0.7])
+    found = ScoreCounts.from_table(read(table), **BY_SITE, disclosure=bins)
+    assert_same(found, ScoreCounts.from_table(table, **BY_SITE, disclosure=bins))
+
+
+@pytest.mark.parametrize("name", REFUSED_SCORES)
+def test_bins_refuse_scores_as_in_memory(engine, name):
+    _, read = engine
+    table = read(rows(risk=pa.array(REFUSED_SCORES[name].scores, pa.float64())))
+    with pytest.raises(ValueError, match=REFUSED_SCORES[name].message):
+        ScoreCounts.from_table(table, **BY_SITE, disclosure="bins")
+
+
+def test_bins_in_the_query(engine):
+    """No more rows than bins and labels come back."""
+    _, read = engine
+    table, bins = read(many_rows(5000)), Bins.at([0.25, 0.5, 1.5])
+    names = {"label": "ill", "score": "risk", "max_cells": 8, "disclosure": bins}
+    assert ScoreCounts.from_table(table, **names).cells.scores.size == 4
+    text = ScoreCounts.explain_table(table, **names)
+    assert "bin" in text
+    assert "LIMIT 9" in text.upper() or "SELECT" not in text.upper()
 
 
 def test_query_as_text(engine):

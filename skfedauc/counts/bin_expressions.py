@@ -1,0 +1,101 @@
+"""Numbers of bins as expressions of narwhals, which engines compute exactly where the rows are.
+
+Only operations that are exact in float64 are used: comparisons, ``1 - score`` for scores above 0.5,
+multiplication by a power of two, and rounding down. Constants are powers of two, whole numbers and
+edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from skfedauc.counts.bin_rules import Edges, Probabilities, Rule, Scores
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
+
+# Number in place of the number of a bin for scores that the expression does not bin
+NOT_BINNED = -(1 << 40)
+# Exponents of the absolute values whose bins engines compute: from 5.4e-20 to 1.8e19
+_EXPONENTS = range(-64, 64)
+
+
+def expression_of(rule: Rule, score: nw.Expr) -> nw.Expr:
+    """Return the number of the bin of a score as an int64, or `NOT_BINNED`.
+
+    Parameters
+    ----------
+    rule : Rule
+    score : Expr
+        Scores in float64.
+
+    Returns
+    -------
+    Expr
+        `NOT_BINNED` for missing, NaN and infinite scores and for scores outside the domain. Also
+        for scores of the rule `Scores` whose absolute value is below 2**-64, but not 0, or not
+        below 2**64: an expression for all exponents would be too long.
+    """
+    import narwhals.stable.v2 as nw
+
+    low, high = rule.domain
+    # NaN is larger than all numbers in some engines, and not comparable in others.
+    is_valid = (score >= low) & (score <= high)
+    match rule:
+        case Probabilities(octaves, parts):
+            number = _of_probability(score, octaves, parts, rule.last)
+        case Scores(parts):
+            size = score.abs()
+            limits = 2.0 ** _EXPONENTS[0], 2.0 ** _EXPONENTS[-1] * 2
+            is_valid = (score == 0) | ((size >= limits[0]) & (size < limits[1]))
+            number = _of_score(score, parts)
+        case Edges(edges):
+            number = _chosen(score, edges, [nw.lit(float(n)) for n in range(len(edges) + 1)])
+        case _:
+            raise AssertionError(rule)
+    number = nw.when(is_valid).then(number).otherwise(nw.lit(float(NOT_BINNED)))
+    # PostgreSQL takes constants for decimals, which Ibis does not expect.
+    return number.cast(nw.Int64)
+
+
+def _of_probability(score: nw.Expr, octaves: int, parts: int, last: int) -> nw.Expr:
+    import narwhals.stable.v2 as nw
+
+    def number(distance: nw.Expr) -> nw.Expr:
+        lowest = [2.0 ** -(octaves + 1 - octave) for octave in range(octaves)]
+        of_octave = [
+            (distance * (parts / low)).floor() + float(2 + (octave - 1) * parts)
+            for octave, low in enumerate(lowest)
+        ]
+        below = nw.when(distance > 0).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
+        return _chosen(distance, lowest, [below, *of_octave])
+
+    upper = float(last) - number(1 - score)
+    at_least_half = nw.when(score > 0.5).then(upper).otherwise(nw.lit(float(last // 2 + 1)))
+    return nw.when(score < 0.5).then(number(score)).otherwise(at_least_half)
+
+
+def _of_score(score: nw.Expr, parts: int) -> nw.Expr:
+    import narwhals.stable.v2 as nw
+
+    size = score.abs()
+    of_exponent = [
+        (size * (parts / 2.0**exponent)).floor() + float(1 + (exponent + 1022) * parts)
+        for exponent in _EXPONENTS
+    ]
+    number = _chosen(size, [2.0**exponent for exponent in _EXPONENTS][1:], of_exponent)
+    at_least_0 = nw.when(score > 0).then(number).otherwise(nw.lit(0.0))
+    return nw.when(score < 0).then(0 - number).otherwise(at_least_0)
+
+
+def _chosen(value: nw.Expr, edges: Sequence[float], results: Sequence[nw.Expr]) -> nw.Expr:
+    """Return result i for values from edge i - 1 to below edge i, by a balanced tree."""
+    import narwhals.stable.v2 as nw
+
+    if not edges:
+        return results[0]
+    middle = len(edges) // 2
+    below = _chosen(value, edges[:middle], results[: middle + 1])
+    above = _chosen(value, edges[middle + 1 :], results[middle + 1 :])
+    return nw.when(value < edges[middle]).then(below).otherwise(above)
