@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from skfedauc._kernel import cross_concordance
 from skfedauc._memory import usable_memory
-from skfedauc.counts import ScoreCounts
+from skfedauc.counts import DisclosureError, ScoreCounts
+from skfedauc.counts.disclosure import needs_scores
 from skfedauc.ranks import sum_of_others, u2_over_others
 
 Floats = NDArray[np.float64]
@@ -89,12 +90,35 @@ class GroupPairs:
             )
         return self.counts
 
+    # Disclosure -------------------------------------------------------------------------------
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether the counts hold scores, which pairs of rows of different groups need."""
+        return all(part.disclosure != "summary" for part in (self.counts, *self.parts))
+
+    def check_has_scores(self, result: str) -> None:
+        """Raise an error if the counts hold no scores.
+
+        Parameters
+        ----------
+        result : str
+            Name of the requested result, for the message.
+
+        Raises
+        ------
+        DisclosureError
+            If the counts are a summary by group.
+        """
+        if not self.has_scores:
+            raise DisclosureError(needs_scores(result))
+
     # Binned scores ----------------------------------------------------------------------------
 
     @property
     def is_binned(self) -> bool:
-        """Whether scores are binned: each cell has a range of scores."""
-        return any(part.ranges is not None for part in (self.counts, *self.parts))
+        """Whether scores are or were binned, so that AUCs have certain intervals."""
+        return not all(part.has_exact_aucs for part in (self.counts, *self.parts))
 
     def extremes(self) -> tuple[GroupPairs, GroupPairs]:
         """Return the pairs with the lowest and with the highest AUCs that the ranges permit.

@@ -1,13 +1,22 @@
 """Summaries by group: the same results as from cells, and an error for every other result."""
 
 import copy
+import functools
 import pickle
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 
-from skfedauc import Bins, DisclosureError, GroupAUC, ScoreCounts
+from skfedauc import Bins, DisclosureError, FairnessAudit, GroupAUC, ScoreCounts
+from skfedauc.plotting import (
+    CrossAUCDisplay,
+    GroupAUCDisplay,
+    GroupRocCurveDisplay,
+    GroupScoreDisplay,
+)
+from skfedauc.report.statistics import STATISTICS
 
 AVERAGES = ["macro", "samples", "positives", "negatives", "within"]
 OF_GROUPS = [*AVERAGES, "worst", "ratio", "difference", "tau"]
@@ -50,15 +59,25 @@ def reports(counts):
 )
 def test_numbers_are_those_of_cells(counts, result):
     of_cells, of_summary = reports(counts)
-    found = result(of_cells)
-    assert result(of_summary) == found
-    assert found == found  # not NaN
+    expected, found = result(of_cells), result(of_summary)
+    if counts.is_weighted and counts.ranges is not None and hasattr(found, "pvalue"):
+        # The extremes of binned counts add up weights in another order.
+        expected, found = expected.pvalue, pytest.approx(found.pvalue, rel=1e-9)
+    assert found == expected
+    assert expected == expected  # not NaN
 
 
 @pytest.mark.parametrize(
     "table",
     [
         lambda report: report.by_group,
+        lambda report: report.bounds("groups"),
+        lambda report: report.bounds().loc[OF_GROUPS],
+        lambda report: report.statistics()[OF_GROUPS].to_frame(),
+        lambda report: report.confidence_intervals(of="statistics").drop("pooled", errors="ignore"),
+        lambda report: report.confidence_intervals(
+            of="statistics", over="groups", method="delong"
+        ).drop("pooled", errors="ignore"),
         *(
             lambda report, method=method: report.confidence_intervals(0.9, method)
             for method in ("logit", "delong", "exact")
@@ -71,15 +90,16 @@ def test_numbers_are_those_of_cells(counts, result):
 )
 def test_tables_are_those_of_cells(counts, table):
     of_cells, of_summary = reports(counts)
-    assert table(of_summary).equals(table(of_cells))
+    is_exact = not (counts.is_weighted and counts.ranges is not None)
+    same = functools.partial(
+        pd.testing.assert_frame_equal, check_exact=is_exact, rtol=1e-9, atol=1e-12
+    )
+    same(table(of_summary), table(of_cells))
     for of_summary, of_cells in zip(
         counts.reduced("summary").extremes(), counts.extremes(), strict=True
     ):
         both = (GroupAUC(of, undefined="ignore") for of in (of_summary, of_cells))
-        # With weights, the extremes add up the weights in another order.
-        pd.testing.assert_frame_equal(
-            *map(table, both), check_exact=not counts.is_weighted, rtol=1e-9, atol=1e-12
-        )
+        same(*map(table, both))
 
 
 def test_an_interval_of_bins_holds_the_exact_auc():
@@ -211,3 +231,125 @@ def test_batches_are_summarized_when_all_are_counted(tmp_path):
         batches, disclosure="summary", checkpoint=tmp_path / "checkpoint.skfa"
     )
     assert summary == ScoreCounts.from_batches(batches).reduced("summary")
+
+
+# Reports ----------------------------------------------------------------------------------------
+
+
+def test_a_report_leaves_out_what_a_summary_does_not_determine():
+    report = GroupAUC(counts_of().reduced("summary"), undefined="ignore")
+    assert report.determined_statistics == tuple(OF_GROUPS)
+    assert report.statistics().index.tolist() == OF_GROUPS
+    assert report.bounds().index.tolist() == OF_GROUPS
+    intervals = report.confidence_intervals(of="statistics")
+    assert intervals.index.tolist() == [*AVERAGES, "worst", "difference"]
+    reason = (
+        "a summary by group, which does not determine pooled, cross, cross_difference or bias_score"
+    )
+    for text in (repr(report), report._repr_html_()):
+        assert reason in text
+        assert "macro" in text
+        assert text.count("pooled") == 1
+
+
+def test_other_reports_have_all_statistics():
+    report = GroupAUC(counts_of(), undefined="ignore")
+    assert report.determined_statistics == tuple(STATISTICS)
+    assert "summary" not in repr(report)
+
+
+def test_repr_of_a_summary_of_bins_has_certain_intervals():
+    report = GroupAUC(counts_of(bins=COARSE).reduced("summary"), undefined="ignore")
+    low, high = report.bounds().loc["macro", ["low", "high"]]
+    assert "; scores were binned; a summary by group" in repr(report)
+    assert f"({np.floor(low * 1e4) / 1e4:.4f} to {np.ceil(high * 1e4) / 1e4:.4f})" in repr(report)
+
+
+@pytest.mark.parametrize("name", ["pooled", "cross", "cross_difference", "bias_score"])
+def test_a_statistic_that_needs_scores_is_named(name):
+    report = GroupAUC(counts_of().reduced("summary"))
+    allowed = "A summary determines 'macro', 'samples', .* 'difference' and 'tau'"
+    with pytest.raises(DisclosureError, match=rf"^the statistic '{name}' {NEEDS}.* {allowed}"):
+        report.statistic(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "use"),
+    [
+        ("the statistic 'pooled'", lambda report: report.pooled),
+        ("the statistic 'cross_difference'", lambda report: report.cross_difference),
+        ("decomposition", lambda report: report.decomposition()),
+        ("cross_matrix", lambda report: report.cross_matrix),
+        ("bias_by_group", lambda report: report.bias_by_group),
+        ("bias_means", lambda report: report.bias_means()),
+        ("bias_score", lambda report: report.bias_score(power=1)),
+        ("abroca", lambda report: report.abroca()),
+        ("agreement", lambda report: report.agreement()),
+        ("null_difference, which is simulated .*,", lambda report: report.null_difference),
+        ("FairnessAudit", FairnessAudit),
+        ("GroupRocCurveDisplay.from_report", GroupRocCurveDisplay.from_report),
+        ("GroupScoreDisplay.from_report", GroupScoreDisplay.from_report),
+        ("CrossAUCDisplay.from_report", CrossAUCDisplay.from_report),
+        ("the statistic 'pooled'", GroupAUCDisplay.from_report),
+    ],
+)
+def test_a_result_that_needs_scores_is_named(name, use):
+    with pytest.raises(DisclosureError, match=f"^{name} {NEEDS}"):
+        use(GroupAUC(counts_of().reduced("summary"), undefined="ignore"))
+
+
+def test_decisions_need_scores():
+    counts = counts_of()
+    decisions = counts.map_scores(lambda scores: scores > 0.5).reduced("summary")
+    with pytest.raises(DisclosureError, match=f"^decisions {NEEDS}"):
+        FairnessAudit(GroupAUC(counts, undefined="ignore"), decisions=decisions)
+
+
+def test_a_summary_is_drawn():
+    report = GroupAUC(counts_of().reduced("summary"), undefined="ignore")
+    display = GroupAUCDisplay.from_report(report, statistics=["macro", "within"])
+    assert list(display.lines_) == ["macro", "within"]
+    plt.close(display.figure_)
+
+
+PUBLIC = [name for name in dir(GroupAUC) if not name.startswith(("_", "from_"))]
+NEED_SCORES = {
+    "abroca",
+    "agreement",
+    "bias_by_group",
+    "bias_means",
+    "bias_score",
+    "cross_difference",
+    "cross_matrix",
+    "decomposition",
+    "pooled",
+}
+ARGUMENTS = {"average": ("macro",), "statistic": ("macro",)}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_member_of_a_report_works_or_needs_scores(name):
+    """What works equals the result of the cells; whatever else is refused as it should be."""
+    of_cells, of_summary = (report.without_small_groups(40) for report in reports(counts_of()))
+    if name in ("counts", "pairs", "variances", "estimates", "determined_statistics"):
+        return
+
+    def result(report):
+        found = getattr(report, name)
+        return found(*ARGUMENTS.get(name, ())) if callable(found) else found
+
+    expected = result(of_cells)
+    if name in NEED_SCORES:
+        with pytest.raises(DisclosureError, match=f"^(the statistic '{name}'|{name}) {NEEDS}"):
+            result(of_summary)
+        return
+    found = result(of_summary)
+    if isinstance(found, pd.Series | pd.DataFrame):
+        expected = expected.loc[found.index]
+        assert found.equals(expected)
+    elif isinstance(found, pd.Index):
+        assert found.equals(expected)
+    elif isinstance(found, GroupAUC):
+        assert found.by_group.equals(expected.by_group)
+    else:
+        assert found == expected

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
+from skfedauc.counts.disclosure import cells_for
 from skfedauc.counts.moments import ClassRows
 from skfedauc.inference.variances import Variances
 
@@ -63,7 +64,7 @@ def check_decisions(decisions: Any, counts: ScoreCounts) -> ScoreCounts:
             f"{type(decisions).__name__}. Pass predicted labels as y_pred= to "
             "FairnessAudit.from_predictions."
         )
-    scores = decisions.cells.scores
+    scores = cells_for(decisions, "decisions").scores
     if not ((scores == 0) | (scores == 1)).all():
         raise ValueError(
             f"decisions must have the scores 0 and 1 only; got scores from {scores.min():g} to "

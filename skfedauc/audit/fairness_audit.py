@@ -131,6 +131,7 @@ class FairnessAudit:
                 "folds only, or counts rows several times. Pass the report of one fold (folds[0]), "
                 "or use FairnessAudit.from_predictions."
             )
+        report.pairs.check_has_scores("FairnessAudit")
         min_per_class = _input.check_whole_number(min_per_class, "min_per_class", 0)
         self.favorable = arguments.check_favorable(favorable)
         self.reference = reference

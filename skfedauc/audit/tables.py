@@ -81,7 +81,7 @@ class AuditTables:
     @property
     def is_weighted(self) -> bool:
         """Whether rows have weights."""
-        return self.report.counts.cells.weights is not None
+        return self.report.counts.is_weighted
 
 
 def by_group(comparison: GroupComparison, claims: Claims) -> pd.DataFrame:

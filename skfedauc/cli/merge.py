@@ -58,7 +58,7 @@ def merge(arguments: MergeArguments) -> Iterator[list[str]]:
 
 
 def _line(name: str, counts: ScoreCounts) -> str:
-    weighted = "" if counts.cells.weights is None else ", weighted"
+    weighted = ", weighted" if counts.is_weighted else ""
     return (
         f"{name}: {names_of_sources(counts)}: {rows_by_class(counts)}{weighted}, "
         f"{groups_in_words(counts)}"

@@ -10,6 +10,7 @@ from skfedauc.cli.counts_file import columns_of, headline, n_by_class, read_coun
 from skfedauc.cli.errors import CommandError
 from skfedauc.cli.groupings import Counted
 from skfedauc.cli.results import check_page_can_be_made, results
+from skfedauc.counts.disclosure import needs_scores
 
 
 def report(arguments: ReportArguments) -> Iterator[list[str]]:
@@ -34,7 +35,12 @@ def report(arguments: ReportArguments) -> Iterator[list[str]]:
             f"--reference is a group of one column, and the groups come from the columns "
             f"{listed(columns)}; count with a single --group"
         )
-    has_weights = counts.cells.weights is not None
+    if counts.disclosure == "summary":
+        raise CommandError(
+            f"{arguments.file}: {needs_scores('the report').removesuffix('.')}; GroupAUC in Python "
+            "gives the AUCs of the groups, with their averages, gaps, intervals and tests"
+        )
+    has_weights = counts.is_weighted
     counted = Counted(
         counts,
         columns,

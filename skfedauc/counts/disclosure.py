@@ -23,7 +23,7 @@ class DisclosureError(ValueError):
     """Error for a result that counts of this level of disclosure do not determine."""
 
 
-def needs_cells(result: str) -> str:
+def needs_scores(result: str) -> str:
     """Return the message for a result that a summary does not determine.
 
     Parameters
@@ -46,7 +46,7 @@ def cells_for(counts: State, result: str) -> Cells:
         If the counts are a summary; the message names the result.
     """
     if counts.disclosure == "summary":
-        raise DisclosureError(needs_cells(result))
+        raise DisclosureError(needs_scores(result))
     return counts.cells
 
 

@@ -28,7 +28,7 @@ from skfedauc.counts.disclosure import (
     cells_for,
     check_disclosure,
     check_levels,
-    needs_cells,
+    needs_scores,
     reduced_cells,
 )
 from skfedauc.counts.integrity import check_n_rows, check_state, checksum_of
@@ -1645,6 +1645,11 @@ without a group label left out)
         return self._summary
 
     @property
+    def has_exact_aucs(self) -> bool:
+        """Whether the AUCs of the groups are exact: the counts are not, and were not, binned."""
+        return self.ranges is None and (self.summary is None or self.summary.lowest is None)
+
+    @property
     def _content(self) -> Cells | Summary:
         return self.cells if self._summary is None else self._summary
 
@@ -1823,7 +1828,7 @@ def _order_of_renamed(numbers: NDArray[np.intp], old: Sequence[Any]) -> NDArray[
     equal = np.flatnonzero(np.diff(numbers[order]) == 0)
     if equal.size:
         first, second = (_words.shortened_label(old[order[equal[0] + i]]) for i in (0, 1))
-        raise DisclosureError(needs_cells(f"combining the groups {first} and {second}"))
+        raise DisclosureError(needs_scores(f"combining the groups {first} and {second}"))
     return order
 
 

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from skfedauc._kernel import ranks_in_groups
 from skfedauc.counts import Cells, ScoreCounts
+from skfedauc.counts.disclosure import cells_for
 from skfedauc.counts.moments import ClassRows, OwnMoments, group_aucs, ratio
 from skfedauc.pairs import GroupPairs
 from skfedauc.ranks import ranks_among_all, u2_over_all
@@ -205,8 +206,12 @@ class Variances:
     @functools.cached_property
     def placements_of_positives(self) -> tuple[Floats, Floats]:
         """Placement values of the positives of each cell within their group, and their weights."""
-        group, (negatives, positives) = self.cells.groups, self.cells.amounts
-        found = ranks_in_groups(self.cells.starts, negatives)
+        cells = cells_for(
+            self._counts,
+            "null_difference, which is simulated if a group has fewer than 30 rows of a class,",
+        )
+        group, (negatives, positives) = cells.groups, cells.amounts
+        found = ranks_in_groups(cells.starts, negatives)
         found *= self.negatives.half_over_weight[group]
         weights = positives.astype(np.float64)
         kept = (weights > 0) & self.defined[group]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ class ReportDisplay:
     """Base class of displays of a `GroupAUC`; subclasses define constructors and `plot`."""
 
     n_missing: int
+    # Whether the display needs more than the AUCs of the groups
+    _needs_scores: ClassVar[bool] = True
 
     @property
     def _left_out(self) -> str:
@@ -43,6 +45,8 @@ class ReportDisplay:
             )
         if report.n_groups == 0:
             raise ValueError(f"{name} needs at least one group; the report has no rows.")
+        if cls._needs_scores:
+            report.pairs.check_has_scores(name)
 
 
 def labels_of(report: GroupAUC) -> tuple[Any, ...]:

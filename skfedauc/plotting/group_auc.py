@@ -127,6 +127,8 @@ class GroupAUCDisplay(ReportDisplay):
     intervals_: LineCollection
     lines_: dict[str, Line2D]
 
+    _needs_scores = False
+
     def __init__(
         self,
         *,

@@ -46,6 +46,7 @@ def bias_table(pairs: GroupPairs, index: pd.Index) -> pd.DataFrame:
     """Return the table of `GroupAUC.bias_by_group`."""
     import pandas as pd
 
+    pairs.check_has_scores("bias_by_group")
     bias = bias_aucs(pairs)
     return pd.DataFrame(
         {
@@ -64,6 +65,7 @@ def bias_means(estimates: GroupEstimates, power: float) -> dict[str, float]:
     """Generalized means of the group AUCs and of both bias AUCs; see `GroupAUC.bias_means`."""
     if not _input.is_number(power) or not np.isfinite(power):
         raise ValueError(f"power must be a finite number; got {_words.shortened(power)}.")
+    estimates.pairs.check_has_scores("bias_means")
     auc, used = estimates.group_aucs
     bias = bias_aucs(estimates.pairs)
     values = {"auc": auc[used], "bpsn_auc": bias.bpsn, "bnsp_auc": bias.bnsp}
@@ -76,6 +78,7 @@ def bias_score(estimates: GroupEstimates, power: float = -5.0, pooled_share: flo
         raise ValueError(
             f"pooled_share must be a number from 0 to 1; got {_words.shortened(pooled_share)}."
         )
+    estimates.pairs.check_has_scores("bias_score")
     means = np.array(list(bias_means(estimates, power).values()))
     if np.isnan(means).any():
         raise NotDefined(
@@ -93,8 +96,9 @@ def abroca_table(
     import pandas as pd
 
     counts = pairs.counts_for("abroca")
+    pairs.check_has_scores("abroca")
     n_resamples = _input.check_whole_number(n_resamples, "n_resamples", 0)
-    if n_resamples and counts.cells.weights is not None:
+    if n_resamples and counts.is_weighted:
         raise ValueError(
             "n_resamples must be 0 if rows have weights: the p value of the area is only "
             "available for rows without weights."

@@ -138,8 +138,8 @@ def _widened(estimates: GroupEstimates, bounds: Bounds, name: str = "") -> Bound
         # A sum of n numbers of 0 or more has a relative error of at most n units of rounding. An
         # AUC is a ratio of two such sums. If few pairs are across groups, the cross AUC is the
         # difference of sums that are up to 1,000 times larger.
-        n_cells = sum(part.cells.scores.size for part in pairs.parts)
-        reach = (n_cells + 4) * 2.0**-50 * (1e3 if name == "cross" else 1.0)
+        n_rows = sum(int((part.n_negatives + part.n_positives).sum()) for part in pairs.parts)
+        reach = (n_rows + 4) * 2.0**-50 * (1e3 if name == "cross" else 1.0)
     elif name in ("bias_score", "cross_difference"):
         reach = 1e-12  # means of powers, and a matrix of floats
     return Bounds(np.maximum(bounds.low - reach, 0.0), np.minimum(bounds.high + reach, 1.0))
@@ -184,6 +184,8 @@ def binned_note(estimates: GroupEstimates) -> str:
     """
     if not estimates.pairs.is_binned:
         return ""
+    if not estimates.pairs.has_scores:
+        return "scores were binned"
     pooled = statistic_bounds(estimates, "pooled")
     if np.isnan(pooled.low):
         return "scores are binned"

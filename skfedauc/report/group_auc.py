@@ -36,6 +36,7 @@ from skfedauc.report.statistics import (
     average,
     check_statistic,
     decomposition,
+    determined_statistics,
 )
 from skfedauc.report.undefined import NotDefined, Undefined, UndefinedPolicy, check_undefined
 from skfedauc.report.weights import average_weights
@@ -406,6 +407,8 @@ class GroupAUC:
         ------
         ValueError
             If there is no statistic with this name; the message lists the names.
+        DisclosureError
+            If the counts are a summary by group, which does not determine the statistic.
 
         Examples
         --------
@@ -416,6 +419,24 @@ class GroupAUC:
         """
         return self._estimates.value_of(STATISTICS[check_statistic(name)].compute)
 
+    @property
+    def determined_statistics(self) -> tuple[str, ...]:
+        """Names of the statistics that the counts determine at their level of disclosure.
+
+        Exact and binned counts determine all statistics. A summary by group determines statistics
+        of the group AUCs, but not "pooled", "cross", "cross_difference" and "bias_score", which
+        compare rows of different groups.
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC, ScoreCounts
+        >>> counts = ScoreCounts.from_predictions([0, 1], [0.2, 0.6], groups=["a", "a"])
+        >>> GroupAUC(counts.reduced("summary")).determined_statistics
+        ('macro', 'samples', 'positives', 'negatives', 'within', 'worst', 'ratio', 'difference', \
+'tau')
+        """
+        return determined_statistics(self.pairs)
+
     # Tables --------------------------------------------------------------------------
 
     def statistics(self) -> pd.Series:
@@ -425,7 +446,8 @@ class GroupAUC:
         -------
         pandas.Series
             Statistics by name. With more than 500 groups, `cross_difference` is left out, because
-            it needs the cross matrix; use ``statistic("cross_difference")`` instead.
+            it needs the cross matrix; use ``statistic("cross_difference")`` instead. Statistics
+            that a summary by group does not determine are left out; see `determined_statistics`.
 
         Examples
         --------
@@ -604,6 +626,7 @@ class GroupAUC:
         >>> report.decomposition()
         Decomposition(within=0.5, cross=1.0, share_within=0.5)
         """
+        self.pairs.check_has_scores("decomposition")
         return decomposition(self.pairs)
 
     @property
@@ -616,6 +639,7 @@ class GroupAUC:
         """
         import pandas as pd
 
+        self.pairs.check_has_scores("cross_matrix")
         return pd.DataFrame(
             self.pairs.cross_auc.copy(),
             index=self._index("positives"),
@@ -856,7 +880,8 @@ class GroupAUC:
         pandas.DataFrame
             By group: `auc`, `ci_low`, `ci_high`, `method`, and `note`, which states a special case
             such as perfect separation. By statistic: `value` in place of `auc`, and the `estimand`
-            in words. Limits are NaN if there is no interval; `note` gives the reason.
+            in words. Limits are NaN if there is no interval; `note` gives the reason. For a summary
+            by group, the pooled AUC is left out.
 
         Raises
         ------
@@ -1141,7 +1166,8 @@ class GroupAUC:
         """Expected `difference` from sampling error alone, if all true AUCs are equal.
 
         If a group has fewer than 30 rows of a class, groups are simulated with a fixed seed. If
-        scores are binned, rows of a bin count as tied.
+        scores are binned, rows of a bin count as tied. The simulation needs scores: for a summary
+        by group with such a group, access raises a `DisclosureError`.
         """
         self.pairs.counts_for("null_difference")
         return heterogeneity.null_difference(self.variances)
@@ -1329,7 +1355,15 @@ class GroupAUC:
             f"{_words.counted(int(counts.n_negatives.sum()), 'negative')}"
             f"{left_out(self.n_missing)}"
             f"{f'; {note}' if (note := binned_note(self._estimates)) else ''}"
+            f"{self._summary_note()}"
         )
+
+    def _summary_note(self) -> str:
+        """Return a note on the statistics that are left out; empty if the counts have scores."""
+        absent = [name for name in STATISTICS if name not in self.determined_statistics]
+        if not absent:
+            return ""
+        return f"; a summary by group, which does not determine {_words.enumerated(absent, 'or')}"
 
     def _extremes(self) -> list[tuple[str, Any, float]]:
         """Return the groups with the smallest and the largest AUC."""

@@ -12,7 +12,7 @@ from skfedauc.inference import intervals, pairwise
 from skfedauc.report.bounds import Bounds, certain_range, group_bounds, statistic_bounds
 from skfedauc.report.comparisons import used_at_extremes
 from skfedauc.report.estimates import GroupEstimates
-from skfedauc.report.statistics import AVERAGES, shares
+from skfedauc.report.statistics import AVERAGES, determined_statistics, shares
 from skfedauc.report.undefined import NotDefined
 
 if TYPE_CHECKING:
@@ -179,7 +179,9 @@ def statistic_intervals(
     _, used = estimates.group_aucs
     new_groups = intervals.is_over_groups(over, int(used.sum()))
     rows = []
-    for name, of_statistic in INTERVALS.items():
+    names = [name for name in determined_statistics(estimates.pairs) if name in INTERVALS]
+    for name in names:
+        of_statistic = INTERVALS[name]
         is_new = new_groups and of_statistic.of_new_groups
         try:
             interval = _interval_of(name, estimates, Sampling(confidence_level, method, is_new))
@@ -189,4 +191,4 @@ def statistic_intervals(
         limits = interval.estimate, interval.low, interval.high
         rows.append((*limits, method, estimand, interval.note))
     columns = ["value", "ci_low", "ci_high", "method", "estimand", "note"]
-    return pd.DataFrame(rows, columns=columns, index=pd.Index(list(INTERVALS), name="statistic"))
+    return pd.DataFrame(rows, columns=columns, index=pd.Index(names, name="statistic"))

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _words
+from skfedauc.counts import DisclosureError
+from skfedauc.counts.disclosure import needs_scores
 from skfedauc.inference import heterogeneity
 from skfedauc.pairs import GroupPairs, share_of
 from skfedauc.report.bias import bias_score
@@ -112,6 +114,7 @@ def shares(estimates: GroupEstimates, name: str) -> NDArray[np.float64] | None:
 
 def pooled(estimates: GroupEstimates) -> float:
     """AUC of all rows together."""
+    check_determined("pooled", estimates.pairs)
     auc = estimates.pairs.pooled_auc
     if np.isnan(auc):
         raise NotDefined("the pooled AUC needs rows of both classes")
@@ -146,6 +149,7 @@ def ratio(estimates: GroupEstimates) -> float:
 
 def cross(estimates: GroupEstimates) -> float:
     """AUC over the pairs of rows from different groups."""
+    check_determined("cross", estimates.pairs)
     found = decomposition(estimates.pairs).cross
     if np.isnan(found):
         raise NotDefined("the cross AUC needs a pair of rows from two groups")
@@ -154,6 +158,7 @@ def cross(estimates: GroupEstimates) -> float:
 
 def cross_difference(estimates: GroupEstimates) -> float:
     """Largest absolute difference between the two cross AUCs of a pair of groups."""
+    check_determined("cross_difference", estimates.pairs)
     # A number that replaces the AUC of a group does not replace its cross AUCs.
     estimates.policy.report_groups(estimates.pairs)
     both = estimates.pairs.defined
@@ -164,6 +169,12 @@ def cross_difference(estimates: GroupEstimates) -> float:
     if np.isnan(gaps).all():
         raise NotDefined("no pair of groups has two cross AUCs")
     return float(np.nanmax(gaps))
+
+
+def _bias_score(estimates: GroupEstimates) -> float:
+    """Weighted mean of the pooled AUC and of the means of the bias AUCs."""
+    check_determined("bias_score", estimates.pairs)
+    return bias_score(estimates)
 
 
 def tau(estimates: GroupEstimates) -> float:
@@ -197,6 +208,7 @@ class Statistic(NamedTuple):
     ``score``, if given, is the function that scorers use instead of ``compute``, because its mean
     over folds is unbiased. ``from_score`` converts a mean of ``score`` to the statistic. ``is_auc``
     states that the statistic is on the scale of an AUC, so that displays may draw it as a line.
+    ``needs_scores`` states that a summary by group does not determine the statistic.
     """
 
     compute: Callable[[GroupEstimates], float]
@@ -205,36 +217,65 @@ class Statistic(NamedTuple):
     score: Callable[[GroupEstimates], float] | None = None
     from_score: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None
     is_auc: bool = False
+    needs_scores: bool = False
 
 
 STATISTICS: dict[str, Statistic] = {
-    "pooled": Statistic(pooled, is_auc=True),
+    "pooled": Statistic(pooled, is_auc=True, needs_scores=True),
     **{
         name: Statistic(functools.partial(average, weights=weights), is_auc=True)
         for name, weights in AVERAGES.items()
     },
     "worst": Statistic(worst, is_auc=True),
     "ratio": Statistic(ratio),
-    "cross": Statistic(cross, is_auc=True),
+    "cross": Statistic(cross, is_auc=True, needs_scores=True),
     "difference": Statistic(difference, greater_is_better=False),
-    "cross_difference": Statistic(cross_difference, greater_is_better=False, needs_matrix=True),
+    "cross_difference": Statistic(
+        cross_difference, greater_is_better=False, needs_matrix=True, needs_scores=True
+    ),
     "tau": Statistic(
         tau,
         greater_is_better=False,
         score=squared_tau,
         from_score=lambda squares: np.sqrt(np.maximum(squares, 0.0)),
     ),
-    "bias_score": Statistic(bias_score),
+    "bias_score": Statistic(_bias_score, needs_scores=True),
 }
 
 
+def determined_statistics(pairs: GroupPairs) -> tuple[str, ...]:
+    """Return the names of the statistics that the counts determine at their level of disclosure."""
+    has_scores = pairs.has_scores
+    return tuple(n for n, of_name in STATISTICS.items() if has_scores or not of_name.needs_scores)
+
+
+def check_determined(name: str, pairs: GroupPairs) -> None:
+    """Refuse a statistic that the counts do not determine.
+
+    Raises
+    ------
+    DisclosureError
+        If the statistic needs scores, and the counts are a summary by group.
+    """
+    if pairs.has_scores:
+        return
+    known = _words.enumerated([repr(name) for name in determined_statistics(pairs)])
+    raise DisclosureError(
+        f"{needs_scores(f'the statistic {name!r}')} A summary determines {known}."
+    )
+
+
 def all_statistics(estimates: GroupEstimates) -> dict[str, float]:
-    """Compute the named statistics without warnings; leave out large cross matrices."""
-    quiet = estimates.quiet()
+    """Compute the named statistics without warnings.
+
+    Statistics that the counts do not determine, and statistics that need a large cross matrix, are
+    left out.
+    """
+    quiet, is_large = estimates.quiet(), estimates.pairs.n_groups > MATRIX_GROUPS
     return {
-        name: quiet.value_of(statistic.compute)
-        for name, statistic in STATISTICS.items()
-        if not (statistic.needs_matrix and estimates.pairs.n_groups > MATRIX_GROUPS)
+        name: quiet.value_of(STATISTICS[name].compute)
+        for name in determined_statistics(estimates.pairs)
+        if not (STATISTICS[name].needs_matrix and is_large)
     }
 
 
