@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
+from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +34,11 @@ _MOST_ROUNDED = 1e-5
 _REQUESTS_OF_KEYS = 2
 
 
-class SecureReport(NamedTuple):
+@dataclass(frozen=True)
+class SecureReport:
     """Report of the sum of masked counts, and the clients whose counts are part of the sum.
 
-    Attributes
+    Parameters
     ----------
     report : GroupAUC
         Report of the rows of all clients that contributed, from binned counts.
@@ -47,6 +49,17 @@ class SecureReport(NamedTuple):
     failures : dict of int to str
         Reason by the identifier of each node that failed or did not reply. The counts of a node
         that failed after it sent its counts are part of the sum.
+
+    See Also
+    --------
+    secure_group_auc : Make such a report.
+
+    Examples
+    --------
+    In a ServerApp::
+
+        secure = secure_group_auc(grid, context, bins=BINS, groups=["<50", "50+"], min_clients=8)
+        print(f"{secure.n_clients} of {secure.n_asked} clients: {secure.report.pooled:.3f}")
     """
 
     report: GroupAUC
