@@ -402,8 +402,8 @@ TABLE = pd.DataFrame({"ill": [0, 1], "risk": [0.1, 0.4], "site": ["a", "b"]})
     [
         (
             [ROWS, (*ROWS, ["a", "b", "b"])],
-            TypeError,
-            r"batch 1: it has groups labelled by str, and batches before had no groups",
+            ValueError,
+            r"batch 0 has no groups, and batch 1 has groups; pass groups with every batch, or with",
         ),
         (
             [(*ROWS, ["a"] * 3), (*ROWS, [1] * 3)],

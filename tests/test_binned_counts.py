@@ -1,7 +1,9 @@
 """Binned ScoreCounts: ranges, merging and extremes, checked row by row."""
 
 import copy
+import itertools
 import pickle
+import re
 from collections import Counter
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 from oracles import comparisons, random_case
 
 from skfedauc import Bins, DisclosureError, ScoreCounts
+from skfedauc.counts import MergeError
 
 KINDS = (
     Bins.of_probabilities(),
@@ -256,12 +259,42 @@ def test_equality_compares_ranges():
 
 def test_other_levels_and_bins_are_not_merged():
     exact = counts_of(case_of(0, "unit"), "exact")
-    one, other = exact.reduced(Bins.at([0.5])), exact.reduced(Bins.at([0.4]))
-    for parts in ([one, exact], [one, one, other], [exact, other]):
-        with pytest.raises(ValueError, match="disclose their scores differently: part 0 is "):
+    one, other, finer = (exact.reduced(Bins.at(e)) for e in ([0.5], [0.4], [0.5, 0.75]))
+    ranges = ScoreCounts.from_counts(**other.to_counts())
+    for parts, message in (
+        ([one, exact], r"part 0 is Bins.at([0.5]), and part 1 is exact. ScoreCounts.merge(parts, "),
+        ([exact, exact, one], "part 0 is exact, and part 2 is Bins.at([0.5]). "),
+        ([exact, one], "merge(parts, disclosure=Bins.at([0.5])) reduces all of them first."),
+        ([one, other], "Neither has bins that are unions of the other's: count one of them again"),
+        ([one, finer], "disclosure=Bins.at([0.5])) reduces"),
+        ([ranges, exact], "part 0 is ranges of scores, and part 1 is exact. Reduce both to Bins"),
+        ([one, ranges, exact], "part 0 is Bins.at([0.5]), and part 2 is exact. "),
+    ):
+        with pytest.raises(MergeError, match=re.escape(message)) as error:
             ScoreCounts.merge(parts)
-        with pytest.raises(ValueError, match="disclose their scores differently: part 0 is "):
-            sum(parts)
+        assert error.value.reason == "disclosure"
+        if len(parts) == 2:
+            with pytest.raises(MergeError, match=re.escape(message)):
+                _ = parts[0] + parts[1]
+
+
+def test_merging_at_a_lower_level(tmp_path):
+    bins, coarse = Bins.at([0.25, 0.5, 0.75]), Bins.at([0.5])
+    case = case_of(11, "unit")
+    parts = [counts_of(case, "exact", np.arange(case.y.size) % 3 == i) for i in range(3)]
+    whole = counts_of(case, "exact")
+    mixed = [parts[0], parts[1].reduced(bins), parts[2]]
+    mixed[2].save(tmp_path / "third.skfa")
+    for order in itertools.permutations([*mixed[:2], tmp_path / "third.skfa"]):
+        merged = ScoreCounts.merge(order, disclosure=bins)
+        assert (merged, merged.bins) == (whole.reduced(bins), bins)
+        assert ScoreCounts.merge(order, disclosure=coarse) == whole.reduced(coarse)
+        with pytest.raises(MergeError, match=r"^(part|'/).*: disclosure='exact' would disclose"):
+            ScoreCounts.merge(order, disclosure="exact")
+    assert ScoreCounts.merge(parts, disclosure="exact") == whole
+    assert ScoreCounts.merge(parts[:1], disclosure=bins) == parts[0].reduced(bins)
+    with pytest.raises(MergeError, match=r"^oslo: counts with Bins\.at.*cannot be reduced to"):
+        ScoreCounts.merge_named([("oslo", mixed[1])], disclosure=Bins.at([0.3]))
 
 
 def test_functions_of_scores_need_exact_counts():

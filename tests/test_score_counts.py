@@ -205,9 +205,9 @@ def test_a_groups_auc_does_not_depend_on_other_groups(seed, scores):
 
 def test_with_and_without_groups_do_not_merge(small):
     bare = ScoreCounts.from_predictions([0, 1], [0.2, 0.4])
-    with pytest.raises(ValueError, match=r"1 of 2 score counts have no groups.*regroup"):
+    with pytest.raises(ValueError, match=r"part 1 has no groups, and part 0 has groups; .*regroup"):
         small + bare
-    with pytest.raises(ValueError, match="2 of 3 score counts have no groups"):
+    with pytest.raises(ValueError, match="part 0 has no groups, and part 1 has groups"):
         ScoreCounts.merge([bare, small, bare])
     named = bare.regroup({None: "c"})
     assert (small + named).groups == ("a", "b", "c")

@@ -219,9 +219,18 @@ def test_a_level_is_not_raised(level):
         counts_of().reduced("summary").reduced(level)
 
 
+def test_a_summary_is_not_added_to_itself():
+    summary = counts_of().reduced("summary")
+    for parts in ([("a", summary), ("a", summary)], [("a", summary), ("b", summary)]):
+        with pytest.raises(ValueError, match=r"^a and [ab] are summaries with rows of the group"):
+            ScoreCounts.merge_named(parts, repeated="allow")
+
+
 def test_other_levels_are_not_added():
     counts = counts_of()
-    with pytest.raises(ValueError, match=r"part 0 is exact and part 1 is a summary\."):
+    with pytest.raises(
+        ValueError, match=r"part 0 is exact, and part 1 is a summary\. .*disclosure='summary'"
+    ):
         counts.select_groups([0]) + counts.select_groups([1]).reduced("summary")
 
 

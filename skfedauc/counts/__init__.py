@@ -1,6 +1,7 @@
 """Mergeable score counts by group, built from rows, from counts or from batches."""
 
 from skfedauc._kernel import Cells, Concordance
+from skfedauc.counts.agreement import MergeError
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, DisclosureError
 from skfedauc.counts.origin import Origin, Source, left_out
@@ -12,6 +13,7 @@ __all__ = [
     "Concordance",
     "Disclosure",
     "DisclosureError",
+    "MergeError",
     "Origin",
     "ScoreCounts",
     "Source",

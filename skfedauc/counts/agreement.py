@@ -1,22 +1,65 @@
-"""What score counts that are read one by one must share, so that they can be merged.
+"""What score counts must share, so that they can be merged.
 
-The checks name the first part that differs. A merge of many parts cannot name this part.
+The checks name the first part that differs, and the part before that it differs from.
 """
 
 from __future__ import annotations
 
-import contextlib
-from typing import Any
+from typing import Any, Literal
 
 from skfedauc import _input
-from skfedauc._words import counted, listed, shortened
+from skfedauc._words import counted, listed, shortened, shortened_label
+from skfedauc.counts.disclosure import DisclosureError, level_in_words, level_of, mend_of_levels
 from skfedauc.counts.integrity import checksum_of
 from skfedauc.counts.origin import Origin
 from skfedauc.counts.state import State
 
 
+class MergeError(ValueError):
+    """Error for parts that cannot be merged.
+
+    Attributes
+    ----------
+    reason : str
+        What differs between the parts: "pos_label", "labels" (more than two class labels, or none
+        of two is the positive label), "groups" (only some parts have groups), "columns" (the group
+        columns), "kinds" (the kinds of group labels), "disclosure" (the level of disclosure or the
+        bins); or "repeated", if parts have rows of the same counting.
+    found : tuple of (value, str)
+        The values that differ, each with the name of the first part that has it. The values are
+        class labels; whether there are groups; kinds of group labels; levels of disclosure (the
+        `Bins` of binned counts); or sources.
+    place : int or None
+        Number of the group column whose labels are of different kinds.
+    """
+
+    reason: str = ""
+    found: tuple[tuple[Any, str], ...] = ()
+    place: int | None = None
+
+
+class MergeTypeError(MergeError, TypeError):
+    """Error for parts whose group labels are of different kinds."""
+
+
+class MergeDisclosureError(MergeError, DisclosureError):
+    """Error for parts whose levels of disclosure do not permit to merge them."""
+
+
+_Reason = Literal["pos_label", "labels", "groups", "columns", "kinds", "disclosure", "repeated"]
+
+
+def _error(
+    message: str, reason: _Reason, *found: tuple[Any, str], place: int | None = None
+) -> MergeError:
+    of_reason = {"kinds": MergeTypeError, "disclosure": MergeDisclosureError}
+    error = of_reason.get(reason, MergeError)(message)
+    error.reason, error.found, error.place = reason, found, place
+    return error
+
+
 class Agreement:
-    """Class labels, kind of group labels and group columns that all parts must share.
+    """Class labels, groups and level of disclosure that all parts must share.
 
     Parameters
     ----------
@@ -24,42 +67,102 @@ class Agreement:
         Noun for several parts in messages, such as "batches".
     mend : str
         How to convert group labels to one kind, such as "text by .astype(str)".
+    mend_of_groups : str
+        What to do if only some parts have groups.
     """
 
-    def __init__(self, parts: str, mend: str) -> None:
-        self._parts, self._mend = parts, mend
+    def __init__(self, parts: str, mend: str, mend_of_groups: str) -> None:
+        self._parts, self._mend, self._mend_of_groups = parts, mend, mend_of_groups
         self._classes = _input.Classes()
-        self._kind: Any = None
-        # The first part of each tuple of group columns
+        # The first part of each class label, positive label, and tuple of group columns
+        self._by_label: dict[Any, str] = {}
+        self._by_positive: dict[Any, str] = {}
         self._by_columns: dict[tuple[str, ...], str] = {}
+        # The first part with groups (True) and without groups (False)
+        self._by_grouping: dict[bool, str] = {}
+        # Kind of the labels of each group column, with the part that determined the kind
+        self._kinds: list[tuple[Any, str]] = []
+        # The first part of each group of summaries, and of each level of disclosure
+        self._by_group: dict[Any, str] = {}
+        self._by_level: dict[Any, tuple[str, str]] = {}
 
-    def note(self, name: str, counts: State) -> None:
-        """Take over a part in memory; merging raises errors about its classes and labels.
+    def check(self, name: str, counts: State) -> None:
+        """Refuse a part that cannot be merged with the parts before.
 
         Raises
         ------
-        ValueError
-            If its group columns and those of a part before do not go together.
+        MergeError
+            If it differs in something that all parts must share.
         """
         self._check_columns(name, counts)
-        with contextlib.suppress(ValueError):
-            self._classes = _input.Classes.merged([self._classes, counts.origin.classes])
-        self._unite(_input.kind_of(counts.labels))
+        self._check_classes(name, counts)
+        self._check_groups(name, counts)
+        self._check_kinds(name, counts)
 
-    def check(self, name: str, counts: State) -> None:
-        """Refuse a part with other classes, group columns or kinds of group labels."""
-        self._check_columns(name, counts)
+    def check_level(self, name: str, counts: State) -> None:
+        """Refuse a part with another level of disclosure or with other bins.
+
+        Ranges that are no bins of one rule can be merged with any bins. Summaries can be merged if
+        their groups differ.
+
+        Raises
+        ------
+        MergeError
+            If it has.
+        """
+        level = level_of(counts)
+        if level == "summary":
+            self._check_groups_of_summary(name, counts)
+        self._by_level.setdefault(level, (name, level_in_words(counts)))
+        levels = dict(self._by_level)
+        if not levels.keys() & {"exact", "summary"}:
+            levels.pop(None, None)
+        if len(levels) < 2:
+            return
+        (one, (first, words)), *_, (other, (second, of_second)) = levels.items()
+        raise _error(
+            f"{first} is {words}, and {second} is {of_second}. {mend_of_levels(one, other)}",
+            "disclosure",
+            (one, first),
+            (other, second),
+        )
+
+    def _check_groups_of_summary(self, name: str, counts: State) -> None:
+        """Refuse a summary with a group that a summary before has."""
+        labels = [None] if counts.labels is None else counts.labels.tolist()
+        for label in labels if len(counts) else []:
+            first = self._by_group.get(label)
+            if first is None:
+                self._by_group[label] = name
+                continue
+            group = "rows without groups"
+            if label is not None:
+                group = f"rows of the group {shortened_label(label)}"
+            raise _error(
+                f"{first} and {name} are summaries with {group}. The pairs of a row of one part "
+                "and a row of the other are unknown. Merge the parts with disclosure='bins' or "
+                "'exact', and reduce the result to a summary.",
+                "disclosure",
+                ("summary", first),
+                ("summary", name),
+            )
+
+    def _check_classes(self, name: str, counts: State) -> None:
+        """Refuse a part with which there are two positive labels, or more than two labels."""
+        seen, positive = counts.origin.classes
+        if positive is not None:
+            self._by_positive.setdefault(positive, name)
+        for label in (*seen, *(() if positive is None else (positive,))):
+            self._by_label.setdefault(label, name)
         try:
             self._classes = _input.Classes.merged([self._classes, counts.origin.classes])
         except ValueError as error:
-            raise ValueError(f"{name}: with the {self._parts} before, {error}") from error
-        kind, before = _input.kind_of(counts.labels), self._kind
-        if not self._unite(kind):
-            raise TypeError(
-                f"{name}: it has {_described(kind)}, and {self._parts} before had "
-                f"{_described(before)}; all need groups of one kind, for instance "
-                f"{self._mend}."
-            )
+            is_of_positive = len(self._by_positive) > 1
+            raise _error(
+                f"{name}: with the {self._parts} before, {error}",
+                "pos_label" if is_of_positive else "labels",
+                *(self._by_positive if is_of_positive else self._by_label).items(),
+            ) from error
 
     def _check_columns(self, name: str, counts: State) -> None:
         """Refuse groups by partly the same columns; warn if all columns have other names."""
@@ -69,9 +172,12 @@ class Agreement:
             return
         for others, first in self._by_columns.items():
             if len(columns) != len(others) or set(columns) & set(others):
-                raise ValueError(
+                raise _error(
                     f"{_two_groupings(first, others, name, columns)}. Count all {self._parts} with "
-                    "the same group columns in the same order."
+                    "the same group columns in the same order.",
+                    "columns",
+                    (others, first),
+                    (columns, name),
                 )
         if len(self._by_columns) == 1:
             ((others, first),) = self._by_columns.items()
@@ -82,17 +188,56 @@ class Agreement:
             )
         self._by_columns[columns] = name
 
-    def _unite(self, kind: Any) -> bool:
-        """Return whether parts with groups of this kind can be merged with the parts before."""
-        if kind is None:  # a part without rows has no kind of group labels
-            return True
-        united = kind if self._kind is None else _input.unite_kinds(self._kind, kind)
-        self._kind = self._kind if united is None else united
-        return united is not None
+    def _check_groups(self, name: str, counts: State) -> None:
+        """Refuse a part without groups if parts before have groups, and the reverse."""
+        labels = counts.labels
+        if labels is not None and labels.size == 0:  # counts without rows merge with all groups
+            return
+        self._by_grouping.setdefault(labels is not None, name)
+        if len(self._by_grouping) > 1:
+            without, first = self._by_grouping[False], self._by_grouping[True]
+            raise _error(
+                f"{without} has no groups, and {first} has groups; {self._mend_of_groups}",
+                "groups",
+                (False, without),
+                (True, first),
+            )
+
+    def _check_kinds(self, name: str, counts: State) -> None:
+        """Refuse a part with group labels of another kind."""
+        kind = None if counts.labels is None else _input.kind_of(counts.labels)
+        if kind is None:  # there are no labels
+            return
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        self._kinds = self._kinds or [(of_column, name) for of_column in kinds]
+        if len(kinds) != len(self._kinds):
+            before = tuple(of_column for of_column, _ in self._kinds)
+            raise self._error_of_kinds((before, self._kinds[0][1]), (kinds, name))
+        for place, (own, (before, first)) in enumerate(zip(kinds, self._kinds, strict=True)):
+            united = _input.unite_kinds(before, own)
+            if united is None:
+                raise self._error_of_kinds((before, first), (own, name), place=place)
+            if united != before:  # only rows without a label had been found before
+                self._kinds[place] = united, name
+
+    def _error_of_kinds(
+        self, one: tuple[Any, str], other: tuple[Any, str], place: int | None = None
+    ) -> MergeError:
+        (before, first), (kind, name) = one, other
+        column = f" in column {place}" if place is not None and len(self._kinds) > 1 else ""
+        return _error(
+            f"{name}: groups of different kinds cannot be merged: it has groups labelled by "
+            f"{_described(kind)}{column}, and {first} has groups labelled by {_described(before)}. "
+            f"All need groups of one kind, for instance {self._mend}.",
+            "kinds",
+            one,
+            other,
+            place=place,
+        )
 
 
 def _described(kind: Any) -> str:
-    return kind if kind == "no groups" else f"groups labelled by {kind}"
+    return listed(kind, " and ") if isinstance(kind, tuple) else str(kind)
 
 
 def _two_groupings(
@@ -111,8 +256,9 @@ class Repeats:
     """
 
     def __init__(self) -> None:
-        # Parts by the identifiers and names of their sources, as messages show them
-        self._found: dict[str, str] = {}
+        # Parts by the identifiers of their sources: the name, and the name that messages show
+        self._found: dict[str, tuple[str, str]] = {}
+        # Parts by the names of their sources, as messages show them
         self._by_name: dict[str, str] = {}
         # Parts by their content, and whether all their sources have names
         self._by_content: dict[tuple[int, ...], tuple[str, bool]] = {}
@@ -123,7 +269,7 @@ class Repeats:
 
         Raises
         ------
-        ValueError
+        MergeError
             If a counting is repeated; the message names both parts.
         """
         sources = counts.origin.sources
@@ -134,14 +280,17 @@ class Repeats:
         for source in sources:
             shown = name if source.name is None else f"{name} (source {shortened(source.name)})"
             if source.identifier in self._found:
-                before = self._found[source.identifier]
-                raise ValueError(
+                first, before = self._found[source.identifier]
+                raise _error(
                     f"{before} and {shown} contain rows of the same counting, with the identifier "
                     f"{source.identifier}, so rows may count twice. Leave one of them out. If they "
                     "have no row in common, such as different groups of the counting, pass "
-                    "repeated='allow' to ScoreCounts.merge."
+                    "repeated='allow' to ScoreCounts.merge.",
+                    "repeated",
+                    (source, first),
+                    (source, name),
                 )
-            self._found[source.identifier] = shown
+            self._found[source.identifier] = name, shown
             if source.name is not None:
                 by_name.setdefault(source.name, shown)
         self._note_alike(shown if len(sources) == 1 else name, by_name, counts)

@@ -87,7 +87,9 @@ def merged_batches(
             f"batches must be an iterable of batches; got a single {type(batches).__name__}. Pass "
             "it to ScoreCounts.from_table, or [table] to count it as one batch."
         )
-    agreement = Agreement("batches", "text by .astype(str)")
+    agreement = Agreement(
+        "batches", "text by .astype(str)", "pass groups with every batch, or with none"
+    )
     n_workers = effective_n_jobs(n_jobs)
     in_flight = 1 if n_workers == 1 else 2 * n_workers
     numbered = _numbered(batches if in_flight == 1 else map(_for_workers, batches))
@@ -96,7 +98,7 @@ def merged_batches(
         n_done, state = checkpoint.read()
         done = _Done(n_done, state, [])
         for counts in state:
-            agreement.note("the checkpoint", counts)
+            agreement.check("the checkpoint", counts)
         numbered = checkpoint.after_those_done(numbered)
     n_kept, began = done.n_batches, time.monotonic()
     try:

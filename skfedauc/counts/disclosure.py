@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from skfedauc._kernel import Cells
-from skfedauc._words import described, enumerated, shortened
+from skfedauc._words import described, shortened
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.ranges import Ranges
 from skfedauc.counts.state import State
@@ -88,28 +87,27 @@ def level_in_words(counts: State) -> str:
     return "ranges of scores" if counts.origin.bins is None else repr(counts.origin.bins)
 
 
-def check_levels(parts: Sequence[State]) -> None:
-    """Refuse to merge exact counts with binned counts, and counts with different bins.
+def level_of(counts: State) -> Any:
+    """Return "exact", "summary" or the bins; None for ranges that are no bins of one rule."""
+    return counts.origin.bins if counts.disclosure == "bins" else counts.disclosure
 
-    Ranges that are no bins of one rule can be merged with any bins.
 
-    Raises
-    ------
-    ValueError
-        If the parts have different levels of disclosure or different bins.
-    """
-    first: dict[object, int] = {}
-    for number, part in enumerate(parts):
-        level = part.disclosure
-        first.setdefault(part.origin.bins if level == "bins" else level, number)
-    if len(first) > 1 and first.keys().isdisjoint(("exact", "summary")):
-        first.pop(None, None)
-    if len(first) > 1:
-        found = [f"part {number} is {level_in_words(parts[number])}" for number in first.values()]
-        raise ValueError(
-            f"the score counts disclose their scores differently: {enumerated(found[:4])}. Reduce "
-            "them to the same level first, by counts.reduced(disclosure)."
-        )
+def mend_of_levels(one: Any, other: Any) -> str:
+    """Return a sentence on how to merge counts of two different levels of `level_of`."""
+    rules = [level for level in (one, other) if isinstance(level, Bins)]
+    common: object
+    if "summary" in (one, other):
+        common = "summary"
+    elif "exact" in (one, other):
+        common = rules[0] if rules else None
+    else:
+        first, second = rules
+        common = second if first.refines(second) else first if second.refines(first) else None
+    if common is not None:
+        return f"ScoreCounts.merge(parts, disclosure={common!r}) reduces all of them first."
+    if rules:
+        return "Neither has bins that are unions of the other's: count one of them again."
+    return "Reduce both to Bins whose bins hold these ranges, by ScoreCounts.merge(disclosure=)."
 
 
 def reduced_cells(counts: State, disclosure: object) -> tuple[Cells, Ranges, Bins] | None:

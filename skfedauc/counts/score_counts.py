@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -27,11 +27,11 @@ from skfedauc.counts.disclosure import (
     bins_of,
     cells_for,
     check_disclosure,
-    check_levels,
     needs_scores,
     reduced_cells,
 )
 from skfedauc.counts.integrity import check_n_rows, check_state, checksum_of
+from skfedauc.counts.merging import Part, merged_parts
 from skfedauc.counts.moments import ClassRows, OwnMoments, own_moments, rows_by_class
 from skfedauc.counts.origin import Origin, Source, left_out
 from skfedauc.counts.ranges import Ranges, add_with_ranges, extremes_of, merge_with_ranges
@@ -39,7 +39,6 @@ from skfedauc.counts.summary import (
     Summary,
     arrays_of,
     check_exponent,
-    group_in_two,
     merged_summaries,
     pair_sums,
 )
@@ -52,9 +51,6 @@ if TYPE_CHECKING:
 
 # From this many rows on, warn if the compiled kernel is not available.
 _MANY_ROWS = 10_000_000
-# Parts that are read one by one are merged when they have this number of cells, and as many as the
-# counts that are merged already. Another part takes as much memory as this number of cells.
-_ROUND, _CELLS_PER_PART = 1 << 16, 1 << 7
 # Held while counts get their identifier
 _IDENTIFYING = threading.Lock()
 
@@ -710,6 +706,7 @@ default=None
         parts: Iterable[ScoreCounts | str | os.PathLike[str]],
         *,
         repeated: Literal["raise", "allow"] = "raise",
+        disclosure: Disclosure | None = None,
     ) -> ScoreCounts:
         """Add up any number of score counts and files of score counts.
 
@@ -722,6 +719,9 @@ default=None
             How to treat a counting that was saved or sent, and is part of several `parts`. "raise"
             raises a ValueError, because its rows may count several times, and warns of different
             countings that may be of the same rows. "allow" adds up all parts.
+        disclosure : "exact", "bins", Bins or None, default=None
+            What the result discloses of the scores. Each part is reduced to this level first; see
+            `reduced`. None requires that all parts have the same level and the same bins.
 
         Returns
         -------
@@ -735,10 +735,11 @@ default=None
             If there are no score counts, or only some of them have groups. If the score counts have
             different `pos_label`. If their rows have more than two class labels, or if neither of
             two labels is `pos_label`. If their group columns have the same names in another order,
-            or only some names in common. If a counting is repeated, or a file is damaged.
+            or only some names in common. If a counting is repeated, or a file is damaged. If
+            `disclosure` is None and some score counts disclose more than others or have other
+            `Bins`, or if a part cannot be reduced to `disclosure`. The message names the parts.
         TypeError
-            If an item is not a `ScoreCounts` or a path, labels are of different kinds, or a file
-            has no groups and other parts have groups.
+            If an item is not a `ScoreCounts` or a path, or labels are of different kinds.
         OSError
             If a file cannot be read.
 
@@ -765,11 +766,6 @@ default=None
         >>> ScoreCounts.merge(shops)
         ScoreCounts(2 groups, 6 rows: 3 positives and 3 negatives, 2 distinct scores)
         """
-        if repeated not in ("raise", "allow"):
-            raise ValueError(
-                "repeated must be 'raise' (an error) or 'allow' (rows count several times); got "
-                f"{_words.described(repeated)}."
-            )
         if isinstance(parts, ScoreCounts):
             raise TypeError("merge takes an iterable of score counts; got a single one.")
         if isinstance(parts, str | bytes | os.PathLike | Mapping):
@@ -785,65 +781,86 @@ default=None
                 f"{'row of a table' if is_row else type(parts).__name__}. Pass the column of score "
                 "counts, such as table['counts']."
             )
-        # The caller keeps the parts of a list in memory, so merging them early would save nothing.
-        keeps_parts = isinstance(parts, Sequence)
-        waiting: list[ScoreCounts] = []
-        size, n_parts = 0, 0
-        for counts, is_new in cls._each(parts, repeated):
-            waiting.append(counts)
-            n_parts += 1
-            if is_new or not keeps_parts:
-                size += _n_cells(counts) + _CELLS_PER_PART
-            if size >= max(_ROUND, _n_cells(waiting[0])):
-                waiting, size = [cls._merged(waiting)], 0
-        if not n_parts:
-            raise ValueError("merge needs at least one ScoreCounts; got none.")
-        return cls._merged(waiting)
+        return cls._merged_parts(cls._parts_of(parts), repeated, disclosure)
 
     @classmethod
-    def _each(cls, parts: Iterable[Any], repeated: str) -> Iterator[tuple[ScoreCounts, bool]]:
-        """Yield the parts of a merge, and whether each was read from a file; check what they share.
+    def merge_named(
+        cls,
+        parts: Iterable[tuple[str, ScoreCounts]],
+        *,
+        repeated: Literal["raise", "allow"] = "raise",
+        disclosure: Disclosure | None = None,
+    ) -> ScoreCounts:
+        """Add up score counts with names, which errors and warnings show.
 
-        The errors of parts in memory come from merging them.
+        Parameters
+        ----------
+        parts : iterable of (str, ScoreCounts)
+            At least one pair of a name and score counts, which may be read one at a time.
+        repeated : {"raise", "allow"}, default="raise"
+            How to treat a counting that is part of several `parts`, as in `merge`.
+        disclosure : "exact", "bins", Bins or None, default=None
+            What the result discloses of the scores, as in `merge`.
+
+        Returns
+        -------
+        ScoreCounts
+            The counts of all rows.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As in `merge`.
+
+        Examples
+        --------
+        >>> from skfedauc import ScoreCounts
+        >>> shops = {
+        ...     "north": ScoreCounts.from_predictions([0, 1], [0.1, 0.6]),
+        ...     "south": ScoreCounts.from_predictions([0, 1], [0.3, 0.4]),
+        ... }
+        >>> ScoreCounts.merge_named(shops.items())
+        ScoreCounts(no groups, 4 rows: 2 positives and 2 negatives, 4 distinct scores)
         """
-        from skfedauc.counts.agreement import Agreement, Repeats
+        is_kept = isinstance(parts, Collection)
+        named = (Part(name, counts, is_kept) for name, counts in parts)
+        return cls._merged_parts(named, repeated, disclosure)
 
-        repeats, has_files = Repeats(), False
-        agreement = Agreement(
-            "parts", "text by .regroup(str), or one group by .regroup({None: 'device 7'})"
-        )
+    @classmethod
+    def _merged_parts(
+        cls, parts: Iterable[Part[ScoreCounts]], repeated: str, disclosure: Disclosure | None
+    ) -> ScoreCounts:
+        if repeated not in ("raise", "allow"):
+            raise ValueError(
+                "repeated must be 'raise' (an error) or 'allow' (rows count several times); got "
+                f"{_words.described(repeated)}."
+            )
+        reduce = None
+        if disclosure is not None:
+            level = check_disclosure(disclosure)
+            reduce = functools.partial(cls.reduced, disclosure=level)
+        return merged_parts(parts, cls._merged, reduce, allow_repeated=repeated == "allow")
+
+    @classmethod
+    def _parts_of(cls, parts: Iterable[Any]) -> Iterator[Part[ScoreCounts]]:
+        """Yield score counts and the score counts of files with their names in messages."""
+        is_kept = isinstance(parts, Sequence)
         for number, part in enumerate(parts):
-            is_path = isinstance(part, str | os.PathLike)
-            if not is_path and not isinstance(part, ScoreCounts):
+            if isinstance(part, str | os.PathLike):
+                yield Part(repr(os.fspath(part)), cls.load(part))
+            elif isinstance(part, ScoreCounts):
+                yield Part(f"part {number}", part, is_kept)
+            else:
                 raise TypeError(
                     "merge takes ScoreCounts objects and paths of files; got one of type "
                     f"{type(part).__name__}.{_mend_of_part(part)}"
                 )
-            name = repr(os.fspath(part)) if is_path else f"part {number}"
-            counts = cls.load(part) if is_path else part
-            if repeated == "raise":
-                repeats.check(name, counts)
-            has_files = has_files or is_path
-            if has_files:
-                agreement.check(name, counts)
-            else:
-                agreement.note(name, counts)
-            yield counts, is_path
-        repeats.warn()
 
     @classmethod
     def _merged(cls, parts: list[ScoreCounts]) -> ScoreCounts:
-        """Add up score counts in one pass."""
-        without = sum(part.labels is None for part in parts)
-        if 0 < without < len(parts):
-            raise ValueError(
-                f"{without} of {len(parts)} score counts have no groups, and the others "
-                "have groups; name the missing groups, for instance by "
-                "counts.regroup({None: 'device 7'})."
-            )
+        """Add up score counts that go together in one pass."""
         if len(parts) == 1:
             return parts[0]
-        check_levels(parts)
         tables = [part.labels for part in parts if part.labels is not None]
         if tables:
             numbers, labels = _input.unite_labels(tables)
@@ -856,7 +873,6 @@ default=None
         check_n_rows([part.n_missing for part in parts], "rows left out")
         origin = Origin.merged([part.origin for part in parts])
         if parts[0].summary is not None:
-            _check_groups_differ(numbers, labels)
             summaries = [part.summary for part in parts if part.summary is not None]
             return cls._of(merged_summaries(summaries, numbers, n_groups), labels, origin)
         cells = [part.cells for part in parts]
@@ -1787,33 +1803,6 @@ without a group label left out)
             f"{counted(positives, 'positive')} and {counted(negatives, 'negative')}, "
             f"{content}{weighted}{left_out(self.n_missing)})"
         )
-
-
-def _n_cells(counts: ScoreCounts) -> int:
-    """Return the number of cells; of a summary, the number of groups."""
-    return len(counts) if counts.summary is not None else counts.cells.scores.size
-
-
-def _check_groups_differ(numbers: Sequence[NDArray[np.intp]], labels: NDArray[Any] | None) -> None:
-    """Refuse summaries of the same group.
-
-    Raises
-    ------
-    DisclosureError
-        If two parts have rows of the same group.
-    """
-    found = group_in_two(numbers)
-    if found is None:
-        return
-    number, first, second = found
-    group = "rows without groups"
-    if labels is not None:
-        group = f"rows of the group {_words.shortened_label(labels[number])}"
-    raise DisclosureError(
-        f"part {first} and part {second} are summaries with {group}. The pairs of a row of one "
-        "part and a row of the other are unknown. Merge the parts with disclosure='bins' or "
-        "'exact', and reduce the result to a summary."
-    )
 
 
 def _order_of_renamed(numbers: NDArray[np.intp], old: Sequence[Any]) -> NDArray[np.intp]:

@@ -223,17 +223,6 @@ def _with(part: Summary, is_weighted: bool, has_extremes: bool) -> Summary:
     return part
 
 
-def group_in_two(numbers: Sequence[NDArray[np.intp]]) -> tuple[int, int, int] | None:
-    """Return a group number that two parts have, and these two parts; None if there is none."""
-    first: dict[int, int] = {}
-    for part, of_part in enumerate(numbers):
-        for number in of_part.tolist():
-            if number in first:
-                return number, first[number], part
-            first[number] = part
-    return None
-
-
 # Checks --------------------------------------------------------------------------------------
 
 # Relative tolerance for rounding

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from skfedauc import _input, _words
-from skfedauc.counts import ScoreCounts
+from skfedauc.counts import MergeError, ScoreCounts
 from skfedauc.flower.modules import flwr
 
 if TYPE_CHECKING:
@@ -385,18 +385,9 @@ def _check_sources(replies: list[_Reply]) -> None:
 def _merged(replies: list[_Reply]) -> ScoreCounts:
     """Merge the counts of all replies; an error names the first reply that cannot be merged."""
     try:
-        return ScoreCounts.merge([reply.counts for reply in replies])
-    except (TypeError, ValueError):
-        merged = replies[0].counts
-        for reply in replies[1:]:
-            try:
-                merged = ScoreCounts.merge([merged, reply.counts])
-            except (TypeError, ValueError) as error:
-                raise ValueError(
-                    f"the counts of {reply.name} cannot be merged with the counts before it: "
-                    f"{error}"
-                ) from error
-        raise
+        return ScoreCounts.merge_named([(reply.name, reply.counts) for reply in replies])
+    except MergeError as error:
+        raise ValueError(f"the counts of the replies cannot be merged: {error}") from error
 
 
 def _default_average(contents: list[RecordDict], weighted_by_key: str) -> MetricRecord:

@@ -192,7 +192,7 @@ def test_groups_must_come_from_the_same_columns(frame, counted, tmp_path, error_
         two = counted(frame, "two", *COLUMNS[:4], *options)
         message = error_of(["merge", one, two, "-o", tmp_path / "all.skfa"])
         found = " and ".join(repr(name) for name in options[1::2])
-        shown = f"'{one}' has groups by 'g' and 'sex', and '{two}' has groups by {found}. "
+        shown = f"{one} has groups by 'g' and 'sex', and {two} has groups by {found}. "
         assert f"{shown}Count all parts with the same group columns" in message
 
 
@@ -201,7 +201,7 @@ def test_names_of_columns_may_differ(frame, counted, tmp_path, capsys):
     one = counted(frame, "one")
     two = counted(frame.rename(columns={"g": "place"}), "two", *COLUMNS[:4], "--group", "place")
     assert main(["merge", str(one), str(two), "-o", str(tmp_path / "all.skfa")]) == 0
-    warning = f"skfedauc: warning: '{one}' has groups by 'g', and '{two}' has groups by 'place'; "
+    warning = f"skfedauc: warning: {one} has groups by 'g', and {two} has groups by 'place'; "
     assert capsys.readouterr().err.startswith(warning)
     assert main(["report", str(tmp_path / "all.skfa")]) == 0
     assert "By group: 800 rows, 6 groups\n" in capsys.readouterr().out
@@ -218,7 +218,7 @@ def test_a_site_that_counted_again_is_named(frame, tmp_path, counted, capsys):
     arguments = ["merge", *counts, "-o", str(tmp_path / "all.skfa")]
     assert main(arguments) == 0
     warning = (
-        f"skfedauc: warning: '{counts[0]}' (source 'oslo') and '{counts[1]}' (source 'oslo') are "
+        f"skfedauc: warning: {counts[0]} (source 'oslo') and {counts[1]} (source 'oslo') are "
         "different countings with the same source name, so rows may count twice."
     )
     (line,) = capsys.readouterr().err.splitlines()

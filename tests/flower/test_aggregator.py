@@ -272,7 +272,8 @@ def test_a_reply_without_the_number_of_examples_is_refused():
 
 def test_a_counting_that_arrives_twice_is_refused():
     again = reply("bern")
-    with pytest.raises(ValueError, match="the counts of reply 3 of 3, from 'bern' cannot be merge"):
+    message = r"replies cannot be merged: reply 1 of 3, .* and reply 3 of 3, from 'bern'"
+    with pytest.raises(ValueError, match=message):
         GroupAUCAggregator()([again, reply("oslo"), again])
 
 
@@ -293,7 +294,7 @@ def test_a_client_that_replies_twice_is_refused():
 def test_counts_with_another_positive_label_are_refused():
     y, score = rows_of("oslo")
     counts = ScoreCounts.from_predictions(y, score, groups=["oslo"] * len(y), pos_label=0)
-    message = "the counts of reply 2 of 2, from 'oslo' cannot be merged .* pos_label is 0 and 1"
+    message = "cannot be merged: reply 2 of 2, from 'oslo': .* pos_label is 0 and 1"
     with pytest.raises(ValueError, match=message):
         GroupAUCAggregator()([reply("bern"), reply("oslo", counts)])
 
@@ -301,7 +302,9 @@ def test_counts_with_another_positive_label_are_refused():
 def test_groups_of_another_kind_are_refused():
     y, score = rows_of("oslo")
     counts = ScoreCounts.from_predictions(y, score, groups=[7] * len(y))
-    with pytest.raises(ValueError, match=r"reply 2 of 2, from 'oslo' cannot be merged .*kinds"):
+    with pytest.raises(
+        ValueError, match="merged: reply 2 of 2, from 'oslo': groups of different kinds"
+    ):
         GroupAUCAggregator()([reply("bern"), reply("oslo", counts)])
 
 
