@@ -1,6 +1,7 @@
 """Bins of scores: every rule is checked at the floats around each of its edges."""
 
 import copy
+import itertools
 import json
 import math
 import pickle
@@ -10,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from skfedauc import Bins
+from skfedauc import Bins, DisclosureError, ScoreCounts
 
 LARGEST, SMALLEST = sys.float_info.max, 5e-324
 PROBABILITIES = [(1, 1), (3, 2), (20, 64), (51, 1), (35, 1 << 16), (39, 1 << 12)]
@@ -200,6 +201,62 @@ def test_refines(fine, coarse, expected):
     assert fine.refines(fine)
 
 
+def smallest_limit(n_rows, n_bins):
+    """Return the smallest limit on the rows of bins of several scores, by all partitions."""
+    limits = []
+    for size in range(min(n_bins, len(n_rows))):
+        for cuts in itertools.combinations(range(1, len(n_rows)), size):
+            parts = np.split(n_rows, cuts)
+            limits.append(max((part.sum() for part in parts if part.size > 1), default=0))
+    return min(limits)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_quantiles_have_the_smallest_limit(seed):
+    rng = np.random.default_rng(seed)
+    n_rows = rng.integers(1, rng.choice([3, 30, 300]), rng.integers(2, 9))
+    if seed % 3 == 0:
+        n_rows[rng.integers(n_rows.size)] += 1000
+    scores = np.repeat(np.sort(rng.normal(size=n_rows.size)), n_rows)
+    y, groups = rng.integers(0, 2, scores.size), rng.integers(0, 3, scores.size)
+    counts = ScoreCounts.from_predictions(y, scores, groups=groups)
+    n_bins = int(rng.integers(2, 7))
+    bins = Bins.of_quantiles(counts, n_bins)
+    assert 2 <= bins.n_bins <= n_bins
+    numbers = bins.numbers_of(scores)
+    several = [n for n in range(bins.n_bins) if np.unique(scores[numbers == n]).size > 1]
+    found = max((int((numbers == n).sum()) for n in several), default=0)
+    assert found == smallest_limit(n_rows, n_bins)
+    assert set(bins.to_dict()["edges"]) <= set(scores.tolist())
+
+
+def test_quantiles_of_binned_counts_are_unions_of_their_bins():
+    rng = np.random.default_rng(0)
+    scores = rng.beta(0.5, 4, 4000)
+    y = rng.integers(0, 2, scores.size)
+    for fixed in (Bins.of_probabilities(), Bins.of_scores(16), Bins.at([0.01, 0.1, 0.3, 0.6])):
+        counts = ScoreCounts.from_predictions(y, scores, disclosure=fixed)
+        bins = Bins.of_quantiles(counts, 8)
+        assert fixed.refines(bins)
+        assert counts.reduced(bins) == ScoreCounts.from_predictions(y, scores, disclosure=bins)
+    counts = ScoreCounts.from_predictions(y, scores, disclosure="bins")
+    n_rows = np.bincount(Bins.of_quantiles(counts, 8).numbers_of(scores))
+    assert n_rows.size == 8
+    assert n_rows.max() < 1.05 * scores.size / 8
+
+
+def test_quantiles_cut_no_overlapping_ranges():
+    counts = ScoreCounts.from_counts(
+        group=["a", "b", "a", "b"],
+        score=[1.0, 2.0, 3.5, 9.0],
+        n_negatives=[5, 5, 5, 5],
+        n_positives=[1, 1, 1, 1],
+        score_low=[0.0, 1.0, 3.0, 9.0],
+        score_high=[1.0, 3.0, 4.0, 9.0],
+    )
+    assert Bins.of_quantiles(counts, 4) == Bins.at([9.0])
+
+
 @pytest.mark.parametrize("bins", [*RULES.values(), Bins.at(np.arange(20) / 7)], ids=repr)
 def test_copies_and_states_are_equal(bins):
     stored = json.loads(json.dumps(bins.to_dict()))
@@ -270,9 +327,22 @@ def test_hostile_states_are_refused(state):
         Bins.from_dict(state)
 
 
+ONE_SCORE = ScoreCounts.from_predictions([0, 1], [0.5, 0.5])
+NO_ROWS = ScoreCounts.from_counts(None, [], [], [])
+
+
+def test_quantiles_need_scores():
+    with pytest.raises(DisclosureError, match="summary"):
+        Bins.of_quantiles(ONE_SCORE.reduced("summary"), 4)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda: Bins.of_quantiles([0.5], 4), "counts must be a ScoreCounts; got list"),
+        (lambda: Bins.of_quantiles(ONE_SCORE, 1), "n_bins must be a whole number of at least 2"),
+        (lambda: Bins.of_quantiles(ONE_SCORE, 4), r"at least two scores.*got ScoreCounts\(no gr"),
+        (lambda: Bins.of_quantiles(NO_ROWS, 4), "at least two scores"),
         (lambda: Bins.of_probabilities(parts=48), "parts must be a power of two up to 65,536"),
         (lambda: Bins.of_probabilities(octaves=0), "octaves must be a whole number"),
         (lambda: Bins.of_probabilities(40, 1 << 12), "must be at most 51"),

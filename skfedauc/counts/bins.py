@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input, _words
+from skfedauc._kernel import Cells
 from skfedauc.counts.bin_rules import Edges, Probabilities, Rule, Scores
+from skfedauc.counts.quantiles import quantile_edges
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -21,14 +23,23 @@ _MOST_PARTS = 1 << 16
 _MOST_BITS = 51
 
 
+class _Counts(Protocol):
+    """Score counts; their module imports this one."""
+
+    @property
+    def cells(self) -> Cells: ...
+    @property
+    def ranges(self) -> NDArray[np.float64] | None: ...
+
+
 class Bins:
     """Rule that maps each score to a numbered bin, exact in float64.
 
     Score counts by bin disclose less than score counts by score: a site sends how many rows of each
     class are in each bin, and not the scores. Counts with equal `Bins` are merged by addition.
 
-    Build `Bins` with `of_probabilities` (scores from 0 to 1), `of_scores` (scores of any range) or
-    `at` (cut points).
+    Build `Bins` with `of_probabilities` (scores from 0 to 1), `of_scores` (scores of any range),
+    `at` (cut points) or `of_quantiles` (cut points that sites agree on in one round).
 
     Bins are numbered in the order of the scores. Each bin has a lowest and a highest float64 score,
     and belongs to one range without gaps: the float64 above the highest score of a bin is the
@@ -67,8 +78,8 @@ class Bins:
 
     def __init__(self) -> None:
         raise TypeError(
-            "Bins has no public constructor: use Bins.of_probabilities(), Bins.of_scores() or "
-            "Bins.at(edges)."
+            "Bins has no public constructor: use Bins.of_probabilities(), Bins.of_scores(), "
+            "Bins.at(edges) or Bins.of_quantiles(counts, n_bins)."
         )
 
     @classmethod
@@ -201,6 +212,67 @@ class Bins:
                 f"{pair[1]}. Pass np.unique(edges)."
             )
         return cls._of(Edges(tuple(checked.tolist())))
+
+    @classmethod
+    def of_quantiles(cls, counts: _Counts, n_bins: int) -> Bins:
+        """Return bins with about equal numbers of rows, from counts of all sites.
+
+        Sites agree on these bins in one round: each site sends binned counts of earlier rows, and
+        receives the cut points. Few bins of equal size give narrower intervals of AUCs than the
+        same number of fixed bins.
+
+        Parameters
+        ----------
+        counts : ScoreCounts
+            Counts of the rows of all sites and groups, mostly binned. Weights are not used.
+        n_bins : int
+            Largest number of bins, 2 or more.
+
+        Returns
+        -------
+        Bins
+            Bins of `at`, whose edges are edges of the bins (or scores) of `counts`. Of all such
+            bins, they have the smallest possible limit on the rows of a bin. Only a single bin or
+            score of `counts` may have more rows than the limit; it is then a bin of its own.
+
+        Raises
+        ------
+        ValueError
+            If `n_bins` is below 2, or all rows of `counts` have one score or are in one bin.
+        DisclosureError
+            If `counts` are a summary, which has no scores.
+        TypeError
+            If `counts` is no `ScoreCounts`.
+
+        Examples
+        --------
+        Two sites count by fixed bins. The coordinator adds up the counts, and returns the edges:
+
+        >>> from skfedauc import Bins, ScoreCounts
+        >>> scores = {"va": [0.02, 0.03, 0.04, 0.3], "oslo": [0.01, 0.05, 0.06, 0.9]}
+        >>> of_sites = [
+        ...     ScoreCounts.from_predictions([0, 0, 1, 1], scores[site], disclosure="bins")
+        ...     for site in scores
+        ... ]
+        >>> bins = Bins.of_quantiles(ScoreCounts.merge(of_sites), n_bins=4)
+        >>> bins.numbers_of(scores["va"]), bins.numbers_of(scores["oslo"])
+        (array([0, 1, 1, 3]), array([0, 2, 2, 3]))
+
+        The sites then count their next rows by these bins:
+
+        >>> ScoreCounts.from_predictions([0, 1, 1], [0.01, 0.05, 0.8], disclosure=bins)
+        ScoreCounts(no groups, 3 rows: 2 positives and 1 negative, 3 bins)
+        """
+        if not hasattr(counts, "cells") or not hasattr(counts, "ranges"):
+            raise TypeError(f"counts must be a ScoreCounts; got {_words.described(counts)}.")
+        n_bins = _input.check_whole_number(n_bins, "n_bins", at_least=2)
+        edges = quantile_edges(counts.cells, counts.ranges, n_bins)
+        if not edges.size:
+            raise ValueError(
+                "counts must have rows of at least two scores or bins, or there is nothing to cut; "
+                f"got {_words.described(counts)}."
+            )
+        return cls.at(edges)
 
     @classmethod
     def from_dict(cls, state: Mapping[str, Any]) -> Bins:
