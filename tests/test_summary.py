@@ -7,7 +7,10 @@ import pickle
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow.parquet as pq
 import pytest
+from saved_cases import CASES
 
 from skfedauc import Bins, DisclosureError, FairnessAudit, GroupAUC, ScoreCounts
 from skfedauc.plotting import (
@@ -362,3 +365,54 @@ def test_every_member_of_a_report_works_or_needs_scores(name):
         assert found.by_group.equals(expected.by_group)
     else:
         assert found == expected
+
+
+# Files ------------------------------------------------------------------------------------------
+
+
+def test_files_keep_summaries(counts, tmp_path):
+    path = tmp_path / "site.skfa"
+    counts.save(path, source="north", disclosure="summary")
+    again = ScoreCounts.load(path)
+    assert again == counts.reduced("summary")
+    assert again.sources == counts.sources
+    assert [source.name for source in again.sources] == ["north"]
+    again.save(path)
+    assert ScoreCounts.load(path) == again
+    assert pq.read_metadata(path).num_rows == len(counts)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_files_keep_labels_of_all_kinds(name):
+    summary = CASES[name].reduced("summary")
+    again = ScoreCounts.from_bytes(summary.to_bytes())
+    assert again == summary
+    assert again.groups == summary.groups
+    assert again.group_names == summary.group_names
+
+
+def test_sums_of_more_than_64_bits_are_kept():
+    n = 1 << 38
+    counts = ScoreCounts.from_counts(["a", "a", "b"], [0.1, 0.2, 0.3], [n, n - 1, 3], [5, n, 2])
+    again = ScoreCounts.from_bytes(counts.to_bytes(disclosure="summary"))
+    assert again == counts.reduced("summary")
+    assert again.concordance.u2.tolist() == counts.concordance.u2.tolist()
+
+
+def test_polars_computes_the_aucs_of_a_file(tmp_path):
+    counts = counts_of()
+    counts.save(tmp_path / "site.skfa", disclosure="summary")
+    table = pl.read_parquet(tmp_path / "site.skfa")
+    pairs = 2 * pl.col("n_negatives") * pl.col("n_positives")
+    auc = table.select(pl.col("u2").cast(pl.Float64) / pairs).to_series().to_numpy()
+    np.testing.assert_array_equal(auc, GroupAUC(counts, undefined="ignore").by_group["auc"])
+    assert table.columns[:4] == ["group", "n_negatives", "n_positives", "u2"]
+
+
+def test_files_of_a_group_in_two_summaries_do_not_merge(tmp_path):
+    paths = [tmp_path / name for name in ("one.skfa", "two.skfa")]
+    for path, scores in zip(paths, ([0.1, 0.2], [0.3, 0.2]), strict=True):
+        counts = ScoreCounts.from_predictions([0, 1], scores, groups=["a", "a"])
+        counts.save(path, disclosure="summary")
+    with pytest.raises(DisclosureError, match=r"summaries with rows of the group a\."):
+        ScoreCounts.merge(paths)

@@ -5,7 +5,9 @@ score. The metadata of the file has the key ``skfedauc``, a JSON object with wha
 tell: version, totals, group names, class labels, sources, and the SHA-256 of the content.
 
 Exact counts have version 1 of the format. Binned counts have version 2: two more columns hold the
-ranges of the scores, and the metadata holds the level of disclosure and the bins.
+ranges of the scores, and the metadata holds the level of disclosure and the bins. Summaries have
+version 3, with one row per group and the columns of `summary_columns`: numbers of rows, sums of
+weights, and sums over pairs of rows.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import importlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from importlib.metadata import PackageNotFoundError
 from typing import Any, NamedTuple
 
@@ -27,13 +30,18 @@ from skfedauc._kernel import Cells, compact_counts
 from skfedauc._words import listed, shortened
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.group_columns import KINDS, GroupColumn, columns_of, labels_of
+from skfedauc.counts.moments import OwnMoments
 from skfedauc.counts.origin import Origin, Source
 from skfedauc.counts.ranges import Ranges
+from skfedauc.counts.summary import PairSums, Summary, arrays_of, dtype_of_u2
 from skfedauc.counts.tables import COUNT_COLUMNS, RANGE_COLUMNS, WEIGHT_COLUMNS, names_of_columns
 
 _FORMAT = "skfedauc counts"
-# Versions of files of exact counts and of binned counts
-_EXACT, _BINNED = 1, 2
+# Versions of files of exact counts, of binned counts and of summaries
+_EXACT, _BINNED, _SUMMARY = 1, 2, 3
+_LEVELS = {_EXACT: None, _BINNED: "bins", _SUMMARY: "summary"}
+# Decimal digits of twice U, which is at most 2**81
+_DIGITS = 25
 # Format of the files of `PrivateCounts`, which have another reader
 PRIVATE_FORMAT = "skfedauc private counts"
 _KEY = b"skfedauc"
@@ -74,7 +82,7 @@ class Content(NamedTuple):
 
     Attributes
     ----------
-    cells : Cells
+    cells : Cells or Summary
     labels : ndarray or None
     origin : Origin
         Its classes are a plain tuple.
@@ -84,7 +92,7 @@ class Content(NamedTuple):
         What `content_of` got as `checkpoint`.
     """
 
-    cells: Cells
+    cells: Cells | Summary
     labels: NDArray[Any] | None
     origin: Origin
     ranges: Ranges | None = None
@@ -123,17 +131,18 @@ def content_of(content: Content) -> bytes:
     """
     pyarrow_parquet()  # raise the error for a missing package
     cells, labels, origin, ranges, checkpoint = content
+    starts, counted = _table_of(content)
     columns = None if labels is None else columns_of(labels)
-    if columns is not None and len(cells.starts) == 1:
+    if columns is not None and len(starts) == 1:
         columns *= max(1, len(origin.group_names))  # only the names tell the number of columns
     facts: dict[str, Any] = {
         "format": _FORMAT,
-        "version": _EXACT if ranges is None else _BINNED,
+        "version": _version_of(content),
         "package": _version_of_package(),
-        "n_cells": cells.scores.size,
-        "n_groups": cells.starts.size - 1,
-        "n_negatives": int(cells.negatives.sum(dtype=np.uint64)),
-        "n_positives": int(cells.positives.sum(dtype=np.uint64)),
+        "n_cells": int(starts[-1]),
+        "n_groups": starts.size - 1,
+        "n_negatives": int(counted["n_negatives"].sum(dtype=np.uint64)),
+        "n_positives": int(counted["n_positives"].sum(dtype=np.uint64)),
         "n_missing": origin.n_missing,
         "is_weighted": cells.weights is not None,
         "group_names": list(origin.group_names),
@@ -145,6 +154,9 @@ def content_of(content: Content) -> bytes:
     if ranges is not None:
         facts["disclosure"] = "bins"
         facts["bins"] = None if origin.bins is None else origin.bins.to_dict()
+    if isinstance(cells, Summary):
+        facts["disclosure"] = "summary"
+        facts["has_limits"] = cells.lowest is not None
     if checkpoint is not None:
         facts["checkpoint"] = checkpoint
     facts["sha256"] = _digest(facts, content, columns or [])
@@ -175,8 +187,7 @@ def _digest(facts: Mapping[str, Any], content: Content, columns: Sequence[GroupC
     """
     plain = {name: value for name, value in facts.items() if name != "sha256"}
     digest = hashlib.sha256(json.dumps(plain, sort_keys=True, ensure_ascii=False).encode())
-    of_cells = (*content.cells, content.ranges)
-    arrays: list[NDArray[Any]] = [array for array in of_cells if array is not None]
+    arrays = arrays_of(content.cells, content.ranges)
     for column in columns:
         if column.values.dtype.kind == "O":
             digest.update(json.dumps(column.values.tolist(), ensure_ascii=False).encode())
@@ -185,6 +196,9 @@ def _digest(facts: Mapping[str, Any], content: Content, columns: Sequence[GroupC
         if column.is_missing is not None:
             arrays.append(column.is_missing)
     for array in arrays:
+        if array.dtype.kind == "O":  # integers of more than 64 bits
+            digest.update(json.dumps(array.tolist()).encode())
+            continue
         ordered = array.astype(array.dtype.newbyteorder("<"), copy=False)
         digest.update(np.ascontiguousarray(ordered).reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
@@ -198,10 +212,9 @@ def _written(
 ) -> bytes:
     import pyarrow as pa
 
-    cells = content.cells
+    starts, counted = _table_of(content)
     schema = _schema(facts, [column.is_missing is not None for column in columns])
     names = schema.names
-    counted = _columns_of_cells(content)
     floats = {name: values for name, values in counted.items() if values.dtype.kind == "f"}
     varied = [name for name, values in floats.items() if not _repeats(values)]
     sink = pa.BufferOutputStream()
@@ -215,10 +228,13 @@ def _written(
         write_page_checksum=True,
         store_schema=False,
     ) as writer:
-        for start in range(0, cells.scores.size, _GROUP_ROWS):
-            stop = min(start + _GROUP_ROWS, cells.scores.size)
-            arrays = [*_group_arrays(schema, cells, columns, start, stop)]
-            arrays += [_array(values[start:stop]) for values in counted.values()]
+        for start in range(0, int(starts[-1]), _GROUP_ROWS):
+            stop = min(start + _GROUP_ROWS, int(starts[-1]))
+            arrays = [*_group_arrays(schema, starts, columns, start, stop)]
+            arrays += [
+                _array(values[start:stop], schema.field(name).type)
+                for name, values in counted.items()
+            ]
             writer.write_table(
                 pa.Table.from_arrays(arrays, schema=schema), row_group_size=_GROUP_ROWS
             )
@@ -239,7 +255,10 @@ def _schema(facts: Mapping[str, Any], may_lack: Iterable[bool]) -> Any:
         "instant": pa.timestamp("us", "UTC"),
         "coded": pa.dictionary(pa.int32(), pa.string()),
     }
-    counted = _names_of_counts(facts["version"] == _BINNED, facts["is_weighted"])
+    if facts["version"] == _SUMMARY:
+        counted = summary_columns(facts["is_weighted"], facts["has_limits"])
+    else:
+        counted = _names_of_counts(facts["version"] == _BINNED, facts["is_weighted"])
     kinds = [column["kind"] for column in facts["group_columns"] or []]
     names = names_of_columns(facts["group_names"], len(kinds), facts["n_groups"], counted)
     fields = [
@@ -248,6 +267,8 @@ def _schema(facts: Mapping[str, Any], may_lack: Iterable[bool]) -> Any:
     ]
     for name in counted:
         of_count = pa.int64() if name.startswith("n_") else pa.float64()
+        if facts["version"] == _SUMMARY and name.endswith("u2") and not facts["is_weighted"]:
+            of_count = pa.decimal128(_DIGITS, 0)
         fields.append(pa.field(name, of_count, nullable=False))
     return pa.schema(fields)
 
@@ -260,14 +281,18 @@ def _repeats(values: NDArray[np.float64]) -> bool:
 
 
 def _group_arrays(
-    schema: Any, cells: Cells, columns: Sequence[GroupColumn], start: int, stop: int
+    schema: Any,
+    starts: NDArray[np.int64],
+    columns: Sequence[GroupColumn],
+    start: int,
+    stop: int,
 ) -> Iterator[Any]:
     """Yield the group columns of the cells from `start` to `stop`."""
     import pyarrow as pa
 
-    first, last = np.searchsorted(cells.starts, [start, stop - 1], side="right") - 1
+    first, last = np.searchsorted(starts, [start, stop - 1], side="right") - 1
     groups = slice(first, last + 1)
-    bounds = np.clip(cells.starts[first : last + 2], start, stop)
+    bounds = np.clip(starts[first : last + 2], start, stop)
     sizes = bounds[1:] - bounds[:-1]
     for column, field in zip(columns, schema, strict=False):
         mask = None if column.is_missing is None else np.repeat(column.is_missing[groups], sizes)
@@ -289,19 +314,52 @@ def _names_of_counts(is_binned: bool, is_weighted: bool) -> tuple[str, ...]:
     return (score, *ends, *numbers, *weights)
 
 
-def _columns_of_cells(content: Content) -> dict[str, NDArray[Any]]:
+def summary_columns(is_weighted: bool, has_limits: bool) -> tuple[str, ...]:
+    """Return the names of the columns of a summary that follow the group columns.
+
+    `u2` is twice Mann-Whitney's U, and the names of the other sums are those of `OwnMoments`.
+    ``lowest_`` and ``highest_`` are the sums for the lowest and for the highest AUC that ranges of
+    scores permit.
+    """
+    prefixes = ("", "lowest_", "highest_") if has_limits else ("",)
+    sums = [prefix + name for prefix in prefixes for name in ("u2", *OwnMoments._fields)]
+    return (*COUNT_COLUMNS[1:], *(WEIGHT_COLUMNS if is_weighted else ()), *sums)
+
+
+def _version_of(content: Content) -> int:
+    if isinstance(content.cells, Summary):
+        return _SUMMARY
+    return _EXACT if content.ranges is None else _BINNED
+
+
+def _table_of(content: Content) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]]:
+    """Return the first rows of the groups, and the columns that follow the group columns."""
+    if not isinstance(content.cells, Summary):
+        return content.cells.starts, _columns_of_cells(content.cells, content.ranges)
+    summary = content.cells
+    names = summary_columns(summary.weights is not None, summary.lowest is not None)
+    # `arrays` has one array of shape (4, n_groups) for the weights.
+    columns = [column for array in summary.arrays for column in np.atleast_2d(array)]
+    return np.arange(summary.n_groups + 1), dict(zip(names, columns, strict=True))
+
+
+def _columns_of_cells(cells: Cells, ranges: Ranges | None) -> dict[str, NDArray[Any]]:
     """Return the columns that follow the group columns by name."""
-    _, scores, negatives, positives, weights = content.cells
-    ends = () if content.ranges is None else content.ranges
-    names = _names_of_counts(content.ranges is not None, weights is not None)
+    _, scores, negatives, positives, weights = cells
+    ends = () if ranges is None else ranges
+    names = _names_of_counts(ranges is not None, weights is not None)
     columns = [scores, *ends, negatives, positives, *(() if weights is None else weights)]
     return dict(zip(names, columns, strict=True))
 
 
-def _array(values: NDArray[Any]) -> Any:
+def _array(values: NDArray[Any], wanted: Any) -> Any:
     """Return an Arrow array; counts are signed, as unsigned columns wrap around in subtractions."""
     import pyarrow as pa
 
+    if pa.types.is_decimal(wanted):
+        if values.dtype.kind == "u" and int(values.max(initial=0)) < 1 << 63:
+            return pa.array(values.astype(np.int64)).cast(wanted)
+        return pa.array(list(map(Decimal, values.tolist())), wanted)
     return pa.array(values.astype(np.int64) if values.dtype.kind == "u" else values)
 
 
@@ -386,11 +444,11 @@ def _check_version(facts: Any, name: str) -> None:
     version = facts.get("version")
     if type(version) is not int or version < 1:
         raise ValueError(f"its metadata has the version {shortened(version)}")
-    if version > _BINNED:
+    if version > _SUMMARY:
         raise _NewerVersion(
             f"{name} has version {version} of the file format, written by skfedauc "
             f"{shortened(facts.get('package'))}; skfedauc {_version_of_package()} reads versions "
-            f"up to {_BINNED}. Upgrade by: pip install --upgrade skfedauc"
+            f"up to {_SUMMARY}. Upgrade by: pip install --upgrade skfedauc"
         )
 
 
@@ -412,12 +470,19 @@ def _read(file: Any, facts: dict[str, Any], data: Any) -> Content:
     n_columns = len(columns or [])
     of_groups, of_cells = table.columns[:n_columns], table.columns[n_columns:]
     starts, values = _groups_of(of_groups, table.num_rows)
-    cells, ranges = _cells_of(starts, dict(zip(fields.names[n_columns:], of_cells, strict=True)))
-    found = {
-        "n_groups": starts.size - 1,
-        "n_negatives": int(cells.negatives.sum(dtype=np.uint64)),
-        "n_positives": int(cells.positives.sum(dtype=np.uint64)),
-    }
+    counted = dict(zip(fields.names[n_columns:], of_cells, strict=True))
+    cells: Cells | Summary
+    if facts["version"] == _SUMMARY:
+        if starts.size - 1 != table.num_rows:
+            raise ValueError("it is a summary with several rows of a group")
+        cells, ranges = _summary_of(counted), None
+        of_classes: tuple[NDArray[Any], ...] = (cells.n_negatives, cells.n_positives)
+    else:
+        cells, ranges = _cells_of(starts, counted)
+        of_classes = cells.negatives, cells.positives
+    found = {"n_groups": starts.size - 1}
+    for name, numbers in zip(("n_negatives", "n_positives"), of_classes, strict=True):
+        found[name] = int(numbers.sum(dtype=np.uint64))
     for name, number in found.items():
         if facts[name] != number:
             raise ValueError(f"its metadata has {name} {facts[name]}, and its columns {number}")
@@ -452,6 +517,32 @@ def _cells_of(starts: NDArray[np.int64], columns: Mapping[str, Any]) -> tuple[Ce
         starts, arrays["score"], negatives, positives, np.stack(weights) if weights else None
     )
     return cells, np.stack(ends) if ends else None
+
+
+def _summary_of(columns: Mapping[str, Any]) -> Summary:
+    """Return the summary from the columns that follow the group columns."""
+    numbers = {name: columns[name].to_numpy() for name in COUNT_COLUMNS[1:]}
+    for name, values in numbers.items():
+        _counts(values, name)
+    negatives, positives = numbers.values()
+    weights = [columns[name].to_numpy() for name in WEIGHT_COLUMNS if name in columns]
+    dtype = np.dtype(np.float64) if weights else dtype_of_u2(negatives, positives)
+    sums = []
+    for prefix in ("", "lowest_", "highest_"):
+        if f"{prefix}u2" in columns:
+            moments = [columns[prefix + name].to_numpy() for name in OwnMoments._fields]
+            sums.append(PairSums(_u2_of(columns[f"{prefix}u2"], dtype), OwnMoments(*moments)))
+    return Summary(negatives, positives, np.stack(weights) if weights else None, *sums)
+
+
+def _u2_of(column: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return a column of twice U as an array of this type."""
+    import pyarrow as pa
+
+    if dtype.kind == "O":
+        return np.array([int(value) for value in column.to_pylist()], dtype)
+    values: NDArray[Any] = (column.cast(pa.uint64()) if dtype.kind == "u" else column).to_numpy()
+    return values
 
 
 def _bins_of(facts: Mapping[str, Any]) -> Bins | None:
@@ -489,9 +580,11 @@ def _check_facts(facts: dict[str, Any]) -> None:
     keys = set(Source._fields)
     if not all(type(source) is dict and set(source) == keys for source in facts["sources"]):
         raise ValueError("its metadata has sources that are none")
-    level = "bins" if facts["version"] == _BINNED else None
-    if facts.get("disclosure") != level or ("bins" in facts) != (level is not None):
+    level = _LEVELS[facts["version"]]
+    if facts.get("disclosure") != level or ("bins" in facts) != (level == "bins"):
         raise ValueError("its metadata has another level of disclosure than its version")
+    if type(facts.get("has_limits")) is not (bool if level == "summary" else type(None)):
+        raise ValueError("its metadata has no has_limits of type bool")
     columns = facts["group_columns"]
     if columns is not None and not (type(columns) is list and columns):
         raise ValueError("its metadata has group_columns that are none")

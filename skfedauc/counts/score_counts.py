@@ -1098,7 +1098,7 @@ default=None
 without a group label left out)
         """
         origin = self.origin._replace(n_missing=n_missing)
-        return ScoreCounts._of(self._content, self.labels, origin, self.ranges)
+        return ScoreCounts._of(self.content, self.labels, origin, self.ranges)
 
     @property
     def weight_exponent(self) -> int:
@@ -1107,7 +1107,7 @@ without a group label left out)
         Inference divides the weights by this power of two, so that products of sums of weights do
         not overflow or underflow.
         """
-        weights = self._content.weights
+        weights = self.content.weights
         total = 0.0 if weights is None else float(weights[:2].sum())
         if total == 0.0:
             return 0
@@ -1127,7 +1127,7 @@ without a group label left out)
         ScoreCounts
             The resulting counts.
         """
-        weights = self._content.weights
+        weights = self.content.weights
         if exponent == 0 or weights is None:
             return self
         if self.summary is not None:
@@ -1527,7 +1527,7 @@ without a group label left out)
         with _IDENTIFYING:
             object.__setattr__(self, "_origin", self.origin.saved(source))
         kept = self if disclosure is None else self.reduced(disclosure)
-        return content_of(Content(cells_for(kept, "a file"), kept.labels, kept.origin, kept.ranges))
+        return content_of(Content(kept.content, kept.labels, kept.origin, kept.ranges))
 
     @classmethod
     def from_bytes(cls, data: bytes | bytearray | memoryview) -> ScoreCounts:
@@ -1666,18 +1666,19 @@ without a group label left out)
         return self.ranges is None and (self.summary is None or self.summary.lowest is None)
 
     @property
-    def _content(self) -> Cells | Summary:
+    def content(self) -> Cells | Summary:
+        """The cells, or the summary of counts that are a summary."""
         return self.cells if self._summary is None else self._summary
 
     @property
     def arrays(self) -> list[NDArray[Any]]:
         """Arrays of `cells` and `ranges`, or arrays of `summary`."""
-        return arrays_of(self._content, self.ranges)
+        return arrays_of(self.content, self.ranges)
 
     @property
     def is_weighted(self) -> bool:
         """Whether rows have weights."""
-        return self._content.weights is not None
+        return self.content.weights is not None
 
     @property
     def labels(self) -> NDArray[Any] | None:
@@ -1773,7 +1774,7 @@ without a group label left out)
 
     def __reduce__(self) -> tuple[Any, ...]:
         checksum = checksum_of(self.arrays, self.labels, self.origin)
-        state = (self._content, self.labels, self.origin, checksum)
+        state = (self.content, self.labels, self.origin, checksum)
         return ScoreCounts._restored, state if self.ranges is None else (*state, self.ranges)
 
     def __getstate__(self) -> dict[str, bytes]:

@@ -135,8 +135,13 @@ def _compact(
     u2: NDArray[Any], n_negatives: NDArray[np.int64], n_positives: NDArray[np.int64]
 ) -> NDArray[Any]:
     """Return twice U as unsigned 64-bit integers unless a group has too many pairs."""
+    return u2.astype(dtype_of_u2(n_negatives, n_positives)) if u2.dtype.kind == "O" else u2
+
+
+def dtype_of_u2(n_negatives: NDArray[Any], n_positives: NDArray[Any]) -> np.dtype[Any]:
+    """Return the type of twice U: unsigned 64-bit integers unless a group has too many pairs."""
     is_large = n_negatives.astype(np.float64) * n_positives > _MOST_PAIRS
-    return u2.astype(np.uint64) if u2.dtype.kind == "O" and not is_large.any() else u2
+    return np.dtype(object if is_large.any() else np.uint64)
 
 
 def arrays_of(content: Cells | Summary, ranges: Floats | None) -> list[NDArray[Any]]:
@@ -256,8 +261,7 @@ def wrong_arrays(summary: Summary) -> str | None:
         return "its sums are not finite numbers"
     if weights is not None:
         return None
-    is_large = negatives.astype(np.float64) * positives > _MOST_PAIRS
-    wanted = np.dtype(object if is_large.any() else np.uint64)
+    wanted = dtype_of_u2(negatives, positives)
     is_whole = all(
         sums.u2.dtype == wanted and all(type(value) is int for value in sums.u2.tolist())
         for sums in known
