@@ -719,9 +719,10 @@ default=None
             How to treat a counting that was saved or sent, and is part of several `parts`. "raise"
             raises a ValueError, because its rows may count several times, and warns of different
             countings that may be of the same rows. "allow" adds up all parts.
-        disclosure : "exact", "bins", Bins or None, default=None
+        disclosure : "exact", "bins", "summary", Bins or None, default=None
             What the result discloses of the scores. Each part is reduced to this level first; see
             `reduced`. None requires that all parts have the same level and the same bins.
+            Summaries can only be merged if no group is in two of them.
 
         Returns
         -------
@@ -799,7 +800,7 @@ default=None
             At least one pair of a name and score counts, which may be read one at a time.
         repeated : {"raise", "allow"}, default="raise"
             How to treat a counting that is part of several `parts`, as in `merge`.
-        disclosure : "exact", "bins", Bins or None, default=None
+        disclosure : "exact", "bins", "summary", Bins or None, default=None
             What the result discloses of the scores, as in `merge`.
 
         Returns
@@ -1416,7 +1417,7 @@ without a group label left out)
         source : str, default=None
             Name of the counting, such as the name of a hospital. The file keeps the name beside
             the identifier of the counting; messages and `sources` show the name.
-        disclosure : "exact", "bins", Bins or None, default=None
+        disclosure : "exact", "bins", "summary", Bins or None, default=None
             What the file discloses of the scores; see `reduced`. None writes the counts as they
             are. The file records the level and the bins, and ``skfedauc show`` says them.
 
@@ -1501,7 +1502,7 @@ without a group label left out)
         ----------
         source : str, default=None
             Name of the counting, as in `save`.
-        disclosure : "exact", "bins", Bins or None, default=None
+        disclosure : "exact", "bins", "summary", Bins or None, default=None
             What the bytes disclose of the scores, as in `save`.
 
         Returns
