@@ -150,6 +150,11 @@ def test_binned_counts_are_reduced_if_their_bins_allow_it():
         counts.reduced(coarse).to_vector(BINS, SITES)
 
 
+def test_a_summary_has_no_vector():
+    with pytest.raises(ValueError, match="summary"):
+        counts_of(1).reduced("summary").to_vector(BINS, SITES)
+
+
 def test_groups_without_rows_are_left_out():
     total = counts_of(3, ["lima"]).to_vector(BINS, SITES)
     assert ScoreCounts.from_vector(total, BINS, SITES).groups == ("lima",)
