@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from skfedauc import _input, _words
-from skfedauc.counts import MergeError, ScoreCounts
+from skfedauc.counts import Disclosure, DisclosureError, MergeError, ScoreCounts
+from skfedauc.counts.disclosure import check_disclosure
 from skfedauc.flower.modules import flwr
 
 if TYPE_CHECKING:
@@ -19,7 +21,11 @@ _COUNTS, _SOURCE, _ROUND = "score-counts", "source", "server-round"
 
 
 def counts_record(
-    counts: ScoreCounts, *, source: str | None = None, server_round: int | None = None
+    counts: ScoreCounts,
+    *,
+    source: str | None = None,
+    server_round: int | None = None,
+    disclosure: Disclosure | None = None,
 ) -> ConfigRecord:
     """Return a Flower record with score counts, for the reply of a client.
 
@@ -32,6 +38,10 @@ def counts_record(
     server_round : int, default=None
         Round of the request, ``message.content["config"]["server-round"]``. The aggregator then
         knows the round of its reports, and refuses a reply from another round.
+    disclosure : "exact", "bins", "summary", Bins or None, default=None
+        What the record discloses of the scores; see `ScoreCounts.reduced`. None is what `counts`
+        discloses. All clients send the same level and the same bins, or the aggregator names a
+        level.
 
     Returns
     -------
@@ -42,7 +52,8 @@ def counts_record(
     Raises
     ------
     ValueError, TypeError
-        If the counts have no groups, or an argument is not as described.
+        If the counts have no groups, cannot be reduced to `disclosure`, or an argument is not as
+        described.
     ImportError
         If Flower or pyarrow is not installed.
 
@@ -53,8 +64,8 @@ def counts_record(
     Notes
     -----
     The bytes are not encrypted beyond the transport of Flower, and the server sees the counts of
-    each client. Where scores are distinct, counts give back the group, the score and the class of
-    every row.
+    each client. Where scores are distinct, exact counts give back the group, the score and the
+    class of every row. `secure_reply` sends counts that the server does not see.
 
     Examples
     --------
@@ -87,7 +98,7 @@ def counts_record(
     if server_round is not None:
         entries[_ROUND] = _input.check_whole_number(server_round, "server_round", 0)
     record = flwr("app").ConfigRecord
-    return record({_COUNTS: counts.to_bytes(source=source), **entries})
+    return record({_COUNTS: counts.to_bytes(source=source, disclosure=disclosure), **entries})
 
 
 class GroupAUCAggregator:
@@ -109,7 +120,12 @@ class GroupAUCAggregator:
         the metric ``num-missing-groups`` record missing groups in all cases.
     statistics : sequence of str, default=("pooled", "macro", "samples", "positives", "negatives", \
 "within", "worst", "difference")
-        Names of statistics, as in `GroupAUC.statistic`.
+        Names of statistics, as in `GroupAUC.statistic`. Statistics that the level of disclosure
+        does not determine, such as the pooled AUC of summaries, are left out.
+    disclosure : "exact", "bins", "summary", Bins or None, default=None
+        Level of disclosure to which the counts of each reply are reduced before they are merged,
+        as in `ScoreCounts.merge`. None requires that all replies have the same level and the same
+        bins.
 
     Attributes
     ----------
@@ -193,6 +209,7 @@ class GroupAUCAggregator:
             "worst",
             "difference",
         ),
+        disclosure: Disclosure | None = None,
     ) -> None:
         # The import is local, because clients need this module, but neither scikit-learn nor scipy.
         from skfedauc.report import check_statistic
@@ -211,6 +228,9 @@ class GroupAUCAggregator:
         for name in statistics:
             check_statistic(name)
         self.statistics = tuple(statistics)
+        if disclosure is not None:
+            check_disclosure(disclosure)
+        self.disclosure = disclosure
         self.reports: dict[int, GroupAUC] = {}
         self.missing_groups: dict[int, tuple[Any, ...]] = {}
         self._n_calls = 0
@@ -232,14 +252,16 @@ class GroupAUCAggregator:
         flwr.app.MetricRecord
             Averages of the clients' metrics weighted by their numbers of examples, which is
             Flower's default; the `statistics` of all rows under keys such as ``auc-pooled``, NaN if
-            undefined; and ``num-clients``, ``num-groups``, ``num-undefined-groups`` (groups that
-            lack a class) and, with `expected_groups`, ``num-missing-groups``.
+            undefined, left out if the level of disclosure does not determine them; and
+            ``num-clients``, ``num-groups``, ``num-undefined-groups`` (groups that lack a class)
+            and, with `expected_groups`, ``num-missing-groups``.
 
         Raises
         ------
         ValueError
             If there are no replies. If a reply has no counts, or damaged counts; the message names
-            the client. If counts cannot be merged, for instance because one counting arrived twice.
+            the client. If counts cannot be merged, for instance because one counting arrived twice,
+            or because replies have different levels of disclosure and `disclosure` is None.
             If two replies have the same source name.
             If replies are from different rounds. With ``on_missing="raise"``, if groups are missing
             or not expected.
@@ -256,15 +278,16 @@ class GroupAUCAggregator:
         ]
         server_round = self._round_of(replies)
         _check_sources(replies)
-        counts = _merged(replies)
+        counts = _merged(replies, self.disclosure)
         missing = self._check_groups(counts, server_round)
         report = GroupAUC(counts)
         metrics = _default_average(contents, weighted_by_key)
         # The report itself warns of undefined AUCs when it is read; here, they are NaN.
         quiet = GroupAUC(report.pairs, undefined="ignore")
-        own: dict[str, float | int] = {
-            f"auc-{name.replace('_', '-')}": quiet.statistic(name) for name in self.statistics
-        }
+        own: dict[str, float | int] = {}
+        for name in self.statistics:
+            with contextlib.suppress(DisclosureError):
+                own[f"auc-{name.replace('_', '-')}"] = quiet.statistic(name)
         own["num-clients"] = len(replies)
         own["num-groups"] = report.n_groups
         own["num-undefined-groups"] = report.n_undefined
@@ -382,10 +405,12 @@ def _check_sources(replies: list[_Reply]) -> None:
                 )
 
 
-def _merged(replies: list[_Reply]) -> ScoreCounts:
+def _merged(replies: list[_Reply], disclosure: Disclosure | None) -> ScoreCounts:
     """Merge the counts of all replies; an error names the first reply that cannot be merged."""
     try:
-        return ScoreCounts.merge_named([(reply.name, reply.counts) for reply in replies])
+        return ScoreCounts.merge_named(
+            [(reply.name, reply.counts) for reply in replies], disclosure=disclosure
+        )
     except MergeError as error:
         raise ValueError(f"the counts of the replies cannot be merged: {error}") from error
 

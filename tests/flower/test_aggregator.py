@@ -10,7 +10,7 @@ from flwr.app import ConfigRecord, MetricRecord, RecordDict
 from flwr.serverapp.strategy import FedAvg
 from sklearn.metrics import roc_auc_score
 
-from skfedauc import GroupAUC, ScoreCounts
+from skfedauc import Bins, GroupAUC, ScoreCounts
 from skfedauc.flower import GroupAUCAggregator, counts_record
 
 SITES = ["bern", "kyiv", "lima", "oslo"]
@@ -326,6 +326,77 @@ def test_no_replies_are_refused():
         GroupAUCAggregator()([])
 
 
+# Levels of disclosure ----------------------------------------------------------------------------
+
+BINS = Bins.of_scores(parts=4)
+
+
+def at(*levels):
+    """Return replies of the first sites, each at its level of disclosure."""
+    return [reply(site, disclosure=level) for site, level in zip(SITES, levels, strict=False)]
+
+
+def exact(n):
+    return ScoreCounts.merge([counts_of(site) for site in SITES[:n]])
+
+
+def test_clients_send_bins():
+    aggregator = GroupAUCAggregator()
+    metrics = aggregator(at(BINS, BINS, BINS))
+    counts = aggregator.reports[1].counts
+    assert counts == exact(3).reduced(BINS)
+    assert counts.bins == BINS
+    assert metrics["auc-pooled"] == GroupAUC(counts).pooled
+    low, high = aggregator.reports[1].bounds().loc["pooled", ["low", "high"]]
+    assert low < GroupAUC(exact(3)).pooled < high
+
+
+def test_levels_are_mixed_only_on_request():
+    replies = at("exact", BINS, "exact")
+    with pytest.raises(ValueError, match=r"cannot be merged: .*'kyiv'.*Bins\.of_scores\(parts=4\)"):
+        GroupAUCAggregator()(replies)
+    aggregator = GroupAUCAggregator(disclosure=BINS)
+    aggregator(replies)
+    assert aggregator.reports[1].counts == exact(3).reduced(BINS)
+    with pytest.raises(ValueError, match=r"cannot be merged: .*'kyiv'"):
+        GroupAUCAggregator(disclosure="exact")(replies)
+
+
+def test_summaries_leave_the_pooled_auc_out():
+    aggregator = GroupAUCAggregator(expected_groups=SITES[:3], on_missing="raise")
+    metrics = aggregator([reply(site, counts_of(site)) for site in SITES[:3]])
+    summaries = GroupAUCAggregator(
+        expected_groups=SITES[:3], on_missing="raise", disclosure="summary"
+    )
+    found = summaries([reply(site, counts_of(site)) for site in SITES[:3]])
+    assert set(metrics) - set(found) == {"auc-pooled"}
+    assert all(metrics[name] == found[name] for name in found)
+    report = summaries.reports[1]
+    assert report.counts.disclosure == "summary"
+    assert report.by_group.equals(aggregator.reports[1].by_group)
+
+
+def test_clients_send_summaries():
+    aggregator = GroupAUCAggregator()
+    metrics = aggregator(at("summary", "summary"))
+    assert "auc-pooled" not in metrics
+    assert metrics["auc-worst"] == GroupAUC(exact(2)).worst
+    mixed = GroupAUCAggregator(disclosure="summary")
+    mixed(at("summary", BINS, "exact"))
+    assert mixed.reports[1].groups == tuple(SITES[:3])
+
+
+def test_a_group_in_two_summaries_is_refused():
+    replies = [reply(site, counts_of("bern")) for site in ("bern", "oslo")]
+    with pytest.raises(ValueError, match=r"'bern' and .* 'oslo' are summaries with rows of the group"):
+        GroupAUCAggregator(disclosure="summary")(replies)
+
+
+def test_the_level_of_a_record_cannot_be_raised():
+    with pytest.raises(ValueError, match="exact"):
+        counts_record(counts_of("bern").reduced(BINS), disclosure="exact")
+
+
 # Arguments ---------------------------------------------------------------------------------------
 
 
@@ -343,6 +414,7 @@ def test_no_replies_are_refused():
             "must be a list of names; got str 'pooled'",
         ),
         ({"statistics": ["auc"]}, ValueError, "auc"),
+        ({"disclosure": "bin"}, ValueError, "disclosure must be"),
     ],
 )
 def test_wrong_arguments_of_the_aggregator_are_named(arguments, error, message):
