@@ -383,12 +383,14 @@ def test_clients_send_summaries():
     assert metrics["auc-worst"] == GroupAUC(exact(2)).worst
     mixed = GroupAUCAggregator(disclosure="summary")
     mixed(at("summary", BINS, "exact"))
-    assert mixed.reports[1].groups == tuple(SITES[:3])
+    assert mixed.reports[1].counts.groups == tuple(SITES[:3])
 
 
 def test_a_group_in_two_summaries_is_refused():
     replies = [reply(site, counts_of("bern")) for site in ("bern", "oslo")]
-    with pytest.raises(ValueError, match=r"'bern' and .* 'oslo' are summaries with rows of the group"):
+    with pytest.raises(
+        ValueError, match=r"'bern' and .* 'oslo' are summaries with rows of the group"
+    ):
         GroupAUCAggregator(disclosure="summary")(replies)
 
 
