@@ -416,3 +416,32 @@ def test_files_of_a_group_in_two_summaries_do_not_merge(tmp_path):
         counts.save(path, disclosure="summary")
     with pytest.raises(DisclosureError, match=r"summaries with rows of the group a\."):
         ScoreCounts.merge(paths)
+
+
+def test_parts_of_all_levels_merge_to_a_summary(tmp_path):
+    counts = counts_of()
+    exact, binned, summary = (counts.select_groups(range(i, 14, 3)) for i in range(3))
+    binned, summary = binned.reduced(COARSE), summary.reduced("summary")
+    binned.save(tmp_path / "binned.skfa")
+    merged = ScoreCounts.merge([exact, tmp_path / "binned.skfa", summary], disclosure="summary")
+    assert merged == sum([exact.reduced("summary"), binned.reduced("summary"), summary])
+    assert merged.groups == counts.groups
+    auc = GroupAUC(counts, undefined="ignore").by_group["auc"]
+    bounds = GroupAUC(merged, undefined="ignore").bounds("groups")
+    assert (bounds["low"].fillna(0) <= auc.fillna(0)).all()
+    assert (auc.fillna(0) <= bounds["high"].fillna(0)).all()
+    exact_groups = [*exact.groups, *summary.groups]
+    assert (bounds.loc[exact_groups, "value"].dropna() == auc[exact_groups].dropna()).all()
+    assert (bounds.loc[exact_groups, "low"].dropna() == auc[exact_groups].dropna()).all()
+    with pytest.raises(ValueError, match=r"disclosure='summary'\) reduces all of them first"):
+        ScoreCounts.merge([exact, summary])
+
+
+def test_a_table_is_summarized():
+    table = pd.DataFrame({"y": [0, 1, 1], "score": [0.2, 0.2, 0.7], "site": list("aab")})
+    names = {"label": "y", "score": "score", "group": "site", "disclosure": "summary"}
+    expected = ScoreCounts.from_predictions(
+        table["y"], table["score"], groups=table["site"], disclosure="summary"
+    )
+    assert ScoreCounts.from_table(table, **names) == expected
+    assert ScoreCounts.from_table(pl.from_pandas(table).lazy(), **names) == expected

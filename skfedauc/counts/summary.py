@@ -317,7 +317,7 @@ def _wrong_moments(
         # By the inequality of Cauchy and Schwarz
         yield (
             f"{name}_once is too large",
-            ~(once**2 <= rows.squares * squared + near * rows.squares),
+            ~(np.abs(once) <= np.sqrt(rows.squares * (squared + near))),
         )
         yield f"{name}_squared is not 0 for a single row", (rows.n == 1) & ~(squared <= near)
         if has_equal_weights:

@@ -1,0 +1,233 @@
+"""Damaged and hostile files and pickles of summaries: always a ValueError that names the reason."""
+
+import json
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from skfedauc import Bins, GroupAUC, ScoreCounts
+from skfedauc.counts import parquet
+
+COARSE = Bins.of_probabilities(octaves=3, parts=4)
+ODD = [np.nan, np.inf, -np.inf, -1.0, -1e-3, 0.0, 0.5, 1.0, 7.0, 1e6, 1e300]
+
+
+def counts_of(weighted=False):
+    """Group a has 6 positives and 9 negatives, b one positive, and c no positives."""
+    rng = np.random.default_rng(0)
+    groups = np.array(["a"] * 15 + ["b"] * 5 + ["c"] * 2)
+    y = np.array([1] * 6 + [0] * 9 + [1] + [0] * 6)
+    weights = rng.gamma(4.0, size=22) if weighted else None
+    return ScoreCounts.from_predictions(
+        y, np.round(rng.random(22), 1), groups=groups, sample_weight=weights
+    )
+
+
+@pytest.fixture
+def any_checksum(monkeypatch):
+    """Every checksum is right, as that of one who makes a file on purpose would be."""
+    monkeypatch.setattr(parquet, "_digest", lambda facts, *content: facts.get("sha256", ""))
+
+
+def parts_of(counts, disclosure="summary"):
+    data = counts.to_bytes(disclosure=disclosure)
+    table = pq.read_table(pa.BufferReader(data))
+    return table, json.loads(table.schema.metadata[b"skfedauc"])
+
+
+def file_of(table, facts):
+    sink = pa.BufferOutputStream()
+    with pq.ParquetWriter(sink, table.schema, store_schema=False) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({b"skfedauc": json.dumps(facts)})
+    return bytes(sink.getvalue())
+
+
+def with_value(table, name, group, value):
+    """The table with another value; `value` may be a function of the present one."""
+    place = table.column_names.index(name)
+    values = table.column(place).to_pylist()
+    values[group] = value(values[group]) if callable(value) else value
+    kind = table.schema.field(place).type
+    if pa.types.is_decimal(kind):
+        values = list(map(Decimal, values))
+    return table.set_column(place, table.schema.field(place), pa.array(values, kind))
+
+
+def plus(amount):
+    return lambda value: value + type(value)(amount)
+
+
+A, B, C = 0, 1, 2
+
+
+@pytest.mark.parametrize(
+    ("name", "group", "value", "message"),
+    [
+        ("u2", A, -1, "Integer value out of bounds"),
+        ("u2", A, 109, r"its u2 is not from 0 to twice its number of pairs, in group 0"),
+        ("u2", A, 2**65, "Integer value out of bounds"),
+        ("u2", A, plus(1), "its comparisons are not half of u2, in group 0"),
+        ("u2", C, 1, "its u2 is not from 0 to twice its number of pairs, in group 2"),
+        ("n_positives", A, -1, r"column n_positives has -1 in row 0"),
+        ("n_positives", A, 7, "its metadata has n_positives 7"),
+        ("positives_squared", A, -1e-3, "its positives_squared is negative or too large"),
+        ("positives_squared", A, np.nan, "its sums are not finite numbers"),
+        ("negatives_squared", A, np.inf, "its sums are not finite numbers"),
+        ("negatives_squared", A, 8.0, "its negatives_squared is negative or too large"),
+        ("negatives_squared", A, plus(1.5), "its sums of squares are too large for u2, in group 0"),
+        (
+            "positives_squared",
+            B,
+            0.1,
+            "positives_squared is not 0 for a single row, in group 1",
+        ),
+        ("positives_once", A, 0.01, "its positives_once is not 0, in group 0"),
+        ("negatives_once", A, 30.0, "its negatives_once is too large"),
+        ("negatives_squared", C, 1.0, "its negatives_squared is negative or too large, in group 2"),
+        ("comparisons", A, 0.0, "its comparisons and comparisons_squared contradict each other"),
+        ("comparisons_squared", A, 1e6, "comparisons_squared contradict each other, in group 0"),
+        ("comparisons_squared", B, plus(-1), "comparisons_squared contradict each other"),
+        ("lowest_u2", A, 108, "its lowest comparisons are not half of u2"),
+        ("lowest_positives_squared", A, -1.0, "its lowest positives_squared is negative"),
+        ("group", B, "a", "its metadata has n_cells|several rows of a group"),
+        ("group", B, "z", "its labels are not in order"),
+    ],
+)
+def test_impossible_sums_are_named(name, group, value, message, any_checksum):
+    table, facts = parts_of(counts_of().reduced(COARSE))
+    facts["n_positives"] += name == "n_positives"
+    if name == "n_positives" and value == 7:
+        facts["n_positives"] -= 1
+        message = "its metadata has n_positives 7, and its columns 8"
+    with pytest.raises(ValueError, match=f"data (is|has) .*{message}"):
+        ScoreCounts.from_bytes(file_of(with_value(table, name, group, value), facts))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("weight_positives", -1.0, "its weights are not finite numbers of 0 or more"),
+        ("weight_positives", 0.0, "its weights do not match its counts"),
+        ("squared_weight_negatives", 1e-9, "its weights do not match its counts"),
+        ("u2", 1e9, "its u2 is not from 0 to twice its number of pairs"),
+        ("u2", np.nan, "its sums are not finite numbers"),
+        ("positives_once", 1e4, "its positives_once is too large"),
+        ("positives_squared", 1e4, "its positives_squared is negative or too large"),
+    ],
+)
+def test_impossible_sums_of_weights_are_named(name, value, message, any_checksum):
+    table, facts = parts_of(counts_of(weighted=True))
+    assert ScoreCounts.from_bytes(file_of(table, facts)) == counts_of(True).reduced("summary")
+    with pytest.raises(ValueError, match=f"data (is|has) .*{message}"):
+        ScoreCounts.from_bytes(file_of(with_value(table, name, A, value), facts))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_all_odd_numbers_are_refused_or_give_possible_aucs(weighted, any_checksum):
+    table, facts = parts_of(counts_of(weighted).reduced(COARSE))
+    n_accepted = 0
+    for name in table.column_names[1:]:
+        is_float = pa.types.is_floating(table.schema.field(name).type)
+        for value in ODD if is_float else [-1, 0, 1, 3, 108, 2**40, 2**62]:
+            data = file_of(with_value(table, name, A, value), facts)
+            try:
+                counts = ScoreCounts.from_bytes(data)
+            except ValueError as error:
+                assert "data " in str(error)  # noqa: PT017
+                continue
+            n_accepted += 1
+            for of in (counts, *counts.extremes()):
+                report = GroupAUC(of, undefined="ignore")
+                auc = report.by_group["auc"].dropna()
+                assert ((auc >= 0) & (auc <= 1)).all()
+                delong = report.variances.delong
+                assert (delong[report.variances.estimable] >= 0).all()
+    assert n_accepted < (60 if weighted else 40)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"has_limits": None}, "no has_limits of type bool"),
+        ({"has_limits": True}, "its metadata calls for"),
+        ({"disclosure": "bins"}, "another level of disclosure than its version"),
+        ({"version": 2}, "another level of disclosure than its version"),
+        ({"version": 1}, "another level of disclosure than its version"),
+        ({"bins": None}, "another level of disclosure than its version"),
+        ({"is_weighted": True}, "its metadata calls for"),
+        ({"n_groups": 4}, "its metadata has n_groups 4"),
+        ({"n_cells": 4}, "4 by its metadata"),
+    ],
+)
+def test_metadata_that_contradict_a_summary(change, message, any_checksum):
+    table, facts = parts_of(counts_of())
+    with pytest.raises(ValueError, match=f"data is .*{message}"):
+        ScoreCounts.from_bytes(file_of(table, {**facts, **change}))
+
+
+def test_exact_files_have_no_has_limits(any_checksum):
+    table, facts = parts_of(counts_of(), "exact")
+    with pytest.raises(ValueError, match="no has_limits of type bool"):
+        ScoreCounts.from_bytes(file_of(table, {**facts, "has_limits": True}))
+
+
+def test_a_changed_number_is_noticed():
+    table, facts = parts_of(counts_of())
+    with pytest.raises(ValueError, match="its SHA-256 is another one"):
+        ScoreCounts.from_bytes(file_of(with_value(table, "comparisons", A, 3.0), facts))
+
+
+def changed(summary, place, values):
+    """The summary with one array replaced, by its place among all arrays."""
+    fields = list(summary)
+    if place < 2:
+        fields[place] = values
+        return summary._replace(**dict(zip(summary._fields, fields, strict=True)))
+    sums = summary.sums
+    if place == 2:
+        return summary._replace(sums=sums._replace(u2=values))
+    moments = list(sums.moments)
+    moments[place - 3] = values
+    return summary._replace(sums=sums._replace(moments=type(sums.moments)(*moments)))
+
+
+@pytest.mark.parametrize(
+    ("place", "values", "message"),
+    [
+        (0, None, "it has no arrays of groups"),
+        (0, np.array([9, 4]), "its sums do not match its groups"),
+        (0, np.array([9.0, 4.0, 2.0]), "its numbers of rows are not integers"),
+        (0, np.array([9, -4, 2]), "it has negative numbers of rows"),
+        (0, np.array([9, 4, 0]), "it has groups without rows"),
+        (0, np.array([9, 4, 1 << 41]), "it has more rows than can be counted"),
+        (2, np.array([9, 4, 2]), "its u2 are not whole numbers"),
+        (2, np.array([9.5, 4.0, 2.0]), "its u2 are not whole numbers"),
+        (4, np.ones((2, 3)), "its sums do not match its groups"),
+        (4, np.ones(3, np.float32), "its sums are not finite numbers"),
+        (5, np.zeros(3), "its checksum is another one"),
+    ],
+)
+def test_damaged_pickles_are_refused(place, values, message):
+    restore, (summary, *rest) = counts_of().reduced("summary").__reduce__()
+    assert restore(summary, *rest) == counts_of().reduced("summary")
+    with pytest.raises(ValueError, match=f"the pickled ScoreCounts is damaged: {message}"):
+        restore(changed(summary, place, values), *rest)
+
+
+def test_damaged_pickles_of_sums_are_refused():
+    restore, (summary, *rest) = counts_of(weighted=True).reduced("summary").__reduce__()
+    for wrong, message in (
+        (summary._replace(sums=None), "its sums are incomplete"),
+        (summary._replace(lowest=summary.sums), "its sums are incomplete"),
+        (summary._replace(sums=summary.sums._replace(moments=())), "its sums are incomplete"),
+        (summary._replace(weights=summary.weights[:2]), "its weights do not match its groups"),
+        (summary._replace(weights=-summary.weights), "its weights are not finite numbers of 0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            restore(wrong, *rest)
+    with pytest.raises(ValueError, match="it is a summary with bins of scores"):
+        restore(summary, rest[0], rest[1]._replace(bins=COARSE))
