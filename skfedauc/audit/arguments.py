@@ -38,8 +38,8 @@ def check_reference(reference: Any, counts: ScoreCounts, min_per_class: int) -> 
 
 
 def are_probabilities(counts: ScoreCounts) -> bool:
-    """Return whether all scores are from 0 to 1."""
-    scores = counts.cells.scores
+    """Return whether all scores are from 0 to 1; certainly so if they are binned."""
+    scores = counts.cells.scores if counts.ranges is None else counts.ranges
     return not scores.size or bool(scores.min() >= 0 and scores.max() <= 1)
 
 

@@ -23,7 +23,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfedauc import _input, _words
-from skfedauc.counts import ScoreCounts
+from skfedauc.counts import DisclosureError, ScoreCounts
 from skfedauc.counts.disclosure import cells_for
 from skfedauc.counts.moments import ClassRows
 from skfedauc.inference.variances import Variances
@@ -43,8 +43,38 @@ _N_SHARES = 2_000
 _MOST_SIZES = 300
 
 
+def is_known(counts: ScoreCounts, threshold: float) -> bool:
+    """Return whether the threshold decides on every row, which a range of scores can prevent."""
+    return counts.ranges is None or not _straddles(counts.ranges, threshold).any()
+
+
+def _straddles(ranges: Floats, threshold: float) -> NDArray[np.bool_]:
+    """Return whether each range has scores below the threshold and scores of at least it."""
+    low, high = ranges
+    return np.asarray((low < threshold) & (threshold <= high))
+
+
 def at_threshold(counts: ScoreCounts, threshold: float) -> ScoreCounts:
-    """Return the decisions that select rows whose score is at least the threshold."""
+    """Return the decisions that select rows whose score is at least the threshold.
+
+    Raises
+    ------
+    DisclosureError
+        If scores are binned, and the threshold is within a bin.
+    """
+    if counts.ranges is not None:
+        straddling = counts.ranges[:, _straddles(counts.ranges, threshold)]
+        if straddling.size:
+            # Ranges of several cells can overlap, so the ends are those of all of them.
+            low, high = straddling[0].min(), np.nextafter(straddling[1].max(), np.inf)
+            raise DisclosureError(
+                f"the decisions at threshold={threshold:g} are unknown: it lies within a bin of "
+                f"scores, from {low:.6g} to {high:.6g}. Pass another threshold, such as an edge of "
+                "a bin; decisions= with counts of the decisions; or threshold=None to audit the "
+                "ranking alone."
+            )
+        # Every score of a range is on the same side of the threshold.
+        counts, _ = counts.extremes()
     return counts.map_scores(lambda scores: (scores >= threshold).astype(np.float64))
 
 

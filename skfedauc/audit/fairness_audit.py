@@ -45,7 +45,9 @@ class FairnessAudit:
     threshold : float, "auto" or None, default="auto"
         Rows with a score of at least the threshold are predicted positive. "auto" uses the
         `decisions` if they are given; otherwise it uses 0.5 if all scores are from 0 to 1, and no
-        threshold if not. None uses no threshold: the audit covers the ranking only.
+        threshold if not. None uses no threshold: the audit covers the ranking only. If scores are
+        binned, a threshold has to be an edge of a bin, as 0.5 is with `Bins.of_probabilities`;
+        "auto" uses no threshold if 0.5 is within a bin.
     min_per_class : int, default=10
         Least number of rows for a comparison: rows of any class for a selection rate, positives for
         a true positive rate, negatives for a false positive rate, and rows of each class for an
@@ -81,7 +83,8 @@ class FairnessAudit:
     ValueError
         If the report has no groups or covers several folds; if `decisions` do not match the rows
         of the report; if both decisions and a threshold are given; if the reference is not a group
-        or is a small group; or if another argument is invalid.
+        or is a small group; or if another argument is invalid. A `DisclosureError` if scores are
+        binned and the threshold is within a bin.
 
     See Also
     --------
@@ -142,7 +145,7 @@ class FairnessAudit:
                 raise ValueError("pass either decisions or a threshold, not both.")
             decisions = deciding.check_decisions(decisions, report.counts)
         elif threshold == "auto" and arguments.are_probabilities(report.counts):
-            self.threshold = 0.5
+            self.threshold = 0.5 if deciding.is_known(report.counts, 0.5) else None
         if self.threshold is not None:
             decisions = deciding.at_threshold(report.counts, self.threshold)
         self._set_comparison(GroupComparison(report, decisions, min_per_class, label))

@@ -14,6 +14,7 @@ import pandas as pd
 
 from skfedauc import _words
 from skfedauc.audit.tables import AuditTables
+from skfedauc.report.bounds import certain_range, statistic_bounds
 
 # A gap is claimed if its adjusted p value is below this level.
 SIGNIFICANT = 0.05
@@ -64,6 +65,12 @@ def _on_the_model(tables: AuditTables) -> Iterator[str]:
     if not math.isnan(worst["auc"]) and tables.compared.n_groups > 1:
         said += f", and {worst['auc']:.3f} in the worst group ({named(worst['group'])})"
     yield f"{said}."
+    if tables.is_binned:
+        certain = certain_range(statistic_bounds(tables.report.estimates, "pooled"))
+        yield (
+            "Scores are binned, and AUCs count a pair of rows in the same bin as a tie: the pooled "
+            f"AUC of the exact scores is certainly {certain}."
+        )
     check = "check pos_label, and whether higher scores mean the positive class"
     if pooled["ci_high"] < 0.5:
         yield f"The pooled AUC is below 0.5: {check}."
@@ -250,7 +257,20 @@ def _scored(tables: AuditTables, groups: Iterable[Any], disparity: float) -> str
 def _on_decisions(tables: AuditTables) -> Iterator[str]:
     if not tables.has_decisions:
         if not tables.is_ranking_chosen:
-            scores = tables.report.counts.cells.scores
+            counts = tables.report.counts
+            scores = counts.cells.scores if counts.ranges is None else counts.ranges
+            if scores.min() >= 0 and scores.max() <= 1:
+                yield (
+                    "Decisions are not audited: the threshold 0.5 is within a bin of scores, and "
+                    "neither another threshold nor decisions are given."
+                )
+                return
+            if counts.ranges is not None:
+                yield (
+                    "Decisions are not audited: binned scores that may be outside 0 to 1 are not "
+                    "probabilities, and neither a threshold nor decisions are given."
+                )
+                return
             yield (
                 f"Decisions are not audited: the scores range from {scores.min():g} to "
                 f"{scores.max():g} and are not probabilities, and neither a threshold nor "

@@ -19,6 +19,7 @@ from skfedauc.audit import figures
 from skfedauc.audit.findings import SIGNIFICANT, answers, closing
 from skfedauc.audit.tables import AuditTables
 from skfedauc.report import GroupAUC
+from skfedauc.report.bounds import certain_range, statistic_bounds
 
 # Largest number of groups in a table, and of characters in the tooltip of a long label.
 MOST_ROWS = 1000
@@ -148,6 +149,7 @@ def page_of(sections: Sequence[Section], subject: str = "") -> str:
         favorable=sections[0].tables.favorable,
         has_decisions=any(section.tables.has_decisions for section in sections),
         is_weighted=any(section.tables.is_weighted for section in sections),
+        is_binned=any(section.tables.is_binned for section in sections),
         significant=SIGNIFICANT,
         closing=list(closing(sections[-1].tables, found)),
         n_claims=sum(family.n_claims for family in {s.tables.claims.family for s in sections}),
@@ -218,6 +220,10 @@ def _facts(section: Section) -> dict[str, str]:
         facts["Weights"] = "yes"
     facts["Groups"] = f"{len(counts):,}" + (f", {n_small:,} of them small" if n_small else "")
     facts["Pooled AUC"] = _number(GroupAUC(counts, undefined="ignore").pooled)
+    if tables.is_binned:
+        bounds = statistic_bounds(tables.report.estimates, "pooled")
+        certain = "" if math.isnan(bounds.low) else f": pooled AUC certainly {certain_range(bounds)}"
+        facts["Scores"] = f"binned{certain}"
     facts["Decisions"] = _decided(tables)
     if tables.favorable is not None:
         facts["Favorable outcome"] = f"the {tables.favorable} class"

@@ -83,6 +83,11 @@ class AuditTables:
         """Whether rows have weights."""
         return self.report.counts.is_weighted
 
+    @property
+    def is_binned(self) -> bool:
+        """Whether scores are binned."""
+        return self.report.pairs.is_binned
+
 
 def by_group(comparison: GroupComparison, claims: Claims) -> pd.DataFrame:
     """Return the table of the groups; see `FairnessAudit.by_group`."""
