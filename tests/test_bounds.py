@@ -1,13 +1,15 @@
 """Certain intervals of binned scores, checked against all pairs of the exact rows."""
 
 import itertools
+import json
 import re
 
 import numpy as np
 import pytest
 from oracles import STATISTICS, Case, all_pairs, random_case
 
-from skfedauc import Bins, GroupAUC, ScoreCounts
+from skfedauc import Bins, DisclosureError, FairnessAudit, GroupAUC, ScoreCounts
+from skfedauc.cli.main import main
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.heterogeneity import nearest_to_equal
 from skfedauc.pairs import GroupPairs
@@ -394,3 +396,136 @@ def test_without_both_classes_there_is_nothing_to_bound():
     assert report.bounds().isna().all(axis=None)
     assert repr(report).splitlines()[0].endswith("; scores are binned")
     assert report.confidence_intervals()["note"].tolist() == ["no negatives"]
+
+
+# Audits, plots and the command line --------------------------------------------------------------
+
+
+def test_an_audit_states_the_certain_interval_and_never_claims_more_than_the_exact_scores(tmp_path):
+    case = wide_case(7, n=1500, shift=1.0)
+    narrow = binned(case, Bins.of_probabilities())
+    audit = FairnessAudit(GroupAUC(narrow))
+    exact = FairnessAudit.from_predictions(case.y, case.scores, groups=case.groups)
+    # 0.5 is an edge, so decisions and their rates are exact.
+    rates = ["selection_rate", "true_positive_rate", "false_positive_rate"]
+    assert audit.threshold == 0.5
+    assert (audit.by_group[rates] == exact.by_group[rates]).all(axis=None)
+    for table, truth in ((audit.gaps, exact.gaps), (audit.by_group, exact.by_group)):
+        assert (table["pvalue"].isna() == truth["pvalue"].isna()).all()
+        assert (table["pvalue"].dropna() >= truth["pvalue"].dropna() - 1e-9).all()
+    low, high = GroupAUC(narrow).bounds().loc["pooled", ["low", "high"]]
+    text = f"certainly {np.floor(low * 1e4) / 1e4:.4f} to {np.ceil(high * 1e4) / 1e4:.4f}"
+    assert sum(text in sentence for sentence in audit.findings) == 1
+    assert not any("certainly" in sentence for sentence in exact.findings)
+    audit.to_html(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert f"<dt>Scores</dt><dd>binned: pooled AUC {text}</dd>" in page
+    assert "Scores are binned. AUCs, other gaps and plots" in page
+
+
+def test_thresholds_within_a_bin_are_refused():
+    case = wide_case(8)
+    report = GroupAUC(binned(case, Bins.of_probabilities(octaves=2, parts=1)))
+    expected = FairnessAudit.from_predictions(
+        case.y, case.scores, groups=case.groups, threshold=0.25
+    )
+    found = FairnessAudit(report, threshold=0.25)
+    assert (found.by_group["selection_rate"] == expected.by_group["selection_rate"]).all()
+    message = (
+        r"^the decisions at threshold=0\.3 are unknown: it is within a bin of scores, from 0\.25 "
+        r"to 0\.5\. Pass a threshold that is an edge of a bin, decisions= with counts of the "
+        r"decisions, or threshold=None to audit the ranking alone\.$"
+    )
+    with pytest.raises(DisclosureError, match=message):
+        FairnessAudit(report, threshold=0.3)
+    assert FairnessAudit(report, threshold=None).decisions is None
+
+
+@pytest.mark.parametrize(
+    ("edges", "sentence"),
+    [
+        (
+            [0.0, 0.3, 0.7, np.nextafter(1.0, 2.0)],
+            "Decisions are not audited: the threshold 0.5 is within a bin of scores, and neither "
+            "another threshold nor decisions are given.",
+        ),
+        (
+            [0.5],
+            "Decisions are not audited: binned scores that may be outside 0 to 1 are not "
+            "probabilities, and neither a threshold nor decisions are given.",
+        ),
+    ],
+)
+def test_without_a_threshold_between_bins_only_the_ranking_is_audited(edges, sentence):
+    audit = FairnessAudit(GroupAUC(binned(wide_case(8), Bins.at(edges))))
+    assert audit.threshold is None
+    assert sentence in audit.findings
+
+
+def heights_at(corners, x):
+    """Return the lowest and the highest point of a curve at x, from its corners."""
+    on_line = [*corners[corners[:, 0] == x, 1], np.interp(x, *corners.T)]
+    return min(on_line), max(on_line)
+
+
+def test_the_band_of_a_roc_curve_holds_the_curve_of_the_exact_scores():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    from skfedauc.plotting import GroupRocCurveDisplay
+
+    case = wide_case(9, n=300)
+    bins = Bins.of_probabilities(octaves=3, parts=2)
+    display = GroupRocCurveDisplay.from_report(GroupAUC(binned(case, bins)))
+    exact = GroupRocCurveDisplay.from_report(
+        GroupAUC(ScoreCounts.from_predictions(**case.arguments))
+    )
+    assert set(display.bands_) == {None, 0, 1, 2}
+    assert exact.bands_ == {}
+    table = GroupAUC(binned(case, bins)).bounds(of="groups")
+    for g, band in enumerate(display.bands):
+        ends = np.flatnonzero((band == 1).all(axis=1))
+        lowest, highest = band[: ends[0] + 1], band[ends[0] + 1 :][::-1]
+        areas = [np.trapezoid(curve[:, 1], curve[:, 0]) for curve in (lowest, highest)]
+        assert areas == pytest.approx(table.loc[g, ["low", "high"]].tolist())
+        for x, y in zip(exact.fpr[g], exact.tpr[g], strict=True):
+            assert heights_at(lowest, x)[0] - 1e-12 <= y <= heights_at(highest, x)[1] + 1e-12
+    plt.close(display.figure_)
+    plt.close(exact.figure_)
+
+
+def test_the_command_prints_the_certain_interval_of_each_statistic(tmp_path, capsys):
+    pytest.importorskip("pyarrow")
+    counts = binned(wide_case(10), Bins.of_probabilities())
+    path = str(tmp_path / "binned.skfa")
+    counts.save(path)
+    assert main(["report", path]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    table = GroupAUC(counts).bounds()
+    place = lines.index(next(line for line in lines if line.split() == ["binned", "certainly"]))
+    for line, (name, value, low, high) in zip(
+        lines[place + 1 :], table.itertuples(name=None), strict=False
+    ):
+        words = line.split()
+        assert words[:2] == [name, f"{value:.4f}"]
+        if name != "tau":
+            ends = [float(end) for end in words[2].split("..")]
+            assert low - 1e-4 < ends[0] <= low
+            assert high <= ends[1] < high + 1e-4
+    assert main(["report", path, "--json"]) == 0
+    (grouping,) = json.loads(capsys.readouterr().out)["groupings"]
+    assert grouping["bounds"]["pooled"] == table.loc["pooled", ["low", "high"]].to_dict()
+    assert grouping["bounds"]["tau"] == {"low": None, "high": None}
+    page = str(tmp_path / "page.html")
+    assert main(["report", path, "--html", page, "--threshold", "0.333"]) == 2
+    assert (
+        "--threshold 0.333 is within a bin of scores, from 0.33203125 to 0.3359375, so the "
+        "decisions are unknown; pass an edge of a bin, or none to audit the ranking alone"
+    ) in capsys.readouterr().err
+
+
+def test_the_bounds_of_a_summary_are_those_of_its_bins():
+    counts = binned(wide_case(11), COARSE)
+    found = GroupAUC(counts.reduced("summary")).bounds(of="groups")
+    expected = GroupAUC(counts).bounds(of="groups")
+    assert (found == expected).all(axis=None)
+    test, same = (GroupAUC(c).test_difference() for c in (counts, counts.reduced("summary")))
+    assert test == same

@@ -43,15 +43,19 @@ _N_SHARES = 2_000
 _MOST_SIZES = 300
 
 
-def is_known(counts: ScoreCounts, threshold: float) -> bool:
-    """Return whether the threshold decides on every row, which a range of scores can prevent."""
-    return counts.ranges is None or not _straddles(counts.ranges, threshold).any()
+def bin_of_threshold(counts: ScoreCounts, threshold: float) -> tuple[float, float] | None:
+    """Return the bin with scores on both sides of the threshold; None if there is no such bin.
 
-
-def _straddles(ranges: Floats, threshold: float) -> NDArray[np.bool_]:
-    """Return whether each range has scores below the threshold and scores of at least it."""
-    low, high = ranges
-    return np.asarray((low < threshold) & (threshold <= high))
+    The threshold then decides on every row. The ends are edges: the lower end is in the bin, and
+    the upper end is not. Overlapping bins count as one.
+    """
+    if counts.ranges is None:
+        return None
+    low, high = counts.ranges
+    divided = (low < threshold) & (threshold <= high)
+    if not divided.any():
+        return None
+    return float(low[divided].min()), float(np.nextafter(high[divided].max(), np.inf))
 
 
 def at_threshold(counts: ScoreCounts, threshold: float) -> ScoreCounts:
@@ -62,20 +66,16 @@ def at_threshold(counts: ScoreCounts, threshold: float) -> ScoreCounts:
     DisclosureError
         If scores are binned, and the threshold is within a bin.
     """
-    if counts.ranges is not None:
-        straddling = counts.ranges[:, _straddles(counts.ranges, threshold)]
-        if straddling.size:
-            # Ranges of several cells can overlap, so the ends are those of all of them.
-            low, high = straddling[0].min(), np.nextafter(straddling[1].max(), np.inf)
-            raise DisclosureError(
-                f"the decisions at threshold={threshold:g} are unknown: it lies within a bin of "
-                f"scores, from {low:.6g} to {high:.6g}. Pass another threshold, such as an edge of "
-                "a bin; decisions= with counts of the decisions; or threshold=None to audit the "
-                "ranking alone."
-            )
-        # Every score of a range is on the same side of the threshold.
-        counts, _ = counts.extremes()
-    return counts.map_scores(lambda scores: (scores >= threshold).astype(np.float64))
+    bin_ = bin_of_threshold(counts, threshold)
+    if bin_ is not None:
+        raise DisclosureError(
+            f"the decisions at threshold={threshold:g} are unknown: it is within a bin of scores, "
+            f"from {bin_[0]} to {bin_[1]}. Pass a threshold that is an edge of a bin, "
+            "decisions= with counts of the decisions, or threshold=None to audit the ranking alone."
+        )
+    # All scores of a bin are on the same side of the threshold.
+    exact, _ = counts.extremes()
+    return exact.map_scores(lambda scores: (scores >= threshold).astype(np.float64))
 
 
 def check_decisions(decisions: Any, counts: ScoreCounts) -> ScoreCounts:

@@ -145,7 +145,7 @@ class FairnessAudit:
                 raise ValueError("pass either decisions or a threshold, not both.")
             decisions = deciding.check_decisions(decisions, report.counts)
         elif threshold == "auto" and arguments.are_probabilities(report.counts):
-            self.threshold = 0.5 if deciding.is_known(report.counts, 0.5) else None
+            self.threshold = 0.5 if deciding.bin_of_threshold(report.counts, 0.5) is None else None
         if self.threshold is not None:
             decisions = deciding.at_threshold(report.counts, self.threshold)
         self._set_comparison(GroupComparison(report, decisions, min_per_class, label))

@@ -221,9 +221,10 @@ def _facts(section: Section) -> dict[str, str]:
     facts["Groups"] = f"{len(counts):,}" + (f", {n_small:,} of them small" if n_small else "")
     facts["Pooled AUC"] = _number(GroupAUC(counts, undefined="ignore").pooled)
     if tables.is_binned:
+        facts["Scores"] = "binned"
         bounds = statistic_bounds(tables.report.estimates, "pooled")
-        certain = "" if math.isnan(bounds.low) else f": pooled AUC certainly {certain_range(bounds)}"
-        facts["Scores"] = f"binned{certain}"
+        if not math.isnan(bounds.low):
+            facts["Scores"] += f": pooled AUC certainly {certain_range(bounds)}"
     facts["Decisions"] = _decided(tables)
     if tables.favorable is not None:
         facts["Favorable outcome"] = f"the {tables.favorable} class"

@@ -47,6 +47,7 @@ def _grouping(grouping: Grouping) -> dict[str, Any]:
         "n_groups": report.n_groups,
         "n_undefined": report.n_undefined,
         "statistics": {str(k): _or_null(v) for k, v in report.statistics().items()},
+        "bounds": _bounds(report),
         "decomposition": {k: _or_null(v) for k, v in report.decomposition()._asdict().items()},
         "null_difference": _or_null(report.null_difference),
         "test_difference": {
@@ -62,6 +63,17 @@ def _grouping(grouping: Grouping) -> dict[str, Any]:
             "n_groups": of_equality.n_groups,
         },
         "groups": _groups(report),
+    }
+
+
+def _bounds(report: GroupAUC) -> dict[str, Any] | None:
+    """Return the certain interval of each statistic of binned scores; None for exact scores."""
+    if not report.pairs.is_binned:
+        return None
+    table = report.bounds()[["low", "high"]]
+    return {
+        str(name): {"low": _or_null(low), "high": _or_null(high)}
+        for name, low, high in table.itertuples(name=None)
     }
 
 

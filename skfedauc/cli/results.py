@@ -9,6 +9,7 @@ from typing import Any
 from skfedauc._output_file import write_whole
 from skfedauc._words import counted, label_text, shortened, shortened_label
 from skfedauc.audit import FairnessAudit
+from skfedauc.audit.decisions import bin_of_threshold
 from skfedauc.audit.page import Section, check_installed, page_of
 from skfedauc.cli.arguments import ReportOptions
 from skfedauc.cli.document import document_of
@@ -89,11 +90,27 @@ def _audits(groupings: Sequence[Grouping], options: ReportOptions) -> list[Fairn
     if options.reference is not None:
         # The command has checked that there is a single grouping.
         chosen["reference"] = [_reference(groupings[0].report.counts, options.reference)]
+    _check_threshold(groupings, options.threshold)
     audits = [
         FairnessAudit(grouping.report, decisions=grouping.decisions, min_per_class=SMALL, **chosen)
         for grouping in groupings
     ]
     return FairnessAudit.adjusted_together(audits)
+
+
+def _check_threshold(groupings: Sequence[Grouping], threshold: Any) -> None:
+    """Raise an error if the threshold is within a bin, so that decisions are unknown."""
+    if not isinstance(threshold, float):
+        return
+    for grouping in groupings:
+        bin_ = bin_of_threshold(grouping.report.counts, threshold)
+        if bin_ is not None:
+            low, high = bin_
+            raise CommandError(
+                f"--threshold {threshold:g} is within a bin of scores, from {low} to "
+                f"{high}, so the decisions are unknown; pass an edge of a bin, or none to "
+                "audit the ranking alone"
+            )
 
 
 def _reference(counts: ScoreCounts, text: str) -> Any:

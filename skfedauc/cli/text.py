@@ -12,6 +12,7 @@ from skfedauc._words import counted, ends, listed, shortened, shortened_label
 from skfedauc.cli.groupings import SMALL, Grouping
 from skfedauc.inference.pairwise import DifferenceTest
 from skfedauc.report import STATISTICS
+from skfedauc.report.bounds import Bounds, certain_range
 from skfedauc.report.statistics import MATRIX_GROUPS
 
 # If there are more groups than twice this number, only the lowest and the highest are printed.
@@ -25,12 +26,23 @@ def report_lines(grouping: Grouping) -> list[str]:
     omitted = [name for name in STATISTICS if name not in statistics.index]
     return [
         _grouping_line(grouping),
-        *aligned([[str(name), _number(value)] for name, value in statistics.items()]),
+        *aligned(_statistic_rows(grouping.report)),
         *(f"{name} is omitted above {MATRIX_GROUPS} groups." for name in omitted),
         _decomposition_line(grouping.report),
         *_test_lines(grouping),
         *_group_lines(grouping),
     ]
+
+
+def _statistic_rows(report: GroupAUC) -> list[list[str]]:
+    """Return the statistics; for binned scores also the certain interval of each statistic."""
+    if not report.pairs.is_binned:
+        return [[str(name), _number(value)] for name, value in report.statistics().items()]
+    rows = [["", "binned", "certainly"]]
+    for name, value, low, high in report.bounds().itertuples(name=None):
+        certain = "" if math.isnan(low) else certain_range(Bounds(low, high)).replace(" to ", "..")
+        rows.append([str(name), _number(value), certain])
+    return rows
 
 
 def _grouping_line(grouping: Grouping) -> str:

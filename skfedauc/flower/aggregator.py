@@ -252,7 +252,9 @@ class GroupAUCAggregator:
         flwr.app.MetricRecord
             Averages of the clients' metrics weighted by their numbers of examples, which is
             Flower's default; the `statistics` of all rows under keys such as ``auc-pooled``, NaN if
-            undefined, left out if the level of disclosure does not determine them; and
+            undefined, left out if the level of disclosure does not determine them; if scores are
+            binned, the ends of their certain intervals (see `GroupAUC.bounds`) under keys such as
+            ``auc-pooled-low`` and ``auc-pooled-high``; and
             ``num-clients``, ``num-groups``, ``num-undefined-groups`` (groups that lack a class)
             and, with `expected_groups`, ``num-missing-groups``.
 
@@ -267,6 +269,7 @@ class GroupAUCAggregator:
             or not expected.
         """
         from skfedauc.report import GroupAUC
+        from skfedauc.report.bounds import statistic_bounds
 
         self._n_calls += 1
         contents = list(records)
@@ -286,8 +289,12 @@ class GroupAUCAggregator:
         quiet = GroupAUC(report.pairs, undefined="ignore")
         own: dict[str, float | int] = {}
         for name in self.statistics:
+            key = f"auc-{name.replace('_', '-')}"
             with contextlib.suppress(DisclosureError):
-                own[f"auc-{name.replace('_', '-')}"] = quiet.statistic(name)
+                own[key] = quiet.statistic(name)
+                if report.pairs.is_binned:
+                    bounds = statistic_bounds(quiet.estimates, name)
+                    own |= {f"{key}-low": float(bounds.low), f"{key}-high": float(bounds.high)}
         own["num-clients"] = len(replies)
         own["num-groups"] = report.n_groups
         own["num-undefined-groups"] = report.n_undefined

@@ -103,6 +103,9 @@ class GroupAUCDisplay(ReportDisplay):
 
     Notes
     -----
+    If scores are binned, the intervals are those of `GroupAUC.confidence_intervals`, which contain
+    the certain intervals of the AUCs.
+
     If you pass `ax`, make its figure with ``layout="constrained"``, so that long labels have room.
 
     Examples

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input, _words
+from skfedauc.pairs import GroupPairs
 from skfedauc.plotting.base import ReportDisplay, auc_of, labels_of
 from skfedauc.plotting.curves import roc_curves
 from skfedauc.plotting.drawing import (
@@ -29,12 +30,24 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
+    from matplotlib.patches import Polygon
 
 Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 # Largest number of other groups whose curves are drawn in gray, evenly spread over the order of
 # their AUCs.
 _MOST_BEHIND = 30
+
+
+def _curves_of(pairs: GroupPairs, groups: Sequence[Any]) -> tuple[list[Curve], list[Curve]]:
+    """Return the curves of all groups, and of all rows together."""
+    pooled = [part.without_groups() for part in pairs.parts]
+    return roc_curves(pairs.parts, groups), roc_curves(pooled, ["all"])
+
+
+def _outline(lowest: Curve, highest: Curve) -> NDArray[np.float64]:
+    """Return the outline of the area between two curves."""
+    return np.concatenate([np.column_stack(lowest), np.column_stack(highest)[::-1]])
 
 
 class GroupRocCurveDisplay(ReportDisplay):
@@ -59,6 +72,11 @@ class GroupRocCurveDisplay(ReportDisplay):
         AUC of all rows together.
     n_missing : int, default=0
         Number of rows without a group label, for the note; the display leaves them out.
+    bands : sequence of n_groups arrays of shape (n_corners, 2), default=None
+        If scores are binned: outline of the area that certainly holds the curve of each group, as
+        false and true positive rates; empty if the group lacks a class.
+    pooled_band : array-like of shape (n_corners, 2), default=None
+        Outline of the area that certainly holds the curve of all rows together.
 
     Attributes
     ----------
@@ -68,6 +86,9 @@ class GroupRocCurveDisplay(ReportDisplay):
         Curves drawn in gray, by index of the group.
     pooled_line_ : matplotlib Line2D or None
         Curve of all rows together.
+    bands_ : dict of int or None to matplotlib Polygon
+        Areas that certainly hold the curves of binned scores, by index of the group; None is the
+        index of all rows together. Empty for exact scores, and for groups drawn in gray.
     chance_level_ : matplotlib Line2D
         Diagonal: the ROC curve of random scores.
     note_ : str
@@ -84,6 +105,9 @@ class GroupRocCurveDisplay(ReportDisplay):
     Tie blocks are straight lines, so the area under each curve is the group's AUC. If the report
     compares rows within folds only, each curve is the mean of the folds' curves at each false
     positive rate, weighted by pairs, and the area under the mean curve is the AUC within folds.
+    If scores are binned, each bin is a straight line, and the shaded area around a curve certainly
+    holds the curve of the exact scores.
+
     Curves with more than 1,000 corners are thinned on a grid of 500 by 500 squares. The AUCs in the
     legend are exact.
 
@@ -111,6 +135,7 @@ class GroupRocCurveDisplay(ReportDisplay):
     lines_: dict[int, Line2D]
     behind_: dict[int, Line2D]
     pooled_line_: Line2D | None
+    bands_: dict[int | None, Polygon]
     chance_level_: Line2D
 
     def __init__(
@@ -124,6 +149,8 @@ class GroupRocCurveDisplay(ReportDisplay):
         pooled_tpr: ArrayLike | None = None,
         pooled_auc: float | None = None,
         n_missing: int = 0,
+        bands: Sequence[NDArray[np.float64]] | None = None,
+        pooled_band: ArrayLike | None = None,
     ) -> None:
         self.groups = groups
         self.fpr = fpr
@@ -133,6 +160,10 @@ class GroupRocCurveDisplay(ReportDisplay):
         self.pooled_tpr = pooled_tpr
         self.pooled_auc = pooled_auc
         self.n_missing = _input.check_whole_number(n_missing, "n_missing", 0)
+        self.bands = bands
+        self.pooled_band = pooled_band
+        if bands is not None:
+            _input.check_length("bands", len(bands), "groups", len(groups))
         for name, size in (("fpr", len(fpr)), ("tpr", len(tpr)), ("auc", self.auc.size)):
             _input.check_length(name, size, "groups", len(groups))
 
@@ -164,9 +195,13 @@ class GroupRocCurveDisplay(ReportDisplay):
         """
         cls._check_report(report)
         groups = labels_of(report)
-        curves = roc_curves(report.pairs.parts, groups)
-        pooled = roc_curves([state.without_groups() for state in report.pairs.parts], ["all"])
-        ((pooled_fpr, pooled_tpr),) = pooled
+        curves, (pooled,) = _curves_of(report.pairs, groups)
+        pooled_fpr, pooled_tpr = pooled
+        bands, pooled_band = None, None
+        if report.pairs.is_binned:
+            ends = [_curves_of(pairs, groups) for pairs in report.pairs.extremes()]
+            bands = list(map(_outline, *(of_groups for of_groups, _ in ends)))
+            (pooled_band,) = map(_outline, *(of_all for _, of_all in ends))
         display = cls(
             groups=groups,
             fpr=[fpr for fpr, _ in curves],
@@ -176,6 +211,8 @@ class GroupRocCurveDisplay(ReportDisplay):
             pooled_tpr=pooled_tpr,
             pooled_auc=report.pooled,
             n_missing=report.n_missing,
+            bands=bands,
+            pooled_band=pooled_band,
         )
         return display.plot(ax, max_groups=max_groups)
 
@@ -350,12 +387,16 @@ class GroupRocCurveDisplay(ReportDisplay):
             self.pooled_line_ = self._draw(
                 self.pooled_fpr, self.pooled_tpr, color=BLACK, linewidth=2.0
             )
-        self.lines_ = {}
+        self.lines_, self.bands_ = {}, {}
+        if self.pooled_band is not None:
+            self._shade(None, self.pooled_band, BLACK)
         # Sort from the highest to the lowest AUC: the curves have this order from top to bottom.
         for g, (colour, style) in zip(chosen.shown[::-1].tolist(), STYLES, strict=False):
             self.lines_[g] = self._draw(
                 self.fpr[g], self.tpr[g], color=colour, linestyle=style, linewidth=1.6
             )
+            if self.bands is not None:
+                self._shade(g, self.bands[g], colour)
         ax.set(
             xlabel="False positive rate",
             ylabel="True positive rate",
@@ -368,6 +409,11 @@ class GroupRocCurveDisplay(ReportDisplay):
     def _draw(self, fpr: Any, tpr: Any, **kwargs: Any) -> Line2D:
         (line,) = self.ax_.plot(fpr, tpr, **kwargs)
         return line
+
+    def _shade(self, g: int | None, outline: ArrayLike, color: str) -> None:
+        corners = np.asarray(outline, np.float64)
+        if corners.size:
+            (self.bands_[g],) = self.ax_.fill(*corners.T, color=color, alpha=0.15, linewidth=0)
 
     def _draw_legend(self, chosen: Choice) -> None:
         """Draw the legend in the axes if it covers no curve, otherwise beside the axes."""

@@ -89,6 +89,8 @@ class GroupScoreDisplay(ReportDisplay):
     groups, the average weighted by negatives equals the pooled AUC. If both conditions hold, all
     averages equal the pooled AUC.
 
+    If scores are binned, all rows of a bin are drawn at the middle of the bin.
+
     If you pass `ax`, make its figure with ``layout="constrained"``, so that long labels have room.
 
     Examples
