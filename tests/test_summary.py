@@ -19,6 +19,7 @@ from skfedauc.plotting import (
     GroupRocCurveDisplay,
     GroupScoreDisplay,
 )
+from skfedauc.privacy import PrivateCounts
 from skfedauc.report.statistics import STATISTICS
 
 AVERAGES = ["macro", "samples", "positives", "negatives", "within"]
@@ -445,3 +446,8 @@ def test_a_table_is_summarized():
     )
     assert ScoreCounts.from_table(table, **names) == expected
     assert ScoreCounts.from_table(pl.from_pandas(table).lazy(), **names) == expected
+
+
+def test_noise_needs_scores():
+    with pytest.raises(DisclosureError, match=f"^PrivateCounts {NEEDS}"):
+        PrivateCounts.from_counts(counts_of().reduced("summary"), COARSE, [1, 2], epsilon=1.0)

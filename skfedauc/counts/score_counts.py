@@ -64,7 +64,8 @@ class ScoreCounts:
 
     A `ScoreCounts` is not anonymous. Where scores are distinct, as floats mostly are, a
     `ScoreCounts` gives back the group, the score and the class of every row. A `ScoreCounts` holds
-    no features, no identifiers and no order of rows.
+    no features, no identifiers and no order of rows. `reduced` returns counts that disclose less:
+    counts by ranges of scores, or a summary by group without scores.
 
     In addition to the counts, a `ScoreCounts` holds `n_missing`, `group_names`, `sources` and the
     class labels with `pos_label`. Score counts with different positive labels cannot be merged.

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc._output_file import check_target, write_whole
 from skfedauc.counts import Bins, ScoreCounts
+from skfedauc.counts.disclosure import cells_for
 from skfedauc.counts.vectors import Grid, vector_of
 from skfedauc.inference.intervals import check_confidence_level
 from skfedauc.privacy.intervals import AVERAGES, Estimate, NoisyAUCs
@@ -211,7 +212,7 @@ class PrivateCounts:
         """
         if not isinstance(counts, ScoreCounts):
             raise TypeError(f"counts must be a ScoreCounts; got {_words.described(counts)}.")
-        if counts.cells.weights is not None:
+        if cells_for(counts, "PrivateCounts").weights is not None:
             raise ValueError(
                 "counts must not have sample weights, because the noise is for counts that one row "
                 "changes by 1; count the rows again without sample_weight."
