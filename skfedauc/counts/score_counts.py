@@ -1201,8 +1201,10 @@ without a group label left out)
 
         A summary of a small group reveals more than its AUC. With one positive, the AUC times the
         number of negatives is the number of negatives that score below this positive: its rank.
-        With two positives, the sums for the variance give the ranks of both. The same holds for
-        negatives. A group whose rows all belong to one class reveals the class of every member.
+        With two positives, the sums for the variance give the ranks of both. With three positives
+        and 12 negatives they give all ranks in 85 % of the arrangements without ties, and with
+        eight and eight in 26 % (``benchmarks/summary_ranks.py``). The same holds for negatives. A
+        group whose rows all belong to one class reveals the class of every member.
 
         Examples
         --------
