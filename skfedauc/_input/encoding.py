@@ -154,9 +154,10 @@ def number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any
     if high - low < 4 * values.size + 1024:
         offsets = values.astype(np.intp) - low if low else values.astype(np.intp, copy=False)
         used = np.zeros(high - low + 1, np.bool_)
-        used[offsets] = True
-        if used.all():
-            return offsets, np.arange(high - low + 1) + low
+        for start in range(0, offsets.size, HASHED_ROWS):
+            used[offsets[start : start + HASHED_ROWS]] = True
+            if used.all():  # the first rows often contain every value
+                return offsets, np.arange(high - low + 1) + low
         return (np.cumsum(used) - 1)[offsets], np.flatnonzero(used) + low
     values = values.astype(np.int64, copy=False)
     if values.size < HASHED_ROWS:

@@ -155,7 +155,13 @@ def _encode_all(
     columns: list[Any], name: str, missing: Missing, n_rows: NDArray[np.int64] | None = None
 ) -> tuple[NDArray[np.intp], Labels]:
     encoded = [encode_column(column, name) for column in columns]
-    has_gaps = [bool(codes.size) and int(codes.min()) < 0 for codes, _ in encoded]
+    has_gaps = [
+        # Integers of numpy are never missing.
+        not (isinstance(column, np.ndarray) and column.dtype.kind in "biu")
+        and bool(codes.size)
+        and int(codes.min()) < 0
+        for column, (codes, _) in zip(columns, encoded, strict=True)
+    ]
     if any(has_gaps) and missing == "group":
         encoded = [
             _with_missing_group(codes, labels, name) if gaps else (codes, labels)

@@ -31,15 +31,18 @@ template <class T>
 class Buffer {
    public:
     explicit Buffer(std::size_t size = 0) : size_(size) {
-        data_.reset(static_cast<T*>(std::malloc(std::max(size, std::size_t(1)) * sizeof(T))));
-        if (!data_) throw std::bad_alloc();
+        const std::size_t bytes = std::max(size, std::size_t(1)) * sizeof(T);
 #ifdef __linux__
         // With small pages, the page faults of a large array take as long as sorting it.
         constexpr std::size_t page = 1 << 21;
-        const std::size_t first = (reinterpret_cast<std::size_t>(data_.get()) + page - 1) / page * page;
-        const std::size_t end = reinterpret_cast<std::size_t>(data_.get() + size) / page * page;
-        if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
+        if (bytes >= page) {
+            const std::size_t pages = (bytes + page - 1) / page * page;
+            data_.reset(static_cast<T*>(std::aligned_alloc(page, pages)));
+            if (data_) madvise(data_.get(), pages, MADV_HUGEPAGE);
+        } else
 #endif
+            data_.reset(static_cast<T*>(std::malloc(bytes)));
+        if (!data_) throw std::bad_alloc();
     }
 
     T& operator[](std::size_t i) const { return span()[i]; }

@@ -40,27 +40,6 @@ template <class Key>
 struct Unweighted { Key key; };
 struct Weighted { std::uint64_t key; double weight; };
 
-// Call `see(key, is_new, has_a, has_b, a, b)` for the records of two sorted runs in order of their
-// keys: for one record, or for two records with equal keys. The loop has no branches, because a
-// processor could not predict them.
-template <class Record, class See>
-void merge_runs(Span<Record> run_a, Span<Record> run_b, See see) {
-    const Record *a = run_a.data, *end_a = a + run_a.size, *b = run_b.data, *end_b = b + run_b.size;
-    const Record none{};
-    auto last = none.key;
-    bool begun = false;
-    for (; a < end_a && b < end_b; begun = true) {
-        const auto key = a->key <= b->key ? a->key : b->key;
-        const bool has_a = a->key == key, has_b = b->key == key;
-        see(key, !begun | (key != last), has_a, has_b, *a, *b);
-        last = key;
-        a += has_a;
-        b += has_b;
-    }
-    for (; a < end_a; last = a++->key, begun = true) see(a->key, !begun | (a->key != last), true, false, *a, none);
-    for (; b < end_b; last = b++->key, begun = true) see(b->key, !begun | (b->key != last), false, true, none, *b);
-}
-
 // Close the gaps between the cells at begins[k] to ends[k] for all k, and set where groups start:
 // group g has the cells of k from first(g) to first(g + 1).
 template <class Count, class First>
@@ -102,34 +81,42 @@ Cells<std::uint32_t> count_rows(Span<const Float> scores, Span<const std::uint8_
         in_place ? Span<Record>{reinterpret_cast<Record*>(cells.scores.span().data), n} : elsewhere.span();
     Pieces<Record> pieces(
         workers, room, n_groups, [&](std::size_t i) { return group_of(groups, i); },
-        [&](std::size_t i) { return std::size_t(positive[i] != 0); },
+        [&](std::size_t i) { return scores[i]; },
         [&](std::size_t i) {
-            if constexpr (weighted) return Record{key_of(scores[i]), (*weights)[i]};
-            else return Record{key_of(scores[i])};
+            // The class takes the place of the sign, which all scores of one sort have in common.
+            const Key key = Key(key_of(scores[i]) << 1) | (positive[i] != 0);
+            if constexpr (weighted) return Record{key, (*weights)[i]};
+            else return Record{key};
         });
     std::vector<std::size_t> ends(pieces.places().size() - 1);
-    pieces.sort(workers, [&](std::size_t piece, Span<Record> of_class_0, Span<Record> of_class_1) {
+    pieces.sort(workers, [&](std::size_t piece, Span<Record> sorted, std::size_t n_below) {
         std::size_t end = pieces.places()[piece];
-        std::uint32_t n_negatives = 0, n_positives = 0;
-        double sums[4] = {0, 0, 0, 0};
-        merge_runs(of_class_0, of_class_1, [&](Key key, bool is_new, bool negative, bool positive, const Record& a,
-                                               const Record& b) {
-            end += is_new;
-            n_negatives = (is_new ? 0 : n_negatives) + negative;
-            n_positives = (is_new ? 0 : n_positives) + positive;
-            const double score = score_of(key);
-            std::memcpy(&cells.scores[end - 1], &score, sizeof score);  // overwrites a record
-            cells.negatives[end - 1] = n_negatives;
-            cells.positives[end - 1] = n_positives;
-            if constexpr (weighted) {
-                const double of_a = negative * a.weight, of_b = positive * b.weight;
-                const double amounts[4] = {of_a, of_b, of_a * of_a, of_b * of_b};
-                for (std::size_t c = 0; c < 4; ++c) {
-                    sums[c] = (is_new ? 0 : sums[c]) + amounts[c];
-                    (*cells.weights)[c * n + end - 1] = sums[c];
+        const auto write_cells = [&](Span<Record> records, Key sign) {
+            Record last{};
+            std::uint32_t n_negatives = 0, n_positives = 0;
+            double sums[4] = {0, 0, 0, 0};
+            for (std::size_t i = 0; i < records.size; last = records[i++]) {
+                const Record& record = records[i];
+                const bool is_new = i == 0 || (record.key ^ last.key) > 1, positive = record.key & 1;
+                end += is_new;
+                n_negatives = (is_new ? 0 : n_negatives) + !positive;
+                n_positives = (is_new ? 0 : n_positives) + positive;
+                const double score = score_of(Key(record.key >> 1 | sign));
+                std::memcpy(&cells.scores[end - 1], &score, sizeof score);  // overwrites a record
+                cells.negatives[end - 1] = n_negatives;
+                cells.positives[end - 1] = n_positives;
+                if constexpr (weighted) {
+                    const double of_a = !positive * record.weight, of_b = positive * record.weight;
+                    const double amounts[4] = {of_a, of_b, of_a * of_a, of_b * of_b};
+                    for (std::size_t c = 0; c < 4; ++c) {
+                        sums[c] = (is_new ? 0 : sums[c]) + amounts[c];
+                        (*cells.weights)[c * n + end - 1] = sums[c];
+                    }
                 }
             }
-        });
+        };
+        write_cells(sorted.part(0, n_below), 0);
+        write_cells(sorted.part(n_below, sorted.size), SIGN<Key>);
         ends[piece] = end;
     });
     close_gaps(cells, pieces.places(), ends, [&](std::size_t group) { return pieces.first_piece(group); });

@@ -14,15 +14,11 @@ To same_bits(From from) {
 
 // The bits of positive floats have the order of the floats, the bits of negative floats the reverse.
 template <class Key>
-Key key_of_bits(Key bits) {
-    constexpr Key sign = Key(1) << (8 * sizeof(Key) - 1);
-    return bits ^ (bits & sign ? ~Key(0) : sign);
-}
+constexpr Key SIGN = Key(1) << (8 * sizeof(Key) - 1);
 template <class Key>
-Key bits_of_key(Key key) {
-    constexpr Key sign = Key(1) << (8 * sizeof(Key) - 1);
-    return key ^ (key & sign ? sign : ~Key(0));
-}
+Key key_of_bits(Key bits) { return bits ^ (bits & SIGN<Key> ? ~Key(0) : SIGN<Key>); }
+template <class Key>
+Key bits_of_key(Key key) { return key ^ (key & SIGN<Key> ? SIGN<Key> : ~Key(0)); }
 
 // -0.0 becomes 0.0.
 inline std::uint64_t key_of(double score) { return key_of_bits(same_bits<std::uint64_t>(score + 0.0)); }

@@ -11,7 +11,7 @@
 // Largest number of items that one task counts or moves.
 constexpr std::size_t CHUNK = std::size_t(1) << 22;
 // Largest number of buckets that are filled in one step: caches hold the ends of no more buckets.
-constexpr std::size_t MOST_BUCKETS = std::size_t(1) << 12;
+constexpr std::size_t MOST_BUCKETS = std::size_t(1) << 15;
 
 // Call `move(i, place)` for each of `n` items; bucket b gets places starts[b] to starts[b + 1].
 // Threads count chunks of items and then move them. In each bucket, chunks keep their order, so the

@@ -8,22 +8,23 @@
 // A group with more records is divided into several pieces, for several threads.
 constexpr std::size_t LARGE = std::size_t(1) << 17;
 
-// A piece holds the records of a group with keys in a range: first class 0, then class 1. One array
-// holds all pieces, ordered by group and range. Before sorting, the records of a class have their
-// original order.
+// A piece holds the records of a group with scores in a range: first scores below 0, then the others.
+// One array holds all pieces, ordered by group and range. Before sorting, the records of each part have
+// their original order.
 template <class Record>
 class Pieces {
    public:
-    // `room` has space for all records.
-    template <class GroupOf, class ClassOf, class RecordOf>
-    Pieces(Workers& workers, Span<Record> room, std::size_t n_groups, GroupOf group_of, ClassOf class_of,
+    // `room` has space for all records. The keys of records have the order of the scores only among
+    // scores below 0 and among the others.
+    template <class GroupOf, class ScoreOf, class RecordOf>
+    Pieces(Workers& workers, Span<Record> room, std::size_t n_groups, GroupOf group_of, ScoreOf score_at,
            RecordOf record_of)
         : records_(room) {
-        cut_large_groups(n_groups, group_of, record_of);
-        const auto uncut = [&](std::size_t i) { return 2 * group_of(i) + class_of(i); };
+        cut_large_groups(n_groups, group_of, score_at);
+        const auto uncut = [&](std::size_t i) { return 2 * group_of(i) + (score_at(i) >= 0); };
         const auto cut = [&](std::size_t i) {
             const std::size_t group = std::min(group_of(i), n_groups - 1);
-            return 2 * (first_pieces_[group] + digits_[group].of(record_of(i).key)) + class_of(i);
+            return 2 * (first_pieces_[group] + digits_[group].of(key_of(score_at(i)))) + (score_at(i) >= 0);
         };
         starts_ = digits_.empty() ? scatter(workers, room, 2 * n_groups, uncut, record_of)
                                   : scatter(workers, room, 2 * first_pieces_.back(), cut, record_of);
@@ -37,7 +38,8 @@ class Pieces {
     const std::vector<std::size_t>& places() const { return places_; }
     Span<Record> piece(std::size_t number) const { return records_.part(places_[number], places_[number + 1]); }
 
-    // Sort all pieces; `see(number, runs)` gets the sorted records of each class of a piece.
+    // Sort all pieces; `see(number, sorted, n_below)` gets the sorted records of a piece, and how many
+    // of them have scores below 0.
     template <class See>
     void sort(Workers& workers, See see) {
         std::vector<Buffer<Record>> scratch(workers.n_threads);
@@ -45,23 +47,23 @@ class Pieces {
             const Span<Record> records = piece(number);
             if (scratch[thread].size() < records.size) scratch[thread] = Buffer<Record>(records.size);
             const Span<Record> sorted = scratch[thread].span().part(0, records.size);
-            const std::size_t middle = starts_[2 * number + 1] - places_[number];
-            sort_records(records.part(0, middle), sorted.part(0, middle), true);
-            sort_records(records.part(middle, records.size), sorted.part(middle, records.size), true);
-            see(number, sorted.part(0, middle), sorted.part(middle, records.size));
+            const std::size_t n_below = starts_[2 * number + 1] - places_[number];
+            sort_records(records.part(0, n_below), sorted.part(0, n_below), true);
+            sort_records(records.part(n_below, records.size), sorted.part(n_below, records.size), true);
+            see(number, sorted, n_below);
         });
     }
 
    private:
     // A sample of the records finds the large groups and the limits of their pieces.
-    template <class GroupOf, class RecordOf>
-    void cut_large_groups(std::size_t n_groups, GroupOf group_of, RecordOf record_of) {
+    template <class GroupOf, class ScoreOf>
+    void cut_large_groups(std::size_t n_groups, GroupOf group_of, ScoreOf score_at) {
         constexpr std::size_t rate = 1024;
         struct Sampled { std::size_t group; std::uint64_t key; };
         std::vector<Sampled> sample(records_.size < LARGE ? 0 : records_.size / rate);
         for (std::size_t i = 0; i < sample.size(); ++i) {
             const std::size_t place = i * rate + (i * 0x9E3779B97F4A7C15u >> 32) % rate;  // irregular steps
-            sample[i] = {std::min(group_of(place), n_groups - 1), record_of(place).key};
+            sample[i] = {std::min(group_of(place), n_groups - 1), key_of(score_at(place))};
         }
         std::sort(sample.begin(), sample.end(), [](const Sampled& a, const Sampled& b) { return a.group < b.group; });
         for (std::size_t begin = 0, end = 0; begin < sample.size(); begin = end) {

@@ -64,7 +64,8 @@ constexpr std::size_t MOST_DIGITS = (std::size_t(1) << DIGIT_BITS) + 2;
 // result is one bucket only if all keys are equal.
 template <class Record>
 Digits choose_digits(Span<Record> records, std::uint32_t (&starts)[MOST_DIGITS], Bucket& largest) {
-    const int bits = std::min(bit_width(records.size), DIGIT_BITS);
+    // With more buckets than records, insertion moves few records.
+    const int bits = std::min(bit_width(records.size) + 1, DIGIT_BITS);
     auto lowest = records[0].key, highest = lowest;
     for (std::size_t i = 1; i < records.size; ++i) {
         const auto key = records[i].key;
