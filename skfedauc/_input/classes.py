@@ -130,11 +130,10 @@ def check_labels(
         y = y.view(np.uint8) != 0  # Boolean views of other bytes may hold values above 1
     if y.dtype.kind == "b" and pos_label in (None, True):
         return y, Classes.of(_distinct_bits(y), pos_label)
-    if pos_label is None and y.dtype.kind in "iu" and y.size:
-        # Integers 0 and 1 are the common case and need one pass.
-        low, high = int(y.min()), int(y.max())
-        if low >= 0 and high <= 1:
-            return y.astype(np.bool_), Classes.of((low, high), None)
+    # Integers 0 and 1, the common case, have no other bits.
+    if pos_label is None and y.dtype.kind in "iu" and int(np.bitwise_or.reduce(y)) in (0, 1):
+        positive = y.astype(np.bool_)
+        return positive, Classes.of(_distinct_bits(positive), None)
     if y.dtype.kind == "f" and np.isnan(y).any():
         _refuse_missing(count_missing(y, n_rows), total_of_rows(y.size, n_rows))
     classes, given = classes_of(y, n_rows), pos_label

@@ -4,8 +4,8 @@ A *cell* is one distinct score within one group, with the numbers of negatives a
 have this score. This folder contains all loops over rows or cells: in C++ (`module.cpp` and the
 files that it includes), and in numpy for installations without a compiler (`_numpy.py`). The C++
 code converts scores to integers in the order of the scores (`keys.h`), moves the rows of each group
-and class together (`partition.h`, `pieces.h`), sorts these rows (`sort.h`), and merges both classes
-of a group into cells (`cells.h`). `states.h` adds up and merges cells, and `pairs.h` counts pairs.
+together (`partition.h`, `pieces.h`), sorts these rows (`sort.h`), and counts equal scores as cells
+(`cells.h`). `states.h` adds up and merges cells, and `pairs.h` counts pairs.
 
 The environment variable ``SKFEDAUC_KERNEL`` selects the kernel: "compiled" raises an ImportError if
 the compiled kernel is not available, and "numpy" never uses the compiled kernel. By default, the

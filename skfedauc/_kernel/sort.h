@@ -60,8 +60,7 @@ Bucket count_digits(Span<Record> records, const Digits& digits, std::uint32_t* s
 
 constexpr std::size_t MOST_DIGITS = (std::size_t(1) << DIGIT_BITS) + 2;
 
-// Choose digits in which the keys of most records differ, and count the records of each bucket. The
-// result is one bucket only if all keys are equal.
+// Choose digits in which the keys of most records differ, and count the records of each bucket.
 template <class Record>
 Digits choose_digits(Span<Record> records, std::uint32_t (&starts)[MOST_DIGITS], Bucket& largest) {
     // With more buckets than records, insertion moves few records.
@@ -97,16 +96,15 @@ void sort_records(Span<Record> from, Span<Record> other, bool into_other) {
     std::uint32_t ends[MOST_DIGITS];
     Bucket largest;
     const Digits digits = choose_digits(from, ends, largest);
-    const std::size_t n_buckets = digits.n_buckets();
-    if (n_buckets == 1) {
-        if (into_other) std::copy_n(from.data, from.size, other.data);
-        return;
-    }
     for_digits(from, digits, [&](const Record& record, std::size_t bucket) { other[ends[bucket]++] = record; });
     // With small buckets, insertion moves each record only within its bucket.
     if (largest.size <= INSERTION) return insertion_sort(other, to);
+    if (digits.shift == 0 && !digits.is_narrowed) {  // the keys of a bucket are equal
+        if (!into_other) std::copy_n(other.data, other.size, from.data);
+        return;
+    }
     std::size_t begin = 0;
-    for (std::size_t bucket = 0; bucket < n_buckets; ++bucket) {
+    for (std::size_t bucket = 0; bucket < digits.n_buckets(); ++bucket) {
         const std::size_t end = ends[bucket];
         if (begin < end) sort_records(other.part(begin, end), from.part(begin, end), !into_other);
         begin = end;

@@ -92,7 +92,10 @@ OTHERS = [
 ]
 COMPILED = [
     Mutant(
-        "negative scores are reversed", "_kernel/keys.h", "bits & SIGN<Key> ? ~Key(0) : SIGN<Key>", "SIGN<Key>"
+        "negative scores are reversed",
+        "_kernel/keys.h",
+        "bits & SIGN<Key> ? ~Key(0) : SIGN<Key>",
+        "SIGN<Key>",
     ),
     Mutant("-0.0 is kept", "_kernel/keys.h", "(score + 0.0)", "(score)"),
     Mutant(
