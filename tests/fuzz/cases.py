@@ -210,7 +210,7 @@ WEIGHTS: dict[str, Callable[[np.random.Generator, int], np.ndarray | None]] = {
 SIZES = [1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1023, 1025]
 LARGE_SIZES = [4095, 4097, 16383, 16385, 65535, 65537, 131071, 131073, 300001]
 N_GROUPS = [1, 2, 3, 7, 8, 9, 31, 33, 50, 255, 257]
-MANY_GROUPS = [1, 2, 257, 2047, 2049]
+MANY_GROUPS = [1, 2, 257, 2049, 20_000]
 
 
 def draw(seed: int) -> Case:
@@ -219,6 +219,7 @@ def draw(seed: int) -> Case:
     is_large = rng.random() < 0.01
     n = int(rng.choice(LARGE_SIZES if is_large else SIZES))
     n_groups = int(rng.choice(MANY_GROUPS if is_large else N_GROUPS))
+    n = max(n, 8 * n_groups) if is_large else n
     kinds = [str(rng.choice(list(table))) for table in (SCORES, GROUPS, WEIGHTS)]
     if rng.random() < 0.5:
         kinds[2] = "none"

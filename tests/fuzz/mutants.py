@@ -71,8 +71,8 @@ OTHERS = [
     Mutant(
         "rows left out are miscounted",
         "_input/rows.py",
-        "int((lacks_label if",
-        "int((~lacks_label if",
+        "number_of_rows(lacks_label if",
+        "number_of_rows(~lacks_label if",
     ),
     Mutant(
         "rows without weights weigh 2 squared",
