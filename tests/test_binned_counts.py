@@ -267,7 +267,7 @@ def test_other_levels_and_bins_are_not_merged():
         ([exact, one], "merge(parts, disclosure=Bins.at([0.5])) reduces all of them first."),
         ([one, other], "Neither has bins that are unions of the other's: count one of them again"),
         ([one, finer], "disclosure=Bins.at([0.5])) reduces"),
-        ([ranges, exact], "part 0 is ranges of scores, and part 1 is exact. Reduce both to Bins"),
+        ([ranges, exact], "part 0 is ranges of scores, and part 1 is exact. Reduce both by"),
         ([one, ranges, exact], "part 0 is Bins.at([0.5]), and part 2 is exact. "),
     ):
         with pytest.raises(MergeError, match=re.escape(message)) as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Literal
+from typing import Any, Literal
 
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".parquet")
 STDIN = "-"
@@ -87,7 +87,28 @@ class AuditArguments(PredictionsArguments, ReportOptions):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class CountArguments(PredictionsArguments):
+class DisclosureOptions:
+    """What the counts that are written disclose of the scores.
+
+    The attributes are named after the options. `disclosure` is None if ``--disclosure`` is not
+    given.
+    """
+
+    disclosure: Literal["exact", "bins"] | None = None
+    bins: Literal["probabilities", "scores"] | None = None
+    octaves: int | None = None
+    parts: int | None = None
+    edges: list[float] | None = None
+
+    @property
+    def of_bins(self) -> dict[str, Any]:
+        """Options that describe the bins, by name."""
+        names = ("bins", "octaves", "parts", "edges")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CountArguments(PredictionsArguments, DisclosureOptions):
     """Arguments of `count`."""
 
     output: str
@@ -100,7 +121,7 @@ class CountArguments(PredictionsArguments):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class MergeArguments:
+class MergeArguments(DisclosureOptions):
     """Arguments of `merge`."""
 
     files: list[str]

@@ -9,9 +9,11 @@ from skfedauc.cli.arguments import (
     Arguments,
     AuditArguments,
     CountArguments,
+    DisclosureOptions,
     MergeArguments,
     ReportOptions,
 )
+from skfedauc.cli.disclosure import level_of
 from skfedauc.cli.errors import CommandError
 
 # Options of the fairness audit, with the values that they have if they are not given
@@ -37,6 +39,8 @@ def check(arguments: Arguments) -> None:
             raise CommandError("--reference is a group of one column; pass a single --group")
     if isinstance(arguments, CountArguments):
         _check_missing(arguments)
+    if isinstance(arguments, DisclosureOptions):
+        level_of(arguments)
     _check_targets(arguments)
 
 

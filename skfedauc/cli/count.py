@@ -13,6 +13,7 @@ from skfedauc.cli.counts_file import (
     headline,
     write_counts,
 )
+from skfedauc.cli.disclosure import level_in_words, reduced, scores_in_words
 from skfedauc.cli.errors import CommandError
 from skfedauc.cli.predictions_file import read_columns
 from skfedauc.cli.rows import counts_of, rows_of, warn_of_labels, weights_in_words
@@ -31,7 +32,7 @@ def count(arguments: CountArguments) -> Iterator[list[str]]:
     """
     check_files_can_be_used()
     rows = rows_of(read_columns(arguments), arguments)
-    counts = counts_of(rows, arguments)
+    counts = reduced(counts_of(rows, arguments), arguments, f"column {shortened(arguments.score)}")
     _check_classes(counts, arguments)
     warn_of_labels(rows, arguments.score)
     warn_of_spellings(counts)
@@ -39,7 +40,11 @@ def count(arguments: CountArguments) -> Iterator[list[str]]:
     left_out = ""
     if counts.n_missing:
         left_out = f"; {counted(counts.n_missing, 'row')} without a group dropped"
-    yield [headline(counts, arguments.file_name, weighted), f"{groups_in_words(counts)}{left_out}"]
+    groups = f"{groups_in_words(counts)}{left_out}"
+    lines = [headline(counts, arguments.file_name, weighted), groups]
+    if counts.disclosure != "exact":
+        lines.append(f"{scores_in_words(counts)}; the file discloses {level_in_words(counts)}")
+    yield lines
     write_counts(counts, arguments.output, arguments.source)
     size = counted(os.path.getsize(arguments.output), "byte")
     yield [

@@ -14,9 +14,11 @@ from skfedauc.cli.counts_file import (
     rows_by_class,
     write_counts,
 )
+from skfedauc.cli.disclosure import level_in_words, level_of, options_of
 from skfedauc.cli.errors import CommandError
 from skfedauc.cli.spelling import warn_of_spellings
 from skfedauc.counts import MergeError, ScoreCounts
+from skfedauc.counts.disclosure import common_level
 
 # Kinds of group labels in messages
 _KINDS = {"str": "text", "int": "integers", "bool": "booleans", "date": "dates"}
@@ -46,7 +48,9 @@ def merge(arguments: MergeArguments) -> Iterator[list[str]]:
 
     try:
         whole = ScoreCounts.merge_named(
-            read(), repeated="allow" if arguments.allow_repeated else "raise"
+            read(),
+            repeated="allow" if arguments.allow_repeated else "raise",
+            disclosure=level_of(arguments),
         )
     except MergeError as error:
         raise CommandError(_in_words(error, columns)) from None
@@ -60,9 +64,10 @@ def merge(arguments: MergeArguments) -> Iterator[list[str]]:
 
 def _line(name: str, counts: ScoreCounts) -> str:
     weighted = ", weighted" if counts.is_weighted else ""
+    disclosed = "" if counts.disclosure == "exact" else f", {level_in_words(counts)}"
     return (
         f"{name}: {names_of_sources(counts)}: {rows_by_class(counts)}{weighted}, "
-        f"{groups_in_words(counts)}"
+        f"{groups_in_words(counts)}{disclosed}"
     )
 
 
@@ -109,6 +114,21 @@ def _of_kinds(error: MergeError, columns: tuple[str, ...]) -> str | None:
     )
 
 
+def _of_disclosure(error: MergeError, _: tuple[str, ...]) -> str | None:
+    if len({level for level, _ in error.found}) < 2:
+        return None
+    (one, first), (other, second) = error.found
+    words = [
+        "exact" if level == "exact" else "a summary" if level == "summary" else f"of {level!r}"
+        for level in (one, other)
+    ]
+    differ = f"{first} is {words[0]}, and {second} is {words[1]}"
+    common = common_level(one, other)
+    if common is None:
+        return f"{differ}; count the rows of one of them again with the bins of the other"
+    return f"{differ}; pass {options_of(common)} to reduce all files to this level"
+
+
 def _of_repeated(error: MergeError, _: tuple[str, ...]) -> str:
     (source, first), (_, second) = error.found
     identifier, name = source
@@ -126,5 +146,6 @@ _WORDS: dict[str, Callable[[MergeError, tuple[str, ...]], str | None]] = {
     "labels": _of_classes,
     "groups": _of_groups,
     "kinds": _of_kinds,
+    "disclosure": _of_disclosure,
     "repeated": _of_repeated,
 }

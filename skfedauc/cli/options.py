@@ -32,12 +32,14 @@ def add_count(parser: argparse.ArgumentParser) -> None:
         help="name of this counting, such as the name of the site, to be stored in the file",
     )
     _add_output(parser)
+    _add_disclosure(parser, "exact")
 
 
 def add_merge(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `merge`."""
     parser.add_argument("files", metavar="FILE", nargs="+", help=_COUNTS)
     _add_output(parser)
+    _add_disclosure(parser, "the level of the files, which must be the same for all")
     parser.add_argument(
         "--allow-repeated",
         action="store_true",
@@ -135,6 +137,42 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_disclosure(parser: argparse.ArgumentParser, default: str) -> None:
+    add = parser.add_argument
+    add(
+        "--disclosure",
+        choices=["exact", "bins"],
+        help="what the file discloses of the scores: each distinct score (exact), or only the bin "
+        f"of each score (bins), which bounds every AUC (default: {default})",
+    )
+    add(
+        "--bins",
+        choices=["probabilities", "scores"],
+        help="with --disclosure bins: bins for scores from 0 to 1 (probabilities), or for all "
+        "scores (scores) (default: probabilities)",
+    )
+    add(
+        "--octaves",
+        metavar="N",
+        type=int,
+        help="with --bins probabilities: number of octaves of the distance to the nearer of 0 and "
+        "1 (default: 20)",
+    )
+    add(
+        "--parts",
+        metavar="N",
+        type=int,
+        help="with --disclosure bins: number of bins of each octave, a power of two (default: 64)",
+    )
+    add(
+        "--edges",
+        metavar="E,E",
+        type=_numbers,
+        help="with --disclosure bins: cut points between the bins, separated by commas, in place "
+        "of --bins; write --edges=-1,0 if the first is negative",
+    )
+
+
 def _add_outputs_of_report(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
@@ -189,6 +227,15 @@ def _threshold(text: str) -> float | str | None:
     if not math.isfinite(number):
         raise argparse.ArgumentTypeError(f"must be a finite number or none; got {shortened(text)}")
     return number
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(number) for number in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"must be numbers separated by commas; got {shortened(text)}"
+        ) from None
 
 
 def _encoding(text: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from skfedauc._words import listed
 from skfedauc.cli.arguments import ReportArguments
 from skfedauc.cli.counts_file import columns_of, headline, n_by_class, read_counts
+from skfedauc.cli.disclosure import level_in_words
 from skfedauc.cli.errors import CommandError
 from skfedauc.cli.groupings import Counted
 from skfedauc.cli.results import check_page_can_be_made, results
@@ -53,8 +54,11 @@ def report(arguments: ReportArguments) -> Iterator[list[str]]:
         "file": arguments.file,
         "sources": [source._asdict() for source in counts.sources],
         "weighted": has_weights,
+        "disclosure": counts.disclosure,
+        "bins": None if counts.bins is None else counts.bins.to_dict(),
         **n_by_class(counted.with_a_label),
     }
     weighted = ", weighted" if has_weights else ""
-    first_line = headline(counted.with_a_label, arguments.file, weighted)
+    disclosed = "" if counts.disclosure == "exact" else f", {level_in_words(counts)}"
+    first_line = headline(counted.with_a_label, arguments.file, f"{weighted}{disclosed}")
     yield from results(counted.groupings(), first_line, facts, arguments.file, arguments)

@@ -17,6 +17,7 @@ from skfedauc.cli.counts_file import (
     read_counts,
     versions_of,
 )
+from skfedauc.cli.disclosure import level_in_words, noun_of, ranges_in_words, scores_in_words
 from skfedauc.counts import ScoreCounts, Source
 
 # Largest number of groups and of sources that are listed
@@ -60,17 +61,17 @@ def _contents(counts: ScoreCounts, path: str) -> Iterator[str]:
     yield f"Classes: {_classes(counts)}"
     if counts.n_missing:
         yield f"Left out: {counted(counts.n_missing, 'row')} without a group label"
+    noun = noun_of(counts)
     if counts.cells.weights is None:
         yield "Weights: none; each row counts once"
     else:
-        yield "Weights: sums of the rows' weights and of their squares, by group, score and class"
+        yield f"Weights: sums of the rows' weights and of their squares, by group, {noun} and class"
     yield _group_line(counts)
-    n_distinct = np.unique(counts.cells.scores).size
-    n_cells = counts.cells.scores.size
-    yield f"Scores: {counted(n_distinct, 'distinct score')}{_range(counts)}"
+    yield f"Level of disclosure: {level_in_words(counts)}"
+    yield f"Scores: {scores_in_words(counts)}"
     yield (
-        f"Size: {counted(n_cells, 'cell')} of a group and a score, with numbers of negatives and "
-        f"positives; {counted(os.path.getsize(path), 'byte')}"
+        f"Size: {counted(counts.cells.scores.size, 'cell')} of a group and a {noun}, with numbers "
+        f"of negatives and positives; {counted(os.path.getsize(path), 'byte')}"
     )
 
 
@@ -104,11 +105,6 @@ def _group_line(counts: ScoreCounts) -> str:
     return f"Groups: {counted(len(counts), 'group')} by {columns}: {'; '.join(groups)}"
 
 
-def _range(counts: ScoreCounts) -> str:
-    scores = counts.cells.scores
-    return f" from {scores.min():g} to {scores.max():g}" if scores.size else ""
-
-
 # Disclosure ----------------------------------------------------------------------------
 
 
@@ -120,7 +116,8 @@ def _disclosures(counts: ScoreCounts) -> Iterator[str]:
         yield "Nothing: there are no rows."
         return
     n_cells, n_single = n_rows.size, int((n_rows == 1).sum())
-    known = ["group", "score"] if counts.groups is not None else ["score"]
+    noun = noun_of(counts)
+    known = ["group", noun] if counts.groups is not None else [noun]
     values = [*known, "class", *(["weight"] if weights is not None else [])]
     yield (
         f"The number of rows of each {enumerated(values[: len(known) + 1])}. Only rows that agree "
@@ -138,10 +135,11 @@ def _disclosures(counts: ScoreCounts) -> Iterator[str]:
     n_known = int(n_rows[has_one_class].sum())
     yield (
         f"{int(has_one_class.sum()):,} of {counted(n_cells, 'cell')} hold rows of one class: "
-        f"anyone who knows a person's {enumerated(known)} learns the class of "
+        f"anyone who knows a person's {enumerated([*known[:-1], 'score'])} learns the class of "
         f"{n_known:,} of {counted(int(n_rows.sum()), 'row')}."
     )
     yield f"The smallest cell has {counted(int(n_rows.min()), 'row')}."
+    yield from ranges_in_words(counts)
     if counts.groups:
         yield _smallest_group(counts, counts.groups)
     names = ["the labels of the classes"] if counts.origin.classes.seen else []

@@ -92,22 +92,28 @@ def level_of(counts: State) -> Any:
     return counts.origin.bins if counts.disclosure == "bins" else counts.disclosure
 
 
+def common_level(one: Any, other: Any) -> Any:
+    """Return the highest level that counts of two levels of `level_of` can be reduced to.
+
+    None if there is none, or if it depends on the ranges of the counts.
+    """
+    if "summary" in (one, other):
+        return "summary"
+    rules = [level for level in (one, other) if isinstance(level, Bins)]
+    if len(rules) < 2:
+        return rules[0] if rules else None
+    first, second = rules
+    return second if first.refines(second) else first if second.refines(first) else None
+
+
 def mend_of_levels(one: Any, other: Any) -> str:
     """Return a sentence on how to merge counts of two different levels of `level_of`."""
-    rules = [level for level in (one, other) if isinstance(level, Bins)]
-    common: object
-    if "summary" in (one, other):
-        common = "summary"
-    elif "exact" in (one, other):
-        common = rules[0] if rules else None
-    else:
-        first, second = rules
-        common = second if first.refines(second) else first if second.refines(first) else None
+    common = common_level(one, other)
     if common is not None:
         return f"ScoreCounts.merge(parts, disclosure={common!r}) reduces all of them first."
-    if rules:
-        return "Neither has bins that are unions of the other's: count one of them again."
-    return "Reduce both to Bins whose bins hold these ranges, by ScoreCounts.merge(disclosure=)."
+    if None in (one, other):
+        return "Reduce both by ScoreCounts.merge(disclosure=) to Bins whose bins hold these ranges."
+    return "Neither has bins that are unions of the other's: count one of them again."
 
 
 def reduced_cells(counts: State, disclosure: object) -> tuple[Cells, Ranges, Bins] | None:

@@ -1,0 +1,145 @@
+"""What counts disclose of the scores: options of commands, and words."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from skfedauc._words import counted, shortened_text
+from skfedauc.cli.arguments import DisclosureOptions
+from skfedauc.cli.errors import CommandError
+from skfedauc.counts import Bins, Disclosure, ScoreCounts
+
+
+def level_of(options: DisclosureOptions) -> Disclosure | None:
+    """Return the level of disclosure that the options call for; None without ``--disclosure``.
+
+    Raises
+    ------
+    CommandError
+        If options contradict each other, or do not describe bins.
+    """
+    given = {name: value for name, value in options.of_bins.items() if value is not None}
+    if options.disclosure != "bins":
+        if given:
+            raise CommandError(f"--{next(iter(given))} needs --disclosure bins; pass it as well")
+        return options.disclosure
+    rule = given.pop("bins", "edges" if "edges" in given else "probabilities")
+    known = {"probabilities": {"octaves", "parts"}, "scores": {"parts"}, "edges": {"edges"}}[rule]
+    others = sorted(set(given) - known)
+    if others or (rule == "edges" and not given):
+        raise CommandError(f"--{[*others, 'bins'][0]} does not go with --{_named(rule)}")
+    make: Any = {
+        "probabilities": Bins.of_probabilities,
+        "scores": Bins.of_scores,
+        "edges": Bins.at,
+    }[rule]
+    try:
+        return make(**given)  # type: ignore[no-any-return]
+    except (ValueError, TypeError) as error:
+        raise CommandError(str(error).removesuffix(".")) from None
+
+
+def _named(rule: str) -> str:
+    return "edges" if rule == "edges" else f"bins {rule}"
+
+
+def options_of(level: Any) -> str:
+    """Return the options that `level_of` turns into this level."""
+    if not isinstance(level, Bins):
+        return f"--disclosure {level}"
+    state = level.to_dict()
+    match state.pop("rule"):
+        case "of_probabilities":
+            rule = ""
+        case "of_scores":
+            rule = " --bins scores"
+        case _:
+            edges = ",".join(map(repr, state["edges"]))
+            return f"--disclosure bins --edges={edges}"
+    numbers = "".join(f" --{name} {value}" for name, value in state.items())
+    return f"--disclosure bins{rule}{numbers}"
+
+
+def reduced(counts: ScoreCounts, options: DisclosureOptions, name: str) -> ScoreCounts:
+    """Return the counts at the level of disclosure that the options call for.
+
+    Raises
+    ------
+    CommandError
+        If the counts cannot be reduced to this level; the message has the name of the scores.
+    """
+    level = level_of(options)
+    if level is None:
+        return counts
+    scores = counts.cells.scores
+    if isinstance(level, Bins) and level.to_dict()["rule"] == "of_probabilities":
+        outside = scores[(scores < 0) | (scores > 1)]
+        if outside.size:
+            raise CommandError(
+                f"{name} has scores outside 0 to 1, such as {outside[0]:g}; pass --bins scores, "
+                "which has bins for all scores"
+            )
+    return counts.reduced(level)
+
+
+def level_in_words(counts: ScoreCounts) -> str:
+    """Return the level of disclosure, with the rule of the bins."""
+    if counts.disclosure == "summary":
+        return "summary by group, without scores"
+    if counts.disclosure == "exact":
+        return "exact scores"
+    if counts.bins is None:
+        return "ranges of scores, which are not bins of one rule"
+    return f"bins of scores, by {shortened_text(repr(counts.bins))}"
+
+
+def scores_in_words(counts: ScoreCounts) -> str:
+    """Return the number of scores or bins, and the lowest and the highest score."""
+    n_distinct = np.unique(counts.cells.scores).size
+    is_exact = counts.disclosure == "exact"
+    found = counted(n_distinct, "distinct score" if is_exact else noun_of(counts))
+    scores = counts.cells.scores
+    if not scores.size:
+        return found
+    return f"{found} from {'' if is_exact else 'about '}{scores.min():g} to {scores.max():g}"
+
+
+def noun_of(counts: ScoreCounts) -> str:
+    """Return what a cell has in addition to a group: a score, a bin or a range."""
+    if counts.disclosure == "exact":
+        return "score"
+    return "range" if counts.bins is None else "bin"
+
+
+def _width(width: float) -> str:
+    return f"{width:.2g} wide" if width < sys.float_info.max / 2 else "without a limit on one side"
+
+
+def ranges_in_words(counts: ScoreCounts) -> list[str]:
+    """Return sentences on how far binned counts narrow down the scores of rows."""
+    if counts.ranges is None or not counts.cells.scores.size:
+        return []
+    low, high = counts.ranges
+    n_rows = counts.cells.negatives.astype(np.int64) + counts.cells.positives.astype(np.int64)
+    is_point = low == high
+    with np.errstate(over="ignore"):
+        width = high - low
+    # Half of the rows have a cell that is as wide as this one, or narrower.
+    order = np.argsort(width, kind="stable")
+    middle = order[np.searchsorted(np.cumsum(n_rows[order]), n_rows.sum() / 2)]
+    n_points, noun = int(n_rows[is_point].sum()), noun_of(counts)
+    of_points = f"No {noun} is a single score, so the file gives back no score."
+    if n_points:
+        of_points = (
+            f"The {noun} is a single score, such as 0 or 1, for {counted(n_points, 'row')}: the "
+            "file gives back their score."
+        )
+    return [
+        f"The file narrows down the score of a row to a {noun}, which is "
+        f"{_width(width[middle])} for the median row and {_width(width.max())} for the row with "
+        "the widest one.",
+        of_points,
+    ]

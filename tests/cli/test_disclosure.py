@@ -1,0 +1,154 @@
+"""What the files of `count` and `merge` disclose: options, reports and the words of `show`."""
+
+import json
+
+import numpy as np
+import pytest
+from cli_cases import COLUMNS
+
+from skfedauc import Bins, ScoreCounts
+from skfedauc.cli.main import main
+
+BINS = Bins.of_scores(parts=2)
+OPTIONS = ["--disclosure", "bins", "--bins", "scores", "--parts", "2"]
+
+
+@pytest.fixture
+def counted(tmp_path, printed_by):
+    """Count a table; return the path of the file."""
+
+    def run(frame, name, *options):
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+        path = tmp_path / f"{name}.skfa"
+        source = tmp_path / f"{name}.csv"
+        printed_by("count", source, *COLUMNS, "--source", name, "-o", path, *options)
+        return path
+
+    return run
+
+
+def of_rows(frame, disclosure="exact"):
+    groups = frame["g"].rename("g")
+    return ScoreCounts.from_predictions(
+        frame["y"], frame["s"], groups=groups, disclosure=disclosure
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "bins"),
+    [
+        (OPTIONS, BINS),
+        (["--disclosure", "bins", "--edges=-1,0.5,2"], Bins.at([-1, 0.5, 2])),
+        (["--disclosure", "bins", "--bins", "scores"], Bins.of_scores()),
+        (["--disclosure", "exact"], None),
+    ],
+)
+def test_counts_of_bins(frame, counted, options, bins):
+    counts = ScoreCounts.load(counted(frame, "oslo", *options))
+    assert counts == of_rows(frame, bins or "exact")
+    assert counts.bins == bins
+
+
+def test_bins_of_probabilities(frame, counted, error_of, tmp_path):
+    probabilities = frame.assign(s=frame["s"].rank(pct=True).round(3))
+    few = ["--disclosure", "bins", "--octaves", "3", "--parts", "4"]
+    expected = of_rows(probabilities, Bins.of_probabilities(3, 4))
+    assert ScoreCounts.load(counted(probabilities, "few", *few)) == expected
+    loaded = ScoreCounts.load(counted(probabilities, "all", "--disclosure", "bins"))
+    assert loaded.bins == Bins.of_probabilities()
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    message = error_of(["count", tmp_path / "p.csv", *COLUMNS, "-o", tmp_path / "p.skfa", *few])
+    assert "column 's' has scores outside 0 to 1, such as " in message
+    assert message.endswith("pass --bins scores, which has bins for all scores\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--parts", "4"], "--parts needs --disclosure bins; pass it as well"),
+        (["--disclosure", "exact", "--edges", "1"], "--edges needs --disclosure bins"),
+        ([*OPTIONS, "--octaves", "3"], "--octaves does not go with --bins scores"),
+        ([*OPTIONS, "--edges", "3"], "--edges does not go with --bins scores"),
+        (["--disclosure", "bins", "--edges", "3", "--parts", "2"], "--parts does not go with --e"),
+        (["--disclosure", "bins", "--parts", "3"], "parts must be a power of two"),
+        (["--disclosure", "bins", "--edges", "3,2"], "edges must be in increasing order"),
+        (["--disclosure", "bins", "--edges", "3,x"], "must be numbers separated by commas; got"),
+    ],
+)
+def test_options_that_do_not_go_together(written, tmp_path, error_of, options, message):
+    assert message in error_of(["count", written, *COLUMNS, "-o", tmp_path / "p.skfa", *options])
+    assert not (tmp_path / "p.skfa").exists()
+
+
+def test_files_of_other_levels_are_merged_on_request(frame, counted, tmp_path, error_of, capsys):
+    exact, binned = counted(frame[:150], "exact"), counted(frame[150:], "binned", *OPTIONS)
+    path = tmp_path / "all.skfa"
+    message = error_of(["merge", exact, binned, "-o", path])
+    assert f"{exact} is exact, and {binned} is of {BINS!r}; pass " in message
+    assert f"; pass {' '.join(OPTIONS)} to reduce all files to this level" in message
+    assert not path.exists()
+    assert main(["merge", str(exact), str(binned), "-o", str(path), *OPTIONS]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[1].endswith(f"6 groups by g, bins of scores, by {BINS!r}")
+    assert ScoreCounts.load(path) == of_rows(frame, BINS)
+    message = error_of(["merge", exact, binned, "-o", tmp_path / "x", "--disclosure", "exact"])
+    assert f"error: {binned}: disclosure='exact' would disclose more than these" in message
+    other = counted(frame[150:], "other", "--disclosure", "bins", "--edges", "0.1")
+    message = error_of(["merge", binned, other, "-o", tmp_path / "x"])
+    assert "count the rows of one of them again with the bins of the other" in message
+    edges = counted(frame[150:], "edges", "--disclosure", "bins", "--edges", "0.1,0.7")
+    message = error_of(["merge", edges, other, "-o", tmp_path / "x"])
+    assert "pass --disclosure bins --edges=0.1 to reduce all files" in message
+
+
+def test_show_says_what_bins_disclose(frame, counted, printed_by):
+    frame["s"] = frame["s"].where(frame["s"] > 0, 0)
+    path = counted(frame, "oslo", *OPTIONS)
+    lines = printed_by("show", path).splitlines()
+    number = BINS.numbers_of(frame["s"].to_numpy())
+    cells = frame.assign(s=number).groupby(["g", "s"])["y"].agg(["size", "nunique"])
+    low, high = BINS.ranges_of(number)
+    median = np.sort(high - low)[frame.shape[0] // 2 - 1]
+    n_single, n_known = (cells["size"] == 1).sum(), cells.loc[cells["nunique"] == 1, "size"].sum()
+    for line in (
+        "Level of disclosure: bins of scores, by Bins.of_scores(parts=2)",
+        "- The number of rows of each group, bin and class. Only rows that agree in all of these "
+        "cannot be distinguished.",
+        f"- {n_single} of {len(cells)} cells hold a single row: the file gives back group, bin "
+        f"and class of these {n_single} rows.",
+        f"- {(cells['nunique'] == 1).sum()} of {len(cells)} cells hold rows of one class: anyone "
+        f"who knows a person's group and score learns the class of {n_known} of 400 rows.",
+        f"- The file narrows down the score of a row to a bin, which is {median:.2g} wide for the "
+        f"median row and {(high - low).max():.2g} wide for the row with the widest one.",
+        f"- The bin is a single score, such as 0 or 1, for {(frame['s'] == 0).sum()} rows: the "
+        "file gives back their score.",
+    ):
+        assert line in lines
+    bins = f"Scores: {np.unique(number).size} bins from about 0 to "
+    assert any(line.startswith(bins) for line in lines)
+
+
+def test_show_of_other_levels(frame, counted, tmp_path, printed_by):
+    printed = printed_by("show", counted(frame, "exact"))
+    assert "Level of disclosure: exact scores\n" in printed
+    assert "narrows down" not in printed
+    printed = printed_by("show", counted(frame, "open", "--disclosure", "bins", "--edges", "0"))
+    assert "- No bin is a single score, so the file gives back no score.\n" in printed
+    assert "without a limit on one side for the row with the widest one.\n" in printed
+    ranges = ScoreCounts.from_counts(**of_rows(frame, BINS).to_counts())
+    ranges.save(tmp_path / "ranges.skfa")
+    printed = printed_by("show", tmp_path / "ranges.skfa")
+    assert "Level of disclosure: ranges of scores, which are not bins of one rule\n" in printed
+    assert " cells of a group and a range, " in printed
+    of_rows(frame[:0], BINS).save(tmp_path / "empty.skfa")
+    assert "Scores: 0 bins\n" in printed_by("show", tmp_path / "empty.skfa")
+
+
+def test_a_report_says_that_scores_are_binned(frame, counted, printed_by, capsys):
+    path = counted(frame, "oslo", *OPTIONS)
+    first = printed_by("report", path).splitlines()[0]
+    assert first.endswith(" negatives, bins of scores, by Bins.of_scores(parts=2)")
+    assert main(["report", str(path), "--json", "--threshold", "none"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["disclosure"] == "bins"
+    assert Bins.from_dict(document["bins"]) == BINS
