@@ -94,7 +94,7 @@ class DisclosureOptions:
     given.
     """
 
-    disclosure: Literal["exact", "bins"] | None = None
+    disclosure: Literal["exact", "bins", "summary"] | None = None
     bins: Literal["probabilities", "scores"] | None = None
     octaves: int | None = None
     parts: int | None = None

@@ -13,7 +13,6 @@ from skfedauc.cli.arguments import (
     MergeArguments,
     ReportOptions,
 )
-from skfedauc.cli.disclosure import level_of
 from skfedauc.cli.errors import CommandError
 
 # Options of the fairness audit, with the values that they have if they are not given
@@ -40,6 +39,9 @@ def check(arguments: Arguments) -> None:
     if isinstance(arguments, CountArguments):
         _check_missing(arguments)
     if isinstance(arguments, DisclosureOptions):
+        # The import is local, because help and errors of usage come before numpy is imported.
+        from skfedauc.cli.disclosure import level_of
+
         level_of(arguments)
     _check_targets(arguments)
 

@@ -43,7 +43,8 @@ def count(arguments: CountArguments) -> Iterator[list[str]]:
     groups = f"{groups_in_words(counts)}{left_out}"
     lines = [headline(counts, arguments.file_name, weighted), groups]
     if counts.disclosure != "exact":
-        lines.append(f"{scores_in_words(counts)}; the file discloses {level_in_words(counts)}")
+        scores = "" if counts.disclosure == "summary" else f"{scores_in_words(counts)}; "
+        lines.append(f"{scores}the file discloses {level_in_words(counts)}")
     yield lines
     write_counts(counts, arguments.output, arguments.source)
     size = counted(os.path.getsize(arguments.output), "byte")

@@ -88,7 +88,7 @@ def reduced(counts: ScoreCounts, options: DisclosureOptions, name: str) -> Score
 def level_in_words(counts: ScoreCounts) -> str:
     """Return the level of disclosure, with the rule of the bins."""
     if counts.disclosure == "summary":
-        return "summary by group, without scores"
+        return "a summary by group, without scores"
     if counts.disclosure == "exact":
         return "exact scores"
     if counts.bins is None:

@@ -141,9 +141,10 @@ def _add_disclosure(parser: argparse.ArgumentParser, default: str) -> None:
     add = parser.add_argument
     add(
         "--disclosure",
-        choices=["exact", "bins"],
-        help="what the file discloses of the scores: each distinct score (exact), or only the bin "
-        f"of each score (bins), which bounds every AUC (default: {default})",
+        choices=["exact", "bins", "summary"],
+        help="what the file discloses of the scores: each distinct score (exact); the bin of each "
+        "score (bins), which bounds every AUC; or no score, but the AUC of each group with its "
+        f"variance (summary) (default: {default})",
     )
     add(
         "--bins",

@@ -61,17 +61,23 @@ def _contents(counts: ScoreCounts, path: str) -> Iterator[str]:
     yield f"Classes: {_classes(counts)}"
     if counts.n_missing:
         yield f"Left out: {counted(counts.n_missing, 'row')} without a group label"
+    is_summary = counts.disclosure == "summary"
     noun = noun_of(counts)
-    if counts.cells.weights is None:
-        yield "Weights: none; each row counts once"
+    if counts.is_weighted:
+        by = "group and class" if is_summary else f"group, {noun} and class"
+        yield f"Weights: sums of the rows' weights and of their squares, by {by}"
     else:
-        yield f"Weights: sums of the rows' weights and of their squares, by group, {noun} and class"
+        yield "Weights: none; each row counts once"
     yield _group_line(counts)
     yield f"Level of disclosure: {level_in_words(counts)}"
+    n_bytes = counted(os.path.getsize(path), "byte")
+    if is_summary:
+        yield f"Size: numbers of rows and sums over pairs of rows, by group; {n_bytes}"
+        return
     yield f"Scores: {scores_in_words(counts)}"
     yield (
         f"Size: {counted(counts.cells.scores.size, 'cell')} of a group and a {noun}, with numbers "
-        f"of negatives and positives; {counted(os.path.getsize(path), 'byte')}"
+        f"of negatives and positives; {n_bytes}"
     )
 
 
@@ -110,11 +116,45 @@ def _group_line(counts: ScoreCounts) -> str:
 
 def _disclosures(counts: ScoreCounts) -> Iterator[str]:
     """Yield sentences with numbers on what the counts reveal about single rows."""
-    _, _, negatives, positives, weights = counts.cells
-    n_rows = negatives.astype(np.int64) + positives.astype(np.int64)
-    if not n_rows.size:
+    if not len(counts):
         yield "Nothing: there are no rows."
         return
+    yield from _of_summary(counts) if counts.disclosure == "summary" else _of_cells(counts)
+    if counts.groups:
+        yield _smallest_group(counts, counts.groups)
+    names = ["the labels of the classes"] if counts.origin.classes.seen else []
+    names += ["the labels of the groups"] if counts.groups is not None else []
+    names += ["the names of the group columns"] if counts.group_names else []
+    names += ["the names of the sources"] if any(s.name for s in counts.sources) else []
+    if names:
+        yield f"The file holds {enumerated(names)}."
+
+
+def _of_summary(counts: ScoreCounts) -> Iterator[str]:
+    """Yield sentences on what sums by group reveal about single rows."""
+    rows = np.stack([counts.n_negatives, counts.n_positives])
+    n_groups = counted(len(counts), "group") if counts.groups is not None else "1 table of rows"
+    yield (
+        "The numbers of rows of both classes of each group, the AUC of the group, and sums from "
+        "which the variance of the AUC follows. The file holds no score."
+    )
+    has_few = (rows.min(axis=0) > 0) & (rows.min(axis=0) <= 2)
+    yield (
+        f"{int(has_few.sum()):,} of {n_groups} hold one or two rows of a class: the AUC and the "
+        "sums give back the ranks of these rows among the rows of the other class."
+    )
+    has_one_class = rows.min(axis=0) == 0
+    yield (
+        f"{int(has_one_class.sum()):,} of {n_groups} hold rows of one class: anyone who knows a "
+        f"person's group learns the class of {int(rows[:, has_one_class].sum()):,} of "
+        f"{counted(int(rows.sum()), 'row')}."
+    )
+
+
+def _of_cells(counts: ScoreCounts) -> Iterator[str]:
+    """Yield sentences on what numbers of rows by group and score reveal about single rows."""
+    _, _, negatives, positives, weights = counts.cells
+    n_rows = negatives.astype(np.int64) + positives.astype(np.int64)
     n_cells, n_single = n_rows.size, int((n_rows == 1).sum())
     noun = noun_of(counts)
     known = ["group", noun] if counts.groups is not None else [noun]
@@ -140,14 +180,6 @@ def _disclosures(counts: ScoreCounts) -> Iterator[str]:
     )
     yield f"The smallest cell has {counted(int(n_rows.min()), 'row')}."
     yield from ranges_in_words(counts)
-    if counts.groups:
-        yield _smallest_group(counts, counts.groups)
-    names = ["the labels of the classes"] if counts.origin.classes.seen else []
-    names += ["the labels of the groups"] if counts.groups is not None else []
-    names += ["the names of the group columns"] if counts.group_names else []
-    names += ["the names of the sources"] if any(s.name for s in counts.sources) else []
-    if names:
-        yield f"The file holds {enumerated(names)}."
 
 
 def _smallest_group(counts: ScoreCounts, groups: tuple[Any, ...]) -> str:

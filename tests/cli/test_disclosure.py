@@ -144,6 +144,42 @@ def test_show_of_other_levels(frame, counted, tmp_path, printed_by):
     assert "Scores: 0 bins\n" in printed_by("show", tmp_path / "empty.skfa")
 
 
+def test_summaries(frame, counted, tmp_path, printed_by, error_of):
+    frame = frame.sort_values("g", ignore_index=True)
+    n_first = int((frame["g"] == frame["g"][0]).sum())
+    parts = frame[: n_first + 1].copy(), frame[n_first + 1 :]
+    parts[0].loc[n_first, "g"] = "one row"
+    parts[0].loc[0, "g"], parts[0].loc[1, "g"], parts[0].loc[2, "g"] = "few", "few", "few"
+    parts[0].loc[:2, "y"] = [1, 0, 0]
+    paths = [counted(part, f"{i}", "--disclosure", "summary") for i, part in enumerate(parts)]
+    for path, part in zip(paths, parts, strict=True):
+        assert ScoreCounts.load(path) == of_rows(part, "summary")
+    lines = printed_by("show", paths[0]).splitlines()
+    n_rows = n_first + 1
+    for line in (
+        "Level of disclosure: a summary by group, without scores",
+        "- The numbers of rows of both classes of each group, the AUC of the group, and sums from "
+        "which the variance of the AUC follows. The file holds no score.",
+        "- 1 of 3 groups hold one or two rows of a class: the AUC and the sums give back the ranks "
+        "of these rows among the rows of the other class.",
+        "- 1 of 3 groups hold rows of one class: anyone who knows a person's group learns the "
+        f"class of 1 of {n_rows} rows.",
+    ):
+        assert line in lines
+    assert not any(line.startswith("Scores: ") for line in lines)
+    printed_by("merge", *paths, "-o", tmp_path / "all.skfa")
+    merged = ScoreCounts.load(tmp_path / "all.skfa")
+    assert (len(merged), merged.disclosure) == (8, "summary")
+    exact = counted(parts[1], "exact")
+    message = error_of(["merge", paths[0], exact, "-o", tmp_path / "x"])
+    assert f"{paths[0]} is a summary, and {exact} is exact; pass --disclosure summary to" in message
+    printed_by("merge", paths[0], exact, "-o", tmp_path / "x", "--disclosure", "summary")
+    assert ScoreCounts.load(tmp_path / "x") == merged
+    message = error_of(["merge", *paths, counted(parts[1][:50], "again", "--disclosure", "summary"),
+                        "-o", tmp_path / "y"])  # fmt: skip
+    assert f"{paths[1]} and {tmp_path / 'again.skfa'} are summaries with rows of the" in message
+
+
 def test_a_report_says_that_scores_are_binned(frame, counted, printed_by, capsys):
     path = counted(frame, "oslo", *OPTIONS)
     first = printed_by("report", path).splitlines()[0]
