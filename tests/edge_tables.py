@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import re
+import sys
 import warnings
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ import pytest
 
 from skfedauc import Bins, ScoreCounts
 
-NAN, INF = float("nan"), float("inf")
+NAN, INF, LARGEST = float("nan"), float("inf"), sys.float_info.max
 NAMES = {"label": "ill", "score": "risk"}
 BY_SITE = {**NAMES, "group": "site"}
 WEIGHTED = {**BY_SITE, "weight": "weight"}
@@ -445,8 +446,8 @@ def rows_around_edges(bins: Bins, n_bins: int = 60) -> pa.Table:
         numbers = np.concatenate([ends, rng.integers(0, bins.n_bins, n_bins)])
     found = bins.ranges_of(numbers).ravel()
     for _ in range(2):
-        found = np.unique([found, np.nextafter(found, -1e308), np.nextafter(found, 1e308)])
-    lowest, highest = (0.0, 1.0) if "probabilities" in repr(bins) else (-1e308, 1e308)
+        found = np.unique([found, np.nextafter(found, -LARGEST), np.nextafter(found, LARGEST)])
+    lowest, highest = (0.0, 1.0) if "probabilities" in repr(bins) else (-LARGEST, LARGEST)
     found = found[(found >= lowest) & (found <= highest)]
     scores = np.concatenate([[-0.0, 0.0], found, rng.choice(found, 100)])
     ill = rng.integers(0, 2, scores.size)

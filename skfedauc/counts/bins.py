@@ -218,13 +218,14 @@ class Bins:
         """Return bins with about equal numbers of rows, from counts of all sites.
 
         Sites agree on these bins in one round: each site sends binned counts of earlier rows, and
-        receives the cut points. Few bins of equal size give narrower intervals of AUCs than the
-        same number of fixed bins.
+        receives the cut points. The certain intervals of AUCs are mostly narrower than with the
+        same number of fixed bins. The intervals are not narrower than those of `counts`, since the
+        edges are among theirs: use many bins in this round.
 
         Parameters
         ----------
         counts : ScoreCounts
-            Counts of the rows of all sites and groups, mostly binned. Weights are not used.
+            Counts of the rows of all sites and groups, usually binned. Weights are not used.
         n_bins : int
             Largest number of bins, 2 or more.
 

@@ -201,8 +201,9 @@ def test_bins_of_float32(engine):
 def test_bins_refuse_scores_as_in_memory(engine, name):
     _, read = engine
     table = read(rows(risk=pa.array(REFUSED_SCORES[name].scores, pa.float64())))
-    with pytest.raises(ValueError, match=REFUSED_SCORES[name].message):
-        ScoreCounts.from_table(table, **BY_SITE, disclosure="bins")
+    for bins in ("probabilities",) if name == "outside" else ("probabilities", "scores", "edges"):
+        with pytest.raises(ValueError, match=REFUSED_SCORES[name].message):
+            ScoreCounts.from_table(table, **BY_SITE, disclosure=BINS[bins])
 
 
 def test_bins_in_the_query(engine):
