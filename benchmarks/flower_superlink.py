@@ -1,12 +1,15 @@
 """Run the Flower example on a SuperLink with four SuperNodes, all processes of this machine.
 
-``python -m benchmarks.flower_superlink`` needs ``pip install "skfedauc[flower]"``. The script takes
-three to six minutes and writes ``benchmarks/results/superlink.md``. It needs no network other than
-the loopback interface:
+``python -m benchmarks.flower_superlink`` runs it with counts in the replies of the clinics, and
+``python -m benchmarks.flower_superlink secure`` with secure aggregation. Both need
+``pip install "skfedauc[flower]"``. Each takes three to six minutes and writes
+``benchmarks/results/superlink.md`` or ``superlink_secure.md``. They need no network other than the
+loopback interface:
 ``unshare -n sh -c "ip link set lo up && python -m benchmarks.flower_superlink"``.
 
-The first run evaluates a model at four clinics, and compares the AUC of the server with the AUC of
-all patients evaluated at once. In the second run, one SuperNode is killed in the second round.
+Without `secure`, the first run evaluates a model at four clinics, and compares the AUC of the
+server with the AUC of all patients evaluated at once. In the second run, one SuperNode is killed in
+the second round.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ from skfedauc import GroupAUC, ScoreCounts
 
 ROOT = Path(__file__).parents[1]
 APP = ROOT / "docs" / "examples" / "flower"
-RESULT = ROOT / "benchmarks" / "results" / "superlink.md"
+RESULTS = ROOT / "benchmarks" / "results"
 BIN = Path(sys.executable).parent
 N_CLINICS = 4
 
@@ -215,9 +218,42 @@ def main():
         assert reports[3].counts == counts
         assert abs(reports[3].pooled - expected) < 1e-12
     text = "\n".join(out)
-    RESULT.write_text(text, encoding="utf-8")
+    (RESULTS / "superlink.md").write_text(text, encoding="utf-8")
+    print(text)
+
+
+def secure():
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
+        federation = Federation(Path(name), stack)
+        lines, results = federation.run(**{"num-server-rounds": 1, "secure": "true"})
+        counts = ScoreCounts.load(results / "secure.skfa")
+        expected, exact = all_patients(results, task.NAMES[:N_CLINICS])
+        low, high = GroupAUC(counts).bounds().loc["pooled", ["low", "high"]]
+        is_equal = counts == exact.without_groups().reduced(task.BINS)
+        out = [
+            "# Secure aggregation on a SuperLink",
+            "",
+            f"`python -m benchmarks.flower_superlink secure`, flwr {version('flwr')}, Python "
+            f"{platform.python_version()}, skfedauc {version('skfedauc')}. A SuperLink and "
+            f"{N_CLINICS} SuperNodes are processes of one machine.",
+            "",
+            "```text",
+            *[line for line in lines if line.startswith(("secure ", "  A"))],
+            "```",
+            "",
+            f"- certain interval of the pooled AUC: {low:.6f} to {high:.6f}",
+            f"- `roc_auc_score` of all patients:    {expected:.6f}",
+            f"- sum equal to the merged state of all clinics: {is_equal}",
+            f"- seconds, with the start of all processes: {time.monotonic() - began:.0f}",
+            "",
+        ]
+        assert is_equal
+        assert low <= expected <= high
+    text = "\n".join(out)
+    (RESULTS / "superlink_secure.md").write_text(text, encoding="utf-8")
     print(text)
 
 
 if __name__ == "__main__":
-    main()
+    secure() if sys.argv[1:] == ["secure"] else main()

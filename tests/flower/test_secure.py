@@ -115,7 +115,7 @@ def test_flowers_defaults_change_counts():
         ScoreCounts.from_vector(average * 5, BINS, GROUPS)
 
 
-def make_raw_client(bins=BINS):
+def make_raw_client(count=counts_of, bins=BINS, groups=GROUPS):
     """Clients that send vectors by Flower's mod, without `secure_reply`."""
 
     class Site(NumPyClient):
@@ -123,7 +123,7 @@ def make_raw_client(bins=BINS):
             self.site = site
 
         def fit(self, parameters, config):
-            return [counts_of(self.site).to_vector(bins, GROUPS)], 1, {}
+            return [count(self.site).to_vector(bins, groups)], 1, {}
 
     def client_of(context):
         return Site(SITES[context.node_config["partition-id"]]).to_client()
@@ -194,8 +194,12 @@ def twister():
     return recurrence((numbers & 1).tolist())
 
 
-def leaked(grid, node, twister, vector):
-    """Return the share of sums of 135 counts whose parity the masked vector discloses."""
+def recovered(grid, node, twister):
+    """Return the odd counts of a client, computed from its masked vector alone.
+
+    The masks cancel in sums modulo 2 over the recurrence. The sums that remain are those of the
+    counts, of which few are odd: take one after the other, the most frequent in odd sums first.
+    """
     order, offsets = twister
     (reply,) = (
         reply
@@ -204,32 +208,42 @@ def leaked(grid, node, twister, vector):
     )
     records = reply.content["secaggplus_configs"]["masked_params"]
     masked = np.concatenate([np.ravel(bytes_to_ndarray(record)) for record in records])
-    places = np.arange(order, masked.size)[:, None] - offsets
-    parity = np.append(0, vector)[places].sum(axis=1) % 2
-    return float(((masked[places] & 1).sum(axis=1) % 2 == parity).mean())
+    last = np.arange(order, masked.size)
+    is_odd = (masked[last[:, None] - offsets] & 1).sum(axis=1) % 2 == 1
+    found = np.zeros(masked.size, bool)
+    for _ in range(50):
+        votes = np.zeros(masked.size)
+        for offset in offsets:
+            votes[last - offset] += np.where(is_odd, 1, -1)
+        best = int(votes.argmax())
+        found[best] ^= True
+        sums = best + offsets - order
+        is_odd[sums[(sums >= 0) & (sums < is_odd.size)]] ^= True
+        if not is_odd.any():
+            break
+    return found[1:].astype(int)  # the first number is the weight
 
 
-def test_flowers_masks_disclose_counts_and_ours_do_not(twister):
-    """The reason for masks of our own: all sums of 135 counts are disclosed up to their parity."""
-    assert twister[0] == 19_937
-    assert twister[1].size == 135
-    bins = Bins.of_probabilities()
-    vector = counts_of("lima").to_vector(bins, GROUPS)
-    assert vector.size > twister[0] + 10_000
-    settings = Settings.chosen(5)
-    flowers = SecureGrid(make_raw_client(bins))
-    workflow = SecAggPlusWorkflow(
-        5,
-        4,
-        max_weight=1,
-        clipping_range=float(settings.max_count),
-        quantization_range=settings.quantization_range,
-    )
-    run_workflow(flowers, workflow)
-    assert leaked(flowers, 102, twister, vector) == 1
-    ours = SecureGrid(make_client(bins=bins))
-    assert ask(ours, bins=bins).n_clients == 5
-    assert leaked(ours, 102, twister, vector) == pytest.approx(0.5, abs=0.03)
+def test_flowers_masks_disclose_rows_and_ours_do_not(twister):
+    """The reason for masks of our own: all 20 rows of a client follow from its masked vector."""
+    assert (twister[0], twister[1].size) == (19_937, 135)
+    bins, groups = Bins.of_probabilities(), list("abcdefghij")
+
+    def count(site):
+        rng = np.random.default_rng(SITES.index(site))
+        own = rng.choice(groups, 20)
+        return ScoreCounts.from_predictions(rng.integers(0, 2, 20), rng.random(20), groups=own)
+
+    vector = count("lima").to_vector(bins, groups)
+    assert np.unique(vector).tolist() == [0, 1]
+    most = Settings.chosen(5).max_count
+    exact = {"max_weight": 1, "clipping_range": float(most), "quantization_range": 2 * most}
+    flowers = SecureGrid(make_raw_client(count, bins, groups))
+    run_workflow(flowers, SecAggPlusWorkflow(5, 4, **exact))
+    assert np.array_equal(recovered(flowers, 102, twister), vector)
+    ours = SecureGrid(make_client(count, bins, groups))
+    assert ask(ours, bins=bins, groups=groups).n_clients == 5
+    assert (recovered(ours, 102, twister) * vector).sum() < 3
 
 
 def test_masks_are_uniform_and_follow_from_the_key():

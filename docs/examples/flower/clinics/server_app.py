@@ -63,7 +63,9 @@ def main(grid, context):
     # With secure aggregation, no clinic sends its counts in the clear.
     result, aggregator = run(grid, clinics, num_rounds, on_missing, timeout, evaluate=not secure)
     if secure:
-        secure_auc(grid, context, result.arrays, timeout)
+        found = secure_auc(grid, context, result.arrays, timeout)
+        if config["folder"]:
+            found.report.counts.save(Path(config["folder"]) / "secure.skfa")
     for server_round, metrics in result.evaluate_metrics_clientapp.items():
         missing = ", ".join(aggregator.missing_groups[server_round]) or "none"
         print(f"round {server_round}: {metrics['num-clients']} clinics, missing: {missing}")
