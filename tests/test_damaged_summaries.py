@@ -12,7 +12,7 @@ from skfedauc import Bins, GroupAUC, ScoreCounts
 from skfedauc.counts import parquet
 
 COARSE = Bins.of_probabilities(octaves=3, parts=4)
-ODD = [np.nan, np.inf, -np.inf, -1.0, -1e-3, 0.0, 0.5, 1.0, 7.0, 1e6, 1e300]
+ODD = [np.nan, np.inf, -1.0, 0.0, 7.0, 1e300]
 
 
 def counts_of(weighted=False):
@@ -132,7 +132,7 @@ def test_all_odd_numbers_are_refused_or_give_possible_aucs(weighted, any_checksu
     n_accepted = 0
     for name in table.column_names[1:]:
         is_float = pa.types.is_floating(table.schema.field(name).type)
-        for value in ODD if is_float else [-1, 0, 1, 3, 108, 2**40, 2**62]:
+        for value in ODD if is_float else [-1, 1, 2**40]:
             data = file_of(with_value(table, name, A, value), facts)
             try:
                 counts = ScoreCounts.from_bytes(data)
@@ -146,7 +146,7 @@ def test_all_odd_numbers_are_refused_or_give_possible_aucs(weighted, any_checksu
                 assert ((auc >= 0) & (auc <= 1)).all()
                 delong = report.variances.delong
                 assert (delong[report.variances.estimable] >= 0).all()
-    assert n_accepted < (60 if weighted else 40)
+    assert n_accepted < (30 if weighted else 20)
 
 
 @pytest.mark.parametrize(
