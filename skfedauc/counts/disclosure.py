@@ -80,6 +80,33 @@ def bins_of(disclosure: object) -> Bins | None:
     return level if isinstance(level, Bins) else None
 
 
+def check_protects(counts: State, disclosure: object) -> None:
+    """Refuse a level of disclosure at which single rows have ranges or scores of their own.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+    disclosure : "exact", "bins", "summary", Bins or None
+        Level to which the counts are to be reduced; None for their own level.
+
+    Raises
+    ------
+    ValueError
+        If the level is neither bins nor a summary.
+    """
+    level = counts.disclosure if disclosure is None else check_disclosure(disclosure)
+    if isinstance(level, Bins) or level == "summary":
+        return
+    if level == "exact" or counts.origin.bins is None:
+        mend = "disclosure='bins', a Bins or 'summary'"
+        if counts.ranges is not None:
+            mend = "disclosure='summary', or min_count before counts are joined or merged"
+        raise ValueError(
+            f"min_count needs bins of one rule or a summary; the result would be "
+            f"{level_in_words(counts)}. Pass {mend}."
+        )
+
+
 def level_in_words(counts: State) -> str:
     """Return the level of disclosure of score counts, with the rule of the bins."""
     if counts.disclosure != "bins":

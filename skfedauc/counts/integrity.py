@@ -16,6 +16,7 @@ from skfedauc._kernel import Cells
 from skfedauc.counts.origin import Source, in_order
 from skfedauc.counts.ranges import Ranges, wrong_ranges
 from skfedauc.counts.summary import Summary, arrays_of, wrong_arrays, wrong_summary
+from skfedauc.counts.withheld import Withheld, wrong_withheld
 
 # Largest number of rows of a class, so that products and sums of counts fit in 64-bit integers
 _MOST_ROWS = 1 << 40
@@ -40,6 +41,9 @@ def checksum_of(arrays: Sequence[NDArray[Any]], labels: NDArray[Any] | None, ori
         known += [[*map(list, origin.sources)], origin.is_complete]
     if origin.bins is not None:
         known += [origin.bins.to_dict()]
+    if origin.withheld != Withheld():
+        *numbers, names, is_low = origin.withheld
+        known += [numbers, None if names is None else [*map(_text_of, names)], is_low]
     return zlib.crc32(repr(known).encode(), checksum)
 
 
@@ -203,7 +207,7 @@ def _wrong_origin(origin: Any) -> str | None:
         return "it has more rows left out than can be counted"
     if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names):
         return "the names of its groups are none"
-    wrong = _wrong_sources(origin.sources, origin.is_complete)
+    wrong = _wrong_sources(origin.sources, origin.is_complete) or wrong_withheld(origin.withheld)
     if wrong is not None:
         return wrong
     if not isinstance(origin.classes, tuple) or len(origin.classes) != 2:

@@ -6,6 +6,7 @@ A joined cell has the rows of its cells, and a range of scores that holds their 
 from __future__ import annotations
 
 import sys
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,42 +63,45 @@ def join_small(cells: Cells, bins: Bins, min_count: int) -> tuple[Cells, Ranges,
     """
     numbers = bins.numbers_of(cells.scores)
     parts = [_of_class(cells, numbers, bins, min_count, of_class) for of_class in (0, 1)]
-    scores, ranges, codes, negatives, positives = (
-        np.concatenate(arrays, axis=-1)
-        for arrays in zip(*(part[:5] for part in parts), strict=True)
-    )
+    (negatives, *_), (positives, *_) = parts
+    none = [np.zeros_like(of_class) for of_class in (negatives, positives)]
     weights = None
     if cells.weights is not None:
-        weights = np.concatenate([part[5] for part in parts], axis=1)
+        weights = np.concatenate([part[4] for part in parts], axis=1)
     joined = Cells(
-        cells.starts, scores, compact_counts(negatives), compact_counts(positives), weights
+        cells.starts,
+        np.concatenate([part[1] for part in parts]),
+        compact_counts(np.concatenate([negatives, none[1]])),
+        compact_counts(np.concatenate([none[0], positives])),
+        weights,
     )
-    return joined, ranges, codes
+    ranges = np.concatenate([part[2] for part in parts], axis=1)
+    return joined, ranges, np.concatenate([part[3] for part in parts])
 
 
 def _of_class(
     cells: Cells, numbers: Integers, bins: Bins, min_count: int, of_class: int
-) -> tuple[Floats, Ranges, NDArray[np.intp], Integers, Integers, Floats | None]:
-    """Return scores, ranges, groups, counts of both classes and weights of the joined cells."""
-    both = (cells.negatives, cells.positives)
-    used = np.flatnonzero(both[of_class])
-    numbers, codes = numbers[used], cells.groups[used]
-    counts = both[of_class][used].astype(np.int64)
+) -> tuple[Integers, Floats, Ranges, NDArray[np.intp], Floats]:
+    """Return counts, scores, ranges, groups and weights of the joined cells of a class."""
+    counts = (cells.negatives, cells.positives)[of_class].astype(np.int64)
+    used = np.flatnonzero(counts)
+    counts, numbers, codes = counts[used], numbers[used], cells.groups[used]
     first = _first_of_runs(counts, codes, min_count)
     last = np.append(first[1:], used.size)[: first.size] - 1
     low, high = _rounded(numbers[first], numbers[last], codes[first], bins)
     scores = bins.scores_of(low)
-    highest = bins.scores_of(high)
-    scores = np.where(low == high, scores, (1 - _SHARE) * scores + _SHARE * highest) + 0.0
-    of_runs = [np.zeros(first.size, np.int64), np.zeros(first.size, np.int64)]
-    of_runs[of_class] = _sums(counts, first)
-    weights = None
-    if cells.weights is not None:
-        weights = np.zeros((4, first.size))
-        for row in (of_class, of_class + 2):
-            weights[row] = _sums(cells.weights[row, used], first)
-    ranges = np.stack([bins.ranges_of(low)[0], bins.ranges_of(high)[1]])
-    return scores, ranges, codes[first], *of_runs, weights
+    between = (1 - _SHARE) * scores + _SHARE * bins.scores_of(high)
+    weights = np.zeros((4, first.size))
+    if cells.weights is not None and first.size:
+        of_rows = [of_class, of_class + 2]
+        weights[of_rows] = np.add.reduceat(cells.weights[of_rows][:, used], first, axis=1)
+    return (
+        np.add.reduceat(counts, first) if first.size else counts[:0],
+        np.where(low == high, scores, between) + 0.0,
+        np.stack([bins.ranges_of(low)[0], bins.ranges_of(high)[1]]),
+        codes[first],
+        weights,
+    )
 
 
 def _first_of_runs(counts: Integers, codes: NDArray[np.intp], least: int) -> NDArray[np.intp]:
@@ -141,11 +145,6 @@ def _rounded(
 def _bit_length(numbers: Integers) -> Integers:
     """Return the number of bits of each nonnegative number below 2**53."""
     return np.frexp(numbers.astype(np.float64))[1].astype(np.int64)
-
-
-def _sums(values: NDArray[np.generic], first: NDArray[np.intp]) -> NDArray[np.generic]:
-    """Return the sums of runs of values, by the first item of each run."""
-    return np.add.reduceat(values, first) if first.size else values[:0]
 
 
 # Few cells ------------------------------------------------------------------------------------
@@ -196,8 +195,8 @@ def join_nearest(cells: Cells, ranges: Ranges | None, max_cells: int) -> tuple[C
     joined = Cells(
         np.searchsorted(first, cells.starts).astype(np.int64),
         np.where(first == last, low, (1 - _SHARE) * low + _SHARE * high) + 0.0,
-        compact_counts(_sums(cells.negatives.astype(np.int64), first)),
-        compact_counts(_sums(cells.positives.astype(np.int64), first)),
+        compact_counts(np.add.reduceat(cells.negatives, first, dtype=np.int64)),
+        compact_counts(np.add.reduceat(cells.positives, first, dtype=np.int64)),
         None if cells.weights is None else np.add.reduceat(cells.weights, first, axis=1),
     )
     return joined, np.stack([chain.low, chain.high])
@@ -301,18 +300,20 @@ def _shares(amounts: Floats, of_all: Floats) -> Floats:
     return np.divide(amounts, of_all, out=np.zeros_like(amounts), where=of_all > 0)
 
 
-def _shares_before(shares: Floats, of_cells: Floats, ends: Floats, side: str) -> Floats:
+def _shares_before(
+    shares: Floats, of_cells: Floats, ends: Floats, side: Literal["left", "right"]
+) -> Floats:
     """Return the sums of the shares of the cells that are before each end."""
     order = np.argsort(of_cells, kind="stable")
     upto = np.zeros((2, shares.shape[1] + 1))
     np.cumsum(shares[:, order], axis=1, out=upto[:, 1:])
-    return upto[:, np.searchsorted(of_cells[order], ends, side=side)]  # type: ignore[call-overload]
+    return upto[:, np.searchsorted(of_cells[order], ends, side=side)]
 
 
 def _pairs(left: Floats, right: Floats) -> Floats:
     """Return products of shares of different classes, and a part of those of the same class."""
-    (a, b), (c, d) = left, right
-    return a * d + b * c + _SAME_CLASS * (a * c + b * d)
+    of_other_class = left[0] * right[1] + left[1] * right[0]
+    return np.asarray(of_other_class + _SAME_CLASS * (left * right).sum(axis=0))
 
 
 def _crossing(low: Floats, high: Floats) -> Floats:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from skfedauc import _input, _words
+from skfedauc.counts.withheld import Withheld
 
 if TYPE_CHECKING:
     from skfedauc.counts.bins import Bins
@@ -47,6 +48,8 @@ class Origin(NamedTuple):
     bins : Bins or None
         Rule that maps scores to bins. None for exact counts, and for ranges of scores that are no
         bins of one rule.
+    withheld : Withheld
+        Groups that were withheld because they have few rows of a class.
     """
 
     n_missing: int = 0
@@ -55,6 +58,7 @@ class Origin(NamedTuple):
     sources: tuple[Source, ...] = ()
     is_complete: bool = False
     bins: Bins | None = None
+    withheld: Withheld = Withheld()
 
     @classmethod
     def merged(cls, origins: list[Origin]) -> Origin:
@@ -76,7 +80,12 @@ class Origin(NamedTuple):
             in_order(source for origin in origins for source in origin.sources),
             all(origin.is_complete for origin in origins),
             bins.pop() if len(bins) == 1 else None,
+            Withheld.merged([origin.withheld for origin in origins]),
         )
+
+    def regrouped(self) -> Origin:
+        """Return the metadata of the same rows in other groups."""
+        return self._replace(group_names=(), withheld=self.withheld.without_labels())
 
     def saved(self, name: str | None) -> Origin:
         """Return the metadata with a source for the rows that have none.

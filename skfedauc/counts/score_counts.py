@@ -27,10 +27,12 @@ from skfedauc.counts.disclosure import (
     bins_of,
     cells_for,
     check_disclosure,
+    check_protects,
     needs_scores,
     reduced_cells,
 )
 from skfedauc.counts.integrity import check_n_rows, check_state, checksum_of
+from skfedauc.counts.joining import join_nearest, join_small
 from skfedauc.counts.merging import Part, merged_parts
 from skfedauc.counts.moments import ClassRows, OwnMoments, own_moments, rows_by_class
 from skfedauc.counts.origin import Origin, Source, left_out
@@ -43,6 +45,15 @@ from skfedauc.counts.summary import (
     pair_sums,
 )
 from skfedauc.counts.tables import read_columns, table_of
+from skfedauc.counts.withheld import (
+    SmallGroups,
+    ToldOfWithheld,
+    Withheld,
+    check_small_groups,
+    is_small,
+    joined_label,
+    withheld_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -937,7 +948,7 @@ default=None
         old = (None,) if self.groups is None else self.groups
         numbers, labels = _input.map_labels(old, to, "regroup")
         # The new labels may not belong to the named columns.
-        origin = self.origin._replace(group_names=())
+        origin = self.origin.regrouped()
         if self.summary is not None:
             order = _order_of_renamed(numbers, old) if len(self) else numbers[:0]
             return ScoreCounts._of(self.summary.take(order), labels[: len(self)], origin)
@@ -1073,7 +1084,7 @@ default=None
         """
         if self.labels is None:
             return self
-        origin = self.origin._replace(group_names=())
+        origin = self.origin.regrouped()
         if self.summary is not None and len(self) < 2:
             return ScoreCounts._of(self.summary, None, origin)
         cells = cells_for(self, "combining groups")
@@ -1165,30 +1176,77 @@ without a group label left out)
         """
         return self._ranges
 
-    def reduced(self, disclosure: Disclosure) -> ScoreCounts:
-        """Return counts that disclose less of the scores.
+    @property
+    def withheld(self) -> Withheld:
+        """Groups that `reduced` withheld because they have few rows of a class.
+
+        A named tuple: `n_groups`, the number of groups; `n_negatives` and `n_positives`, their
+        rows, or None if the numbers are withheld too; `labels`, or None; and `is_n_missing_low`,
+        whether `n_missing` is too low because a small number was withheld.
+
+        Examples
+        --------
+        >>> from skfedauc import ScoreCounts
+        >>> counts = ScoreCounts.from_predictions(
+        ...     [0, 1, 0, 1, 1, 0, 1], [0.2, 0.6, 0.5, 0.4, 0.7, 0.1, 0.3], groups=list("aabaabb")
+        ... )
+        >>> counts.reduced("bins", min_count=2)
+        ScoreCounts(0 groups, 0 rows: 0 positives and 0 negatives, 0 ranges, 2 groups of 7 rows \
+withheld)
+        """
+        return self.origin.withheld
+
+    def reduced(
+        self,
+        disclosure: Disclosure | None = None,
+        *,
+        min_count: int | None = None,
+        small_groups: SmallGroups = "withhold",
+        tell_withheld: ToldOfWithheld = "rows",
+        max_cells: int | None = None,
+    ) -> ScoreCounts:
+        """Return counts that disclose less of the scores, or have fewer cells.
 
         Parameters
         ----------
-        disclosure : "exact", "bins", "summary" or Bins
-            "exact" returns exact counts unchanged. "bins" is ``Bins.of_probabilities()``. `Bins`
-            counts the rows of each bin; binned counts can be reduced to `Bins` whose bins are
-            unions of theirs. "summary" keeps no scores: for each group it holds the numbers of
-            rows, the number of concordant pairs, and the sums from which the variance of the AUC
-            follows. With sample weights it also holds their sums.
+        disclosure : "exact", "bins", "summary" or Bins, default=None
+            "exact" returns exact counts unchanged. None keeps the level, where `min_count` or
+            `max_cells` is given. "bins" is ``Bins.of_probabilities()``. `Bins` counts the rows of
+            each bin; binned counts can be reduced to `Bins` whose bins are unions of theirs.
+            "summary" keeps no scores: for each group it holds the numbers of rows, the number of
+            concordant pairs, and the sums from which the variance of the AUC follows. With sample
+            weights it also holds their sums.
+        min_count : int, default=None
+            Least number of rows of a class that is disclosed, other than 0. In each group and
+            class, neighboring bins are joined until each count is 0 or at least `min_count`. Groups
+            with fewer rows of a class, but more than 0, are treated by `small_groups`. A smaller
+            `n_missing` is withheld. Needs bins or a summary.
+        small_groups : {"withhold", "join"}, default="withhold"
+            How to treat groups with fewer rows of a class than `min_count`. "withhold" leaves them
+            out. "join" makes them the group ``"(missing)"``, which is withheld if it is too small
+            as well. `withheld` tells what was withheld.
+        tell_withheld : {"number", "rows", "labels"}, default="rows"
+            What `withheld` tells of the groups: their number; also their rows of each class, if
+            both numbers are 0 or at least `min_count`; or also their labels.
+        max_cells : int, default=None
+            Largest number of cells of the result. Neighboring cells of a group are joined where
+            this widens the certain interval of the AUC least. The ends of their ranges are exact
+            scores if the counts are exact.
 
         Returns
         -------
         ScoreCounts
-            Counts of the same rows.
+            Counts of the same rows, except for withheld groups.
 
         Raises
         ------
         ValueError
             If the counts disclose less than `disclosure`. If their bins do not lie within the bins
-            of `disclosure`. If a score is outside the scores of the bins.
+            of `disclosure`. If a score is outside the scores of the bins. If `min_count` is given
+            for scores without bins. If `max_cells` is given for a summary, or is less than the
+            number of groups.
         TypeError
-            If `disclosure` is no text and no `Bins`.
+            If `disclosure` is no text and no `Bins`, or no argument is given.
 
         Notes
         -----
@@ -1206,6 +1264,30 @@ without a group label left out)
         eight and eight in 26 % (``benchmarks/summary_ranks.py``). The same holds for negatives. A
         group whose rows all belong to one class reveals the class of every member.
 
+        **Small counts.** With `min_count`, each number of rows in the result is 0 or at least
+        `min_count`. The ranges of the two classes are chosen apart and may overlap. Their ends are
+        edges of the bins, and never scores. They are rounded outwards to about half the width of
+        the range, so that they do not tell the lowest and the highest score of a group. Apply
+        `min_count` where the rows are, before counts are sent or merged. What remains inferable:
+
+        - The numbers of rows of each class of a group that is not withheld. If all rows of a group
+          have one class, the class of each member is known.
+        - Where ranges were cut depends on the rows. Between two ranges of a class there are no
+          rows of this class, and no range could be split without a small count.
+        - Differences. Two results from overlapping rows, such as those of two days or with two
+          values of `min_count`, can differ by a single row. So can a published total and the sum
+          of the groups. Reduce each row once, with one set of arguments.
+        - The number of withheld groups, and what `tell_withheld` adds. Who knows the total of a
+          class knows how many of its rows were withheld.
+        - With sample weights, the sums of the weights and of the squared weights of each range.
+
+        **Few cells.** With `max_cells`, the result takes 32 bytes per cell (64 with weights). It
+        holds ranges of scores also if no cells were joined. It can be merged with other such
+        counts and reduced again, in any order: the certain intervals hold the exact values. One
+        reduction to 1,024 cells makes the interval of the pooled AUC about 6e-4 wide, and to n
+        cells ``1,024 / n`` times this, for scores without ties. Many reductions widen it. See
+        benchmarks/joining.md in the repository. `max_cells` alone protects no scores.
+
         Examples
         --------
         >>> from skfedauc import GroupAUC, ScoreCounts
@@ -1217,16 +1299,114 @@ without a group label left out)
         ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, summary by group)
         >>> GroupAUC(summary).average("macro")
         0.5
+
+        No count below 3:
+
+        >>> import numpy as np
+        >>> rows = np.random.default_rng(0).random((200, 2))
+        >>> counts = ScoreCounts.from_predictions(rows[:, 0] < rows[:, 1], rows[:, 1])
+        >>> reduced = counts.reduced("bins", min_count=3)
+        >>> n = np.concatenate([reduced.cells.negatives, reduced.cells.positives])
+        >>> int(n[n > 0].min())
+        3
+
+        At most 50 cells, without bins:
+
+        >>> counts.reduced(max_cells=50)
+        ScoreCounts(no groups, 200 rows: 90 positives and 110 negatives, 50 ranges)
         """
-        if check_disclosure(disclosure) == "summary":
-            return self if self.summary is not None else self._summarized()
-        found = reduced_cells(self, disclosure)
-        if found is None:
+        counts = self
+        if min_count is not None:
+            min_count = _input.check_whole_number(min_count, "min_count")
+            check_small_groups(small_groups, tell_withheld)
+            check_protects(self, disclosure)
+            if small_groups == "join":
+                counts = self._with_small_joined(min_count)
+            counts = ScoreCounts._without_small(counts, min_count, tell_withheld)
+        if disclosure is not None or (min_count is None and max_cells is None):
+            counts = ScoreCounts._at_level(counts, disclosure)
+        if min_count is not None and counts.bins is not None:
+            cells, ranges, codes = join_small(counts.cells, counts.bins, min_count)
+            in_groups = None if counts.labels is None else codes
+            origin = counts.origin._replace(bins=None)
+            counts = ScoreCounts._added(cells, in_groups, counts.labels, origin, ranges)
+        return counts if max_cells is None else ScoreCounts._within(counts, max_cells)
+
+    def _with_small_joined(self, min_count: int) -> ScoreCounts:
+        """Join the groups that have few rows of a class into one group, unless it has few too."""
+        small = is_small([self.n_negatives, self.n_positives], min_count)
+        if self.groups is None or not small.any():
             return self
+        cells = cells_for(self, "small_groups='join'")
+        to = {
+            label: joined_label(label) if is_one else label
+            for label, is_one in zip(self.groups, small, strict=True)
+        }
+        numbers, labels = _input.map_labels(self.groups, to, "groups")
+        codes = numbers[cells.groups]
+        joined = ScoreCounts._added(cells, codes, labels, self.origin, self.ranges)
+        is_enough = not is_small([joined.n_negatives, joined.n_positives], min_count).any()
+        return joined if is_enough else self
+
+    @staticmethod
+    def _without_small(counts: ScoreCounts, min_count: int, tell: ToldOfWithheld) -> ScoreCounts:
+        """Withhold the groups that have few rows of a class, and a small number of missing rows."""
+        small = is_small([counts.n_negatives, counts.n_positives], min_count)
+        found = withheld_of(
+            counts.n_negatives[small],
+            counts.n_positives[small],
+            [] if counts.groups is None else [counts.groups[g] for g in np.flatnonzero(small)],
+            min_count,
+            tell,
+        )
+        n_missing = counts.n_missing
+        if 0 < n_missing < min_count:
+            n_missing, found = 0, found._replace(is_n_missing_low=True)
+        origin = counts.origin._replace(
+            n_missing=n_missing, withheld=Withheld.merged([counts.withheld, found])
+        )
+        labels = counts.labels
+        if small.any() and labels is not None:
+            counts = counts.select_groups(np.flatnonzero(~small))
+        content = counts.cells if counts.summary is None else counts.summary
+        ranges = counts.ranges
+        if small.any() and labels is None:
+            if isinstance(content, Summary):
+                content = content.take(np.zeros(0, np.intp))
+            else:
+                none = np.zeros(0, np.uint32)
+                weights = np.zeros((4, 0)) if counts.is_weighted else None
+                content = Cells(np.zeros(1, np.int64), np.zeros(0), none, none, weights)
+                ranges = None if ranges is None else np.zeros((2, 0))
+        return ScoreCounts._of(content, counts.labels, origin, ranges)
+
+    @staticmethod
+    def _within(counts: ScoreCounts, max_cells: int) -> ScoreCounts:
+        """Return counts with ranges of scores and at most `max_cells` cells."""
+        max_cells = _input.check_whole_number(max_cells, "max_cells")
+        cells, ranges = cells_for(counts, "max_cells"), counts.ranges
+        if max_cells < len(counts):
+            raise ValueError(
+                f"max_cells must be at least the number of groups, {len(counts)}; got {max_cells}."
+            )
+        if ranges is None:
+            ranges = np.stack([cells.scores] * 2)
+        if cells.scores.size <= max_cells:
+            return ScoreCounts._of(cells, counts.labels, counts.origin, ranges)
+        cells, ranges = join_nearest(cells, ranges, max_cells)
+        return ScoreCounts._of(cells, counts.labels, counts.origin._replace(bins=None), ranges)
+
+    @staticmethod
+    def _at_level(counts: ScoreCounts, disclosure: Disclosure | None) -> ScoreCounts:
+        if check_disclosure(disclosure) == "summary":
+            return counts if counts.summary is not None else ScoreCounts._summarized(counts)
+        found = reduced_cells(counts, disclosure)
+        if found is None:
+            return counts
         cells, ranges, bins = found
-        codes = None if self.labels is None else self.cells.groups
-        origin = self.origin._replace(bins=bins)
-        return ScoreCounts._added(cells, codes, self.labels, origin, ranges)
+        codes = None if counts.labels is None else counts.cells.groups
+        origin = counts.origin._replace(bins=bins)
+        return ScoreCounts._added(cells, codes, counts.labels, origin, ranges)
 
     def _summarized(self) -> ScoreCounts:
         exponent = self.weight_exponent
@@ -1806,7 +1986,7 @@ without a group label left out)
         return (
             f"ScoreCounts({groups}, {counted(positives + negatives, 'row')}: "
             f"{counted(positives, 'positive')} and {counted(negatives, 'negative')}, "
-            f"{content}{weighted}{left_out(self.n_missing)})"
+            f"{content}{weighted}{left_out(self.n_missing)}{self.withheld.in_words()})"
         )
 
 

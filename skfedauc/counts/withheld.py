@@ -1,0 +1,165 @@
+"""Groups that are withheld because they have few rows of a class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc import _input
+from skfedauc._words import counted, described
+
+# How to treat groups with few rows of a class
+SmallGroups: TypeAlias = Literal["withhold", "join"]
+# What is disclosed of the groups that are withheld
+ToldOfWithheld: TypeAlias = Literal["number", "rows", "labels"]
+
+
+class Withheld(NamedTuple):
+    """Groups that were withheld by ``reduced(min_count=)``.
+
+    Attributes
+    ----------
+    n_groups : int
+        Number of groups. A group that two sites withheld counts twice.
+    n_negatives, n_positives : int or None
+        Number of rows of each class in all these groups; None if the numbers are withheld too.
+    labels : tuple or None
+        Labels of these groups; None if the labels are withheld too.
+    is_n_missing_low : bool
+        Whether a number of rows without a group label was withheld because it was below
+        `min_count`; `ScoreCounts.n_missing` is then too low.
+    """
+
+    n_groups: int = 0
+    n_negatives: int | None = 0
+    n_positives: int | None = 0
+    labels: tuple[Any, ...] | None = ()
+    is_n_missing_low: bool = False
+
+    @classmethod
+    def merged(cls, parts: Sequence[Withheld]) -> Withheld:
+        """Add up what was withheld; what is unknown of a part is unknown of the sum."""
+        labels: list[Any] | None = []
+        for part in parts:
+            labels = None if labels is None or part.labels is None else [*labels, *part.labels]
+        return cls(
+            sum(part.n_groups for part in parts),
+            _sum([part.n_negatives for part in parts]),
+            _sum([part.n_positives for part in parts]),
+            None if labels is None else tuple(labels),
+            any(part.is_n_missing_low for part in parts),
+        )
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows in these groups; None if it is withheld."""
+        return _sum([self.n_negatives, self.n_positives])
+
+    def without_labels(self) -> Withheld:
+        """Return this without labels, for counts whose groups get other labels."""
+        return self._replace(labels=None) if self.n_groups else self
+
+    def in_words(self) -> str:
+        """Return a phrase that begins with a comma; empty if nothing was withheld."""
+        phrase = ""
+        if self.n_groups:
+            rows = "" if self.n_rows is None else f" of {counted(self.n_rows, 'row')}"
+            phrase = f", {counted(self.n_groups, 'group')}{rows} withheld"
+        if self.is_n_missing_low:
+            phrase += ", number of rows without a group label withheld"
+        return phrase
+
+
+def _sum(numbers: Sequence[int | None]) -> int | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known) if len(known) == len(numbers) else None
+
+
+def check_small_groups(small_groups: object, tell_withheld: object) -> None:
+    """Refuse unknown values of the arguments of `ScoreCounts.reduced`."""
+    if small_groups not in ("withhold", "join"):
+        raise ValueError(
+            "small_groups must be 'withhold' (leave groups with few rows of a class out) or 'join' "
+            f"(make them one group); got {described(small_groups)}."
+        )
+    if tell_withheld not in ("number", "rows", "labels"):
+        raise ValueError(
+            "tell_withheld must be 'number' (of groups), 'rows' (also their rows of each class) or "
+            f"'labels' (also their labels); got {described(tell_withheld)}."
+        )
+
+
+def joined_label(label: Any) -> Any:
+    """Return the label of the group of small groups, with a part for each column of `label`."""
+    return (_input.MISSING,) * len(label) if isinstance(label, tuple) else _input.MISSING
+
+
+def is_small(numbers: Sequence[NDArray[np.int64] | int], least: int) -> NDArray[np.bool_]:
+    """Return where a number of rows is above 0 and below `least`.
+
+    Parameters
+    ----------
+    numbers : sequence of ndarray of int64, each of shape (n_groups,)
+        Numbers of rows of each class.
+    least : int
+
+    Returns
+    -------
+    ndarray of bool, shape (n_groups,)
+    """
+    classes = np.asarray(numbers)
+    return np.asarray(((classes > 0) & (classes < least)).any(axis=0))
+
+
+def withheld_of(
+    n_negatives: NDArray[np.int64],
+    n_positives: NDArray[np.int64],
+    labels: Sequence[Any],
+    min_count: int,
+    tell: ToldOfWithheld,
+) -> Withheld:
+    """Describe groups that are withheld.
+
+    Parameters
+    ----------
+    n_negatives, n_positives : ndarray of int64, shape (n_withheld,)
+        Rows of the groups.
+    labels : sequence
+        Labels of the groups; empty for rows without groups.
+    min_count : int
+        The totals of both classes are withheld too if one of them is above 0 and below this number.
+    tell : {"number", "rows", "labels"}
+        What to disclose of the groups.
+    """
+    if n_negatives.size == 0:
+        return Withheld()
+    negatives, positives = int(n_negatives.sum()), int(n_positives.sum())
+    known = tuple(labels) if tell == "labels" else None
+    if tell == "number" or is_small([negatives, positives], min_count):
+        return Withheld(n_negatives.size, None, None, known)
+    return Withheld(n_negatives.size, negatives, positives, known)
+
+
+def wrong_withheld(withheld: Any) -> str | None:
+    """Return why this cannot be what was withheld; None if it can."""
+    wrong = "what it says of withheld groups is impossible"
+    if not isinstance(withheld, Withheld):
+        return wrong
+    n_groups, negatives, positives, labels, is_low = withheld
+    is_number = [type(number) is int and number >= 0 for number in (negatives, positives)]
+    are_told = [number is not None for number in (negatives, positives)]
+    if type(n_groups) is not int or n_groups < 0 or type(is_low) is not bool:
+        return wrong
+    if any(are_told) and not all(is_number):
+        return wrong
+    n_rows = withheld.n_rows
+    if n_rows is not None and (n_rows < n_groups or (n_rows > 0 and not n_groups)):
+        return wrong
+    if n_rows is None and not n_groups:
+        return wrong
+    if labels is not None and not isinstance(labels, tuple):
+        return wrong
+    return wrong if labels is not None and len(labels) > n_groups else None
