@@ -6,6 +6,7 @@ from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, DisclosureError
 from skfedauc.counts.origin import Origin, Source, left_out
 from skfedauc.counts.score_counts import ScoreCounts
+from skfedauc.counts.withheld import Withheld
 
 __all__ = [
     "Bins",
@@ -17,5 +18,6 @@ __all__ = [
     "Origin",
     "ScoreCounts",
     "Source",
+    "Withheld",
     "left_out",
 ]

@@ -239,14 +239,16 @@ class _Chain:
         """Join pairs of neighboring cells, at most `most`."""
         costs = self._costs()
         limit = np.partition(costs, most - 1)[most - 1]
-        # Costs of the same binary order are in random order.
+        # Of two neighbors, the one with the lower cost is joined. Costs of the same binary order are
+        # in random order.
         self._round += 1
-        ranks = np.frexp(costs)[1].astype(np.int64) << 32
-        ranks |= _hashed(self.first[1:], self._round)
-        is_least = ranks[1:] < ranks[:-1]
         is_joined = costs <= limit
-        is_joined[1:] &= is_least
-        is_joined[:-1] &= ~is_least
+        ranks = np.frexp(np.maximum(costs, np.finfo(np.float64).tiny))[1].astype(np.int64) << 32
+        ranks |= _hashed(self.first[1:], self._round)
+        ranks[~is_joined] = np.iinfo(np.int64).max
+        is_lower = ranks[1:] < ranks[:-1]
+        is_joined[1:] &= is_lower
+        is_joined[:-1] &= ~is_lower
         joined = np.flatnonzero(is_joined)
         if joined.size > most:
             joined = np.sort(joined[np.argpartition(costs[joined], most - 1)[:most]])

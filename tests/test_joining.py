@@ -1,0 +1,324 @@
+"""Counts without small numbers, and within a number of cells, against all pairs of exact rows."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from skfedauc import Bins, GroupAUC, ScoreCounts
+from skfedauc.counts import Withheld
+
+
+def make_rows(rng, n_rows, n_groups=3):
+    """Rows with ties within and across groups, and classes of unequal size."""
+    y = rng.random(n_rows) < rng.uniform(0.1, 0.9)
+    scores = np.clip(rng.normal(0.4 + 0.2 * y, rng.choice([0.01, 0.2]), n_rows), 0, 1)
+    if rng.random() < 0.5:
+        scores = scores.round(rng.integers(1, 4))
+    return y, scores, rng.integers(0, n_groups, n_rows)
+
+
+def counted(y, scores, groups):
+    return ScoreCounts.from_predictions(y, scores, groups=groups)
+
+
+def pairs(positives, negatives):
+    """Twice the concordant pairs of all pairs."""
+    higher = np.sign(positives[:, None] - negatives)
+    return int((higher + 1).sum()), 2 * higher.size
+
+
+def is_between(counts, y, scores, groups=None):
+    """Whether the AUC of all rows, and of each group, is between those of the extremes."""
+    if y.size == 0:
+        return len(counts) == 0
+    chosen = [np.ones(y.size, bool)]
+    states = [counts.without_groups()]
+    for g, label in enumerate(counts.groups or ()):
+        chosen.append(groups == label)
+        states.append(counts.select_groups([g]).without_groups())
+    for rows, state in zip(chosen, states, strict=True):
+        lowest, highest = (end.concordance for end in state.extremes())
+        u2, _ = pairs(scores[rows & y], scores[rows & ~y])
+        assert (lowest.n_positives, lowest.n_negatives) == ((rows & y).sum(), (rows & ~y).sum())
+        if not lowest.u2[0] <= u2 <= highest.u2[0]:
+            return False
+    return True
+
+
+def width(counts):
+    low, high = (GroupAUC(end).pooled for end in counts.extremes())
+    return high - low
+
+
+# No small counts --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bins", [Bins.of_probabilities(4, 8), Bins.of_scores(8), Bins.at([0.3])])
+def test_no_count_is_small_and_the_exact_auc_is_inside(bins):
+    rng = np.random.default_rng(0)
+    n_withheld = 0
+    for _ in range(25):
+        y, scores, groups = make_rows(rng, rng.integers(30, 200))
+        least = int(rng.integers(2, 15))
+        counts = counted(y, scores, groups).reduced(bins, min_count=least)
+        for numbers in (counts.cells.negatives, counts.cells.positives):
+            assert (numbers[numbers > 0] >= least).all()
+        kept = np.isin(groups, counts.groups)
+        assert is_between(counts, y[kept], scores[kept], groups[kept])
+        assert counts.bins is None
+        assert counts.disclosure == "bins"
+        withheld = counts.withheld
+        assert withheld.n_groups == np.unique(groups[~kept]).size
+        if withheld.n_negatives is not None:
+            assert (withheld.n_negatives, withheld.n_positives) == (
+                (~y[~kept]).sum(),
+                y[~kept].sum(),
+            )
+        n_withheld += withheld.n_groups
+    assert n_withheld > 5
+
+
+@pytest.mark.parametrize("bins", [Bins.of_probabilities(), Bins.of_scores(16)])
+def test_ends_of_ranges_are_edges_and_no_score_of_a_row_remains(bins):
+    rng = np.random.default_rng(1)
+    y, scores = rng.random(500) < 0.4, rng.beta(2, 5, 500)
+    counts = ScoreCounts.from_predictions(y, scores).reduced(bins, min_count=7)
+    low, high = counts.ranges
+    assert (low == bins.ranges_of(bins.numbers_of(low))[0]).all()
+    assert (high == bins.ranges_of(bins.numbers_of(high))[1]).all()
+    sent = np.concatenate([low, high, counts.cells.scores])
+    assert not np.isin(sent, scores).any()
+
+
+def test_other_scores_in_the_same_bins_send_the_same():
+    bins = Bins.of_probabilities(5, 4)
+    rng = np.random.default_rng(2)
+    y, scores, groups = make_rows(rng, 300)
+    low, high = bins.ranges_of(bins.numbers_of(scores))
+    moved = np.clip(low + (high - low) * rng.random(300), low, high)
+    first, second = (counted(y, s, groups).reduced(bins, min_count=5) for s in (scores, moved))
+    assert first == second
+
+
+def test_the_ends_do_not_tell_the_extreme_scores():
+    # The lowest score moves by several bins within the lowest range, and nothing else changes.
+    bins = Bins.at(np.arange(1, 64) / 64)
+    y = np.r_[np.zeros(10), np.ones(10)].astype(bool)
+    rest = np.r_[np.linspace(0.30, 0.45, 9), np.linspace(0.6, 0.9, 10)]
+    sent = {
+        str(ScoreCounts.from_predictions(y, np.r_[x, rest]).reduced(bins, min_count=10).ranges)
+        for x in (0.26, 0.27, 0.29)
+    }
+    assert len(sent) == 1
+
+
+def test_a_bin_with_enough_rows_stays_alone():
+    y = np.r_[np.zeros(40), np.ones(40)].astype(bool)
+    scores = np.r_[np.zeros(20), np.full(20, 0.6), np.full(20, 0.6), np.ones(20)]
+    counts = ScoreCounts.from_predictions(y, scores).reduced("bins", min_count=20)
+    assert counts.cells.scores.size == 3
+    assert counts.ranges[:, [0, 2]].tolist() == [[0, 1], [0, 1]]
+    assert counts.cells.negatives.tolist() == [20, 20, 0]
+
+
+def test_small_groups_are_joined():
+    rng = np.random.default_rng(3)
+    groups = np.repeat([1, 2, 3, 4], [60, 8, 9, 60])
+    y, scores = np.arange(groups.size) % 2 == 0, rng.random(groups.size)
+    exact = counted(y, scores, groups)
+    joined = exact.reduced("bins", min_count=5, small_groups="join")
+    assert joined.groups == (1, 4, "(missing)")
+    assert joined.withheld == Withheld()
+    assert is_between(joined.without_groups(), y, scores)
+    # Too few rows also when they are joined
+    withheld = exact.reduced("bins", min_count=12, small_groups="join", tell_withheld="labels")
+    assert withheld.groups == (1, 4)
+    assert withheld.withheld == Withheld(2, None, None, (2, 3))
+    by_columns = exact.regroup(lambda label: (label, "x")).reduced(
+        "bins", min_count=5, small_groups="join"
+    )
+    assert by_columns.groups[-1] == ("(missing)", "(missing)")
+
+
+def test_what_withheld_groups_tell():
+    y = np.tile([0, 1], 24)
+    scores = np.random.default_rng(4).random(48)
+    groups = np.repeat(list("abcd"), [24, 8, 8, 8])
+    exact = ScoreCounts.from_predictions(y, scores, groups=groups)
+    tell = {
+        told: exact.reduced("bins", min_count=5, tell_withheld=told)
+        for told in ("number", "rows", "labels")
+    }
+    assert tell["number"].withheld == Withheld(3, None, None, None)
+    assert tell["rows"].withheld == Withheld(3, 12, 12, None)
+    assert tell["labels"].withheld == Withheld(3, 12, 12, ("b", "c", "d"))
+    assert "3 groups of 24 rows withheld" in repr(tell["rows"])
+    # One group, whose number of rows of a class is small
+    assert exact.select_groups([0, 1]).reduced("bins", min_count=5).withheld == Withheld(
+        1, None, None, None
+    )
+    for sums in (tell["rows"] + tell["labels"], tell["labels"].regroup(str.upper)):
+        assert sums.withheld.labels is None
+    both = tell["rows"] + tell["labels"]
+    assert both.withheld == Withheld(6, 24, 24, None)
+    assert (both + tell["number"]).withheld == Withheld(9, None, None, None)
+
+
+def test_groups_without_rows_of_a_class_are_sent():
+    exact = ScoreCounts.from_predictions(
+        [0] * 9 + [1] * 9, np.arange(18) / 20, groups=["a"] * 9 + ["b"] * 9
+    )
+    counts = exact.reduced("bins", min_count=9)
+    assert counts.groups == ("a", "b")
+    assert counts.n_positives.tolist() == [0, 9]
+
+
+def test_a_small_number_of_missing_rows_is_withheld():
+    groups = ["a"] * 20 + [None] * 4
+    exact = ScoreCounts.from_predictions(
+        [0, 1] * 12, np.arange(24) / 30, groups=groups, missing="drop"
+    )
+    assert exact.reduced("bins", min_count=4).n_missing == 4
+    reduced = exact.reduced("bins", min_count=5)
+    assert reduced.n_missing == 0
+    assert reduced.withheld.is_n_missing_low
+    assert "number of rows without a group label withheld" in repr(reduced)
+    assert (reduced + reduced.with_n_missing(0)).withheld.is_n_missing_low
+
+
+def test_all_groups_can_be_withheld():
+    for groups in (None, ["a", "a", "b", "b"]):
+        for level in ("bins", "summary"):
+            exact = ScoreCounts.from_predictions([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], groups=groups)
+            counts = exact.reduced(level, min_count=3)
+            assert len(counts) == 0
+            assert counts.withheld.n_groups == (2 if groups else 1)
+            assert pickle.loads(pickle.dumps(counts)).withheld == counts.withheld
+
+
+def test_small_groups_of_a_summary_are_withheld():
+    rng = np.random.default_rng(5)
+    y, scores, groups = make_rows(rng, 200, n_groups=12)
+    exact = counted(y, scores, groups)
+    summary = exact.reduced("summary", min_count=5)
+    smallest = np.minimum(exact.n_negatives, exact.n_positives)
+    assert 0 < summary.withheld.n_groups == (smallest < 5).sum() - (smallest == 0).sum()
+    assert summary.disclosure == "summary"
+    kept = exact.select_groups(np.flatnonzero((smallest >= 5) | (smallest == 0)))
+    assert summary == kept.reduced("summary")
+    assert exact.reduced("summary").reduced("summary", min_count=5) == summary
+
+
+def test_weights_are_added_up():
+    rng = np.random.default_rng(6)
+    y, scores, groups = make_rows(rng, 200)
+    exact = ScoreCounts.from_predictions(y, scores, groups=groups, sample_weight=rng.random(200))
+    for counts in (exact.reduced("bins", min_count=5), exact.reduced(max_cells=20)):
+        totals = [c.cells.weights.sum(axis=1) for c in (exact, counts)]
+        assert np.allclose(*totals, rtol=1e-12)
+        lowest, highest = (GroupAUC(end).pooled for end in counts.extremes())
+        assert lowest <= GroupAUC(exact).pooled <= highest
+
+
+# Few cells --------------------------------------------------------------------------------------
+
+
+def test_any_order_of_merges_and_joins_keeps_the_exact_auc_inside():
+    rng = np.random.default_rng(7)
+    n_joined = 0
+    for _ in range(40):
+        y, scores, groups = make_rows(rng, rng.integers(20, 120))
+        n_parts = int(rng.integers(2, 7))
+        part = rng.integers(0, n_parts, y.size)
+        most = int(rng.integers(6, 25))
+        states = [
+            counted(y[part == p], scores[part == p], groups[part == p]).reduced(max_cells=most)
+            for p in np.unique(part)
+        ]
+        while len(states) > 1:
+            first, second = (states.pop(rng.integers(len(states))) for _ in range(2))
+            states.append((first + second).reduced(max_cells=int(rng.integers(6, 25))))
+        assert states[0].cells.scores.size <= 24
+        assert is_between(states[0], y, scores, groups)
+        n_joined += states[0].cells.scores.size < np.unique(np.c_[scores, groups], axis=0).shape[0]
+    assert n_joined > 20
+
+
+def test_joins_widen_the_interval_little():
+    # Without ties, cells of equal numbers of rows have the width 1 / n_cells or less.
+    rng = np.random.default_rng(8)
+    scores = rng.random(20_000)
+    y = rng.random(20_000) < scores
+    exact = ScoreCounts.from_predictions(y, scores)
+    for most in (64, 512):
+        assert width(exact.reduced(max_cells=most)) < 0.8 / most
+    # A stream: each batch is joined with what came before
+    stream = exact.from_counts(score=[0.5], n_negatives=[0], n_positives=[1]).reduced(max_cells=64)
+    for rows in np.array_split(np.arange(20_000), 20):
+        batch = ScoreCounts.from_predictions(y[rows], scores[rows]).reduced(max_cells=10_000)
+        stream = (stream + batch).reduced(max_cells=64)
+    assert width(stream) < 1.2 / 64
+
+
+def test_cells_without_a_pair_of_classes_are_joined_first():
+    # All negatives are below all positives, so that joins of one class lose nothing.
+    y, scores = np.repeat([0, 1], 500), np.arange(1000) / 1000
+    counts = ScoreCounts.from_predictions(y, scores).reduced(max_cells=2)
+    assert counts.ranges.tolist() == [[0.0, 0.5], [0.499, 0.999]]
+    assert width(counts) == 0
+
+
+def test_joins_keep_groups_and_totals():
+    rng = np.random.default_rng(9)
+    y, scores, groups = make_rows(rng, 500, n_groups=5)
+    exact = counted(y, scores, groups)
+    counts = exact.reduced(max_cells=5)
+    assert counts.groups == exact.groups
+    assert np.array_equal(counts.n_negatives, exact.n_negatives)
+    assert counts.cells.scores.size == 5
+    unchanged = exact.reduced(max_cells=1000)
+    assert unchanged.disclosure == "bins"
+    assert width(unchanged) == 0
+    binned = exact.reduced("bins")
+    assert binned.reduced(max_cells=10_000).bins == Bins.of_probabilities()
+    assert binned.reduced(max_cells=8).bins is None
+    assert binned.reduced(max_cells=8) == exact.reduced("bins", max_cells=8)
+
+
+def test_small_counts_stay_away_when_cells_are_joined_further():
+    y, scores, groups = make_rows(np.random.default_rng(10), 600)
+    counts = counted(y, scores, groups).reduced("bins", min_count=10, max_cells=12)
+    assert counts.cells.scores.size <= 12
+    for numbers in (counts.cells.negatives, counts.cells.positives):
+        assert (numbers[numbers > 0] >= 10).all()
+    assert is_between(counts, y, scores, groups)
+
+
+# Bad arguments ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        ({"min_count": 5}, "min_count needs bins of one rule or a summary; .* exact"),
+        ({"disclosure": "exact", "min_count": 5}, "min_count needs bins"),
+        ({"disclosure": "bins", "min_count": 0}, "min_count must be a whole number"),
+        ({"disclosure": "bins", "min_count": 2.5}, "min_count must be a whole number"),
+        ({"disclosure": "bins", "min_count": 5, "small_groups": "drop"}, "small_groups must be"),
+        ({"disclosure": "bins", "min_count": 5, "tell_withheld": "all"}, "tell_withheld must be"),
+        ({"max_cells": 1}, "max_cells must be at least the number of groups, 2; got 1"),
+        ({"max_cells": 0}, "max_cells must be a whole number"),
+        ({"disclosure": "summary", "max_cells": 10}, "max_cells needs disclosure"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, match):
+    exact = ScoreCounts.from_predictions([0, 1, 1], [0.1, 0.2, 0.3], groups=list("aab"))
+    with pytest.raises(ValueError, match=match):
+        exact.reduced(**arguments)
+
+
+def test_ranges_without_bins_are_refused():
+    exact = ScoreCounts.from_predictions([0, 1, 1, 0], [0.1, 0.2, 0.3, 0.4])
+    with pytest.raises(ValueError, match="min_count before counts are joined or merged"):
+        exact.reduced(max_cells=2).reduced(min_count=2)
