@@ -221,6 +221,37 @@ def test_weights_are_added_up():
         assert lowest <= GroupAUC(exact).pooled <= highest
 
 
+@pytest.mark.parametrize("tell", ["number", "rows", "labels"])
+@pytest.mark.parametrize("level", ["bins", "summary"])
+def test_files_and_pickles_keep_what_was_withheld(level, tell):
+    y, scores = np.arange(40) % 2, np.arange(40) / 40
+    groups = [("a", 1)] * 24 + [("a", 2)] * 8 + [("b", 1)] * 7 + [(None, 1)]
+    exact = ScoreCounts.from_predictions(y, scores, groups=groups, missing="drop")
+    counts = exact.reduced(level, min_count=5, tell_withheld=tell)
+    assert counts.withheld.is_n_missing_low
+    assert counts.withheld.labels == ((("a", 2), ("b", 1)) if tell == "labels" else None)
+    for copy in (ScoreCounts.from_bytes(counts.to_bytes()), pickle.loads(pickle.dumps(counts))):
+        assert copy == counts
+        assert copy.withheld == counts.withheld
+
+
+def test_impossible_numbers_of_withheld_groups_are_refused():
+    exact = ScoreCounts.from_predictions([0, 1] * 4, np.arange(8) / 8, groups=list("aaaaaabb"))
+    state = exact.reduced("bins", min_count=2).__reduce__()
+    assert state[1][2].withheld.n_groups == 1
+    for wrong in (
+        Withheld(-1),
+        Withheld(0, 3, 2),
+        Withheld(1, 1, None),
+        Withheld(1, None, None, ("a", "b")),
+        Withheld(5, 1, 1),
+        (1, 1, 1),
+    ):
+        contents, labels, origin, _, *rest = state[1]
+        with pytest.raises(ValueError, match="withheld groups"):
+            state[0](contents, labels, origin._replace(withheld=wrong), None, *rest)
+
+
 # Few cells --------------------------------------------------------------------------------------
 
 

@@ -182,9 +182,9 @@ def join_nearest(cells: Cells, ranges: Ranges | None, max_cells: int) -> tuple[C
     A join therefore costs more if the joined range has a score within it that is rounder, as a
     binary fraction, than the scores next to its ends.
 
-    In each round, all cells are joined whose cost is below that of their neighbors and among the
-    lowest ones. Costs of the same binary order count as equal there, so that the number of rounds
-    grows with the logarithm of the number of cells.
+    Each round makes the joins whose costs are among the lowest ones, and below those of the joins
+    with the same cells. Costs of the same binary order count as equal there, so that the number of
+    rounds grows with the logarithm of the number of cells.
     """
     chain = _Chain(cells, ranges)
     while chain.size > max_cells:
@@ -239,8 +239,8 @@ class _Chain:
         """Join pairs of neighboring cells, at most `most`."""
         costs = self._costs()
         limit = np.partition(costs, most - 1)[most - 1]
-        # Of two neighbors, the one with the lower cost is joined. Costs of the same binary order are
-        # in random order.
+        # Of two joins of a cell, the one with the lower cost is made. Costs of the same binary
+        # order are in random order.
         self._round += 1
         is_joined = costs <= limit
         ranks = np.frexp(np.maximum(costs, np.finfo(np.float64).tiny))[1].astype(np.int64) << 32

@@ -30,11 +30,13 @@ from skfedauc._kernel import Cells, compact_counts
 from skfedauc._words import listed, shortened
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.group_columns import KINDS, GroupColumn, columns_of, labels_of
+from skfedauc.counts.label_entries import entry_of, label_of
 from skfedauc.counts.moments import OwnMoments
 from skfedauc.counts.origin import Origin, Source
 from skfedauc.counts.ranges import Ranges
 from skfedauc.counts.summary import PairSums, Summary, arrays_of, dtype_of_u2
 from skfedauc.counts.tables import COUNT_COLUMNS, RANGE_COLUMNS, WEIGHT_COLUMNS, names_of_columns
+from skfedauc.counts.withheld import Withheld
 
 _FORMAT = "skfedauc counts"
 # Versions of files of exact counts, of binned counts and of summaries
@@ -157,6 +159,8 @@ def content_of(content: Content) -> bytes:
     if isinstance(cells, Summary):
         facts["disclosure"] = "summary"
         facts["has_limits"] = cells.lowest is not None
+    if origin.withheld != Withheld():
+        facts["withheld"] = _facts_of_withheld(origin.withheld)
     if checkpoint is not None:
         facts["checkpoint"] = checkpoint
     facts["sha256"] = _digest(facts, content, columns or [])
@@ -502,6 +506,7 @@ def _read(file: Any, facts: dict[str, Any], data: Any) -> Content:
         sources,
         bool(sources),
         _bins_of(facts),
+        _withheld_of(facts),
     )
     labels = None if columns is None else labels_of(described)
     return Content(cells, labels, origin, ranges, facts.get("checkpoint"))
@@ -551,6 +556,21 @@ def _bins_of(facts: Mapping[str, Any]) -> Bins | None:
     return None if found is None else Bins.from_dict(found)
 
 
+def _facts_of_withheld(withheld: Withheld) -> dict[str, Any]:
+    labels = withheld.labels
+    known = None if labels is None else [entry_of(label) for label in labels]
+    return {**withheld._asdict(), "labels": known}
+
+
+def _withheld_of(facts: Mapping[str, Any]) -> Withheld:
+    found = facts.get("withheld")
+    if found is None:
+        return Withheld()
+    labels = found["labels"]
+    known = None if labels is None else tuple(map(label_of, labels))
+    return Withheld(**{**found, "labels": known})
+
+
 def _opened(data: Any, metadata: Any = None, texts: Sequence[str] = ()) -> Any:
     """Return the file; the columns `texts` are read as numbers of their distinct texts."""
     import pyarrow as pa
@@ -580,6 +600,13 @@ def _check_facts(facts: dict[str, Any]) -> None:
     keys = set(Source._fields)
     if not all(type(source) is dict and set(source) == keys for source in facts["sources"]):
         raise ValueError("its metadata has sources that are none")
+    withheld = facts.get("withheld")
+    if withheld is not None and not (
+        type(withheld) is dict
+        and set(withheld) == set(Withheld._fields)
+        and isinstance(withheld["labels"], list | None)
+    ):
+        raise ValueError("its metadata has withheld groups that are none")
     level = _LEVELS[facts["version"]]
     if facts.get("disclosure") != level or ("bins" in facts) != (level == "bins"):
         raise ValueError("its metadata has another level of disclosure than its version")
