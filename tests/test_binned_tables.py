@@ -59,6 +59,12 @@ def test_the_level_bins_is_bins_of_probabilities():
     assert found == counted(rows(), "bins", **BY_SITE)
 
 
+def test_summary_of_a_lazy_table():
+    found = ScoreCounts.from_table(pl.from_arrow(rows()).lazy(), **BY_SITE, disclosure="summary")
+    assert found.disclosure == "summary"
+    assert found == counted(rows(), "summary", **BY_SITE)
+
+
 def test_query_returns_bins_and_no_scores():
     scores = np.random.default_rng(0).random(5000)
     table = pl.LazyFrame({"ill": [0, 1] * 2500, "risk": scores})

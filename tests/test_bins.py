@@ -284,6 +284,29 @@ def test_bins_are_immutable():
         Bins()
 
 
+def nested(depth):
+    """Return lists within lists, too deep for repr."""
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        nested(2000),
+        {"rule": nested(2000)},
+        {"rule": "at", "edges": nested(2000)},
+        {"rule": "of_scores", "parts": nested(2000)},
+    ],
+    ids=["state", "rule", "edges", "parts"],
+)
+def test_deep_states_are_refused(value):
+    with pytest.raises((ValueError, TypeError), match=r"state must|of a state must"):
+        Bins.from_dict(value)
+
+
 @pytest.mark.parametrize(
     "state",
     [

@@ -301,23 +301,29 @@ class Bins:
         """
         if not isinstance(state, Mapping):
             raise TypeError(
-                f"state must be a mapping that Bins.to_dict returned; got "
-                f"{_words.described(state)}."
+                f"state must be a mapping that Bins.to_dict returned; got {type(state).__name__}."
             )
+        # Messages do not quote a file's own values: nested ones may be too deep for repr.
         rule = state.get("rule")
         known = _ARGUMENTS.get(rule) if isinstance(rule, str) else None
         if known is None or set(state) != {"rule", *known}:
+            keys = [key for key in state if isinstance(key, str)]
             raise ValueError(
                 "state must have a rule of 'of_probabilities', 'of_scores' or 'at' and the "
-                f"arguments of this constructor; got {_words.shortened(dict(state))}."
+                f"arguments of this constructor; got the keys {_words.listed(keys)}"
+                f"{f' and the rule {_words.shortened(rule)}' if isinstance(rule, str) else ''}."
             )
         arguments = {name: state[name] for name in known}
-        edges = arguments.get("edges", [])
         # Other types have surprising conversions, such as True to 1.0 and nested lists to columns.
-        if not isinstance(edges, list) or any(type(edge) not in (int, float) for edge in edges):
-            raise TypeError(
-                f"edges of a state must be a list of numbers; got {_words.shortened(edges)}."
-            )
+        for name, value in arguments.items():
+            if name == "edges":
+                expected = "a list of numbers"
+                is_valid = isinstance(value, list) and {*map(type, value)} <= {int, float}
+            else:
+                expected, is_valid = "a whole number", type(value) is int
+            if not is_valid:
+                kind = type(value).__name__
+                raise TypeError(f"{name} of a state must be {expected}; got {kind}.")
         return getattr(cls, rule)(**arguments)  # type: ignore[arg-type, no-any-return]
 
     def to_dict(self) -> dict[str, Any]:
