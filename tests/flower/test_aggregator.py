@@ -364,8 +364,11 @@ def test_clients_send_bins():
     assert counts == exact(3).reduced(BINS)
     assert counts.bins == BINS
     assert metrics["auc-pooled"] == GroupAUC(counts).pooled
-    low, high = aggregator.reports[1].bounds().loc["pooled", ["low", "high"]]
-    assert low < GroupAUC(exact(3)).pooled < high
+    bounds = aggregator.reports[1].bounds()
+    assert bounds.low["pooled"] < GroupAUC(exact(3)).pooled < bounds.high["pooled"]
+    for name in ("pooled", "macro", "worst", "difference"):
+        ends = metrics[f"auc-{name}-low"], metrics[f"auc-{name}-high"]
+        assert ends == (bounds.low[name], bounds.high[name])
 
 
 def test_levels_are_mixed_only_on_request():
@@ -399,8 +402,10 @@ def test_clients_send_summaries():
     assert "auc-pooled" not in metrics
     assert metrics["auc-worst"] == GroupAUC(exact(2)).worst
     mixed = GroupAUCAggregator(disclosure="summary")
-    mixed(at("summary", BINS, "exact"))
+    metrics = mixed(at("summary", BINS, "exact"))
     assert mixed.reports[1].counts.groups == tuple(SITES[:3])
+    low, high = metrics["auc-macro-low"], metrics["auc-macro-high"]
+    assert low < GroupAUC(exact(3)).average("macro") < high
 
 
 def test_a_group_in_two_summaries_is_refused():
