@@ -81,7 +81,7 @@ class Counted:
         return _without(self.counts, [set(range(len(self.columns)))])
 
     def groupings(self) -> list[Grouping]:
-        """Return a report by each column, and by all columns.
+        """Return a report by each column, and by all columns; of a summary, by all columns only.
 
         Raises
         ------
@@ -91,7 +91,8 @@ class Counted:
         return list(self._groupings())
 
     def _groupings(self) -> Iterator[Grouping]:
-        several = len(self.columns) > 1
+        # Groups of a summary cannot be combined.
+        several = len(self.columns) > 1 and self.counts.disclosure != "summary"
         for columns in [*((name,) for name in self.columns if several), self.columns]:
             counts = self._by(self.counts, columns)
             lacking = self.columns if self.lacks_one else columns

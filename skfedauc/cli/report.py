@@ -36,10 +36,10 @@ def report(arguments: ReportArguments) -> Iterator[list[str]]:
             f"--reference is a group of one column, and the groups come from the columns "
             f"{listed(columns)}; count with a single --group"
         )
-    if counts.disclosure == "summary":
+    if counts.disclosure == "summary" and arguments.has_audit:
         raise CommandError(
-            f"{arguments.file}: {needs_scores('the report').removesuffix('.')}; GroupAUC in Python "
-            "gives the AUCs of the groups, with their averages, gaps, intervals and tests"
+            f"{arguments.file}: {needs_scores('the fairness audit').removesuffix('.')}; without "
+            "--html and --json, the report has what a summary determines"
         )
     has_weights = counts.is_weighted
     counted = Counted(

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from skfedauc import GroupAUC
-from skfedauc._words import counted, ends, listed, shortened, shortened_label
+from skfedauc import DisclosureError, GroupAUC
+from skfedauc._words import counted, ends, enumerated, listed, shortened, shortened_label
 from skfedauc.cli.groupings import SMALL, Grouping
 from skfedauc.inference.pairwise import DifferenceTest
 from skfedauc.report import STATISTICS
@@ -22,13 +22,15 @@ _SIGNIFICANT = 0.05
 
 def report_lines(grouping: Grouping) -> list[str]:
     """Return the lines of a report: statistics, tests, and the table of groups."""
-    statistics = grouping.report.statistics()
-    omitted = [name for name in STATISTICS if name not in statistics.index]
+    report = grouping.report
+    statistics, known = report.statistics(), report.determined_statistics
+    unknown = [name for name in STATISTICS if name not in known]
+    omitted = [name for name in known if name not in statistics.index]
     return [
         _grouping_line(grouping),
-        *aligned(_statistic_rows(grouping.report)),
+        *aligned(_statistic_rows(report)),
         *(f"{name} is omitted above {MATRIX_GROUPS} groups." for name in omitted),
-        _decomposition_line(grouping.report),
+        *([_unknown_line(unknown)] if unknown else [_decomposition_line(report)]),
         *_test_lines(grouping),
         *_group_lines(grouping),
     ]
@@ -63,6 +65,10 @@ def _grouping_line(grouping: Grouping) -> str:
     return line
 
 
+def _unknown_line(names: list[str]) -> str:
+    return f"A summary by group does not determine {enumerated(names, 'or')}."
+
+
 def _decomposition_line(report: GroupAUC) -> str:
     parts = report.decomposition()
     return (
@@ -86,19 +92,31 @@ def _test_lines(grouping: Grouping) -> list[str]:
     lines = [
         f"Test that all groups{left_out} have the same AUC: p = {test.pvalue:.2g}.",
         f"Largest difference of two groups: {_interval(difference)}.{_clearest(difference)}",
-        "If all true AUCs were equal, sampling error alone would make it "
-        f"{report.null_difference:.4f} on average.",
     ]
+    expected = _null_difference(report)
+    if expected is not None:
+        lines.append(
+            "If all true AUCs were equal, sampling error alone would make it "
+            f"{expected:.4f} on average."
+        )
     others = grouping.without_small_groups
     if others is not None:
         n_small = report.n_groups - others.n_groups
-        difference = others.test_difference()
+        difference, expected = others.test_difference(), _null_difference(others)
+        alone = "" if expected is None else f"; from sampling error alone {expected:.4f} on average"
         lines.append(
             f"Without {counted(n_small, 'group')} of fewer than {SMALL} positives or "
-            f"negatives: largest difference {_interval(difference)}; from sampling error alone "
-            f"{others.null_difference:.4f} on average.{_clearest(difference)}"
+            f"negatives: largest difference {_interval(difference)}{alone}.{_clearest(difference)}"
         )
     return lines
+
+
+def _null_difference(report: GroupAUC) -> float | None:
+    """Return the expected difference of equal groups; None if the counts do not determine it."""
+    try:
+        return report.null_difference
+    except DisclosureError:
+        return None
 
 
 def _interval(test: DifferenceTest) -> str:

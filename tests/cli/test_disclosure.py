@@ -1,6 +1,7 @@
 """What the files of `count` and `merge` disclose: options, reports and the words of `show`."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -188,3 +189,34 @@ def test_a_report_says_that_scores_are_binned(frame, counted, printed_by, capsys
     document = json.loads(capsys.readouterr().out)
     assert document["disclosure"] == "bins"
     assert Bins.from_dict(document["bins"]) == BINS
+
+
+@pytest.mark.parametrize("options", [(), ("--group", "sex")])
+def test_the_report_of_a_summary_has_what_it_determines(options, frame, counted, printed_by):
+    """The lines of a summary are those of the exact file, without the statistics that it lacks."""
+    exact, summary = (
+        printed_by("report", counted(frame, level, "--disclosure", level, *options))
+        for level in ("exact", "summary")
+    )
+    by_all = exact[exact.rindex("\nBy ") :].splitlines()
+    lines = summary[summary.rindex("\nBy ") :].splitlines()
+    unknown = "A summary by group does not determine pooled, cross, cross_difference or bias_score."
+    assert unknown in lines
+    assert summary.count("\nBy ") == 1
+
+    def plain(of_lines):
+        joined = re.sub("; from sampling error alone [0-9.]+ on average", "", "\n".join(of_lines))
+        return [" ".join(line.split()) for line in joined.splitlines()]
+
+    names = ("pooled", "cross", "bias_score", "Pairs of the pooled AUC", "If all true AUCs")
+    expected = [line for line in plain(by_all) if not line.startswith(names)]
+    assert plain(line for line in lines if line != unknown) == expected
+
+
+@pytest.mark.parametrize("option", ["--json", "--html"])
+def test_an_audit_needs_scores(option, frame, counted, error_of, tmp_path):
+    path = counted(frame, "oslo", "--disclosure", "summary")
+    message = error_of(["report", path, option, tmp_path / "page"])
+    assert f"{path}: the fairness audit needs disclosure='bins' or 'exact'" in message
+    assert "without --html and --json, the report has what a summary determines" in message
+    assert not (tmp_path / "page").exists()
