@@ -150,6 +150,17 @@ def test_binned_counts_are_reduced_if_their_bins_allow_it():
         counts.reduced(coarse).to_vector(BINS, SITES)
 
 
+def test_withheld_groups_and_joined_cells_have_no_vector():
+    rows = ScoreCounts.from_counts(["a", "a", "b"], [0.2, 0.8, 0.5], [30, 20, 1], [20, 30, 2])
+    withheld = rows.reduced(BINS, min_count=5)
+    assert withheld.groups == ("a",)
+    with pytest.raises(ValueError, match="lack rows of groups that were withheld"):
+        withheld.to_vector(BINS, ["a", "b"])
+    joined = counts_of(1).reduced(BINS, min_count=20)
+    with pytest.raises(ValueError, match="cannot be reduced to"):
+        joined.to_vector(BINS, SITES)
+
+
 def test_a_summary_has_no_vector():
     with pytest.raises(ValueError, match="summary"):
         counts_of(1).reduced("summary").to_vector(BINS, SITES)

@@ -1485,8 +1485,8 @@ withheld)
         ------
         ValueError
             If the counts have a group that is not among `groups`, which the message names. If rows
-            have weights. If `bins` has no fixed number of bins, or a count is above `max_count`. If
-            the counts cannot be reduced to `bins`.
+            have weights, or groups were withheld. If `bins` has no fixed number of bins, or a count
+            is above `max_count`. If the counts cannot be reduced to `bins`.
         TypeError
             If an argument is not as described.
 
@@ -1513,6 +1513,11 @@ withheld)
             raise ValueError(
                 "vectors hold numbers of rows, and these rows have weights; count the rows without "
                 "sample_weight."
+            )
+        if self.withheld != Withheld():
+            raise ValueError(
+                "vectors hold all rows, and these counts lack rows of groups that were withheld; "
+                "count the rows without min_count. The sum hides small counts of a single site."
             )
         return vector_of(self.reduced(bins).cells, self.labels, grid, most)
 
