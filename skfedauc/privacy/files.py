@@ -144,8 +144,9 @@ def _read(file: Any, facts: dict[str, Any], size: int) -> State:
     shape = (1 if labels is None else labels.size), bins.n_bins
     n_rows = shape[0] * shape[1]
     metadata = file.metadata
-    if metadata.num_rows != n_rows:
-        raise ValueError(f"it has {metadata.num_rows} rows; its metadata calls for {n_rows}")
+    numbers = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+    if min(numbers, default=0) < 0 or not sum(numbers) == metadata.num_rows == n_rows:
+        raise ValueError(f"it has {sum(numbers)} rows; its metadata calls for {n_rows}")
     if _is_too_large(metadata, size):
         raise ValueError("its content would take far more memory than the file")
     schema = file.schema_arrow
@@ -154,12 +155,12 @@ def _read(file: Any, facts: dict[str, Any], size: int) -> State:
     table = file.read(use_threads=False)
     if any(column.null_count for column in table.columns):
         raise ValueError("a column lacks values")
-    groups, numbers, negatives, positives = (
+    groups, bin_numbers, negatives, positives = (
         column.to_numpy().astype(np.int64) for column in table.columns
     )
     if not (groups.reshape(shape) == np.arange(shape[0])[:, None]).all():
         raise ValueError("its groups are not in order")
-    if not (numbers.reshape(shape) == np.arange(shape[1])).all():
+    if not (bin_numbers.reshape(shape) == np.arange(shape[1])).all():
         raise ValueError("its bins are not in order")
     negatives, positives = negatives.reshape(shape), positives.reshape(shape)
     if _digest(facts, negatives, positives) != facts.get("sha256"):

@@ -19,6 +19,8 @@ from __future__ import annotations
 
 import importlib
 import math
+import re
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,8 @@ from numpy.typing import NDArray
 
 # Largest scale of the noise; counts with it, and their sums, are far from the limits of int64.
 MOST_SCALE = 1e9
+# First version whose noise had the right distribution in tests/engines/test_opendp.py
+_LEAST_OPENDP = (0, 14, 2)
 
 
 def variance_of(scale: float) -> float:
@@ -58,7 +62,7 @@ def with_noise(
     Raises
     ------
     ImportError
-        If OpenDP is not installed.
+        If OpenDP is not installed, or is older than 0.14.2.
     """
     dp = _opendp()
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
@@ -80,6 +84,13 @@ def _opendp() -> Any:
             "The noise of differential privacy needs OpenDP, which is not installed by default. "
             'Install it by: pip install "skfedauc[privacy]"'
         ) from error
+    found = version("opendp")
+    if tuple(map(int, re.findall(r"\d+", found)[:3])) < _LEAST_OPENDP:
+        raise ImportError(
+            f"OpenDP {found} draws noise of another distribution for some scales, such as 3, so "
+            "that epsilon does not hold. Upgrade it by: pip install --upgrade "
+            '"skfedauc[privacy]"'
+        )
     # OpenDP offers its mechanisms only after this call, until it has vetted the proof of each.
     dp.enable_features("contrib")
     return dp

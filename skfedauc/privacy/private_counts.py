@@ -190,7 +190,8 @@ class PrivateCounts:
         ValueError, TypeError
             If an argument is not as described, or the counts have a group that `groups` lacks.
         ImportError
-            If OpenDP is not installed: ``pip install "skfedauc[privacy]"``.
+            If OpenDP is not installed, or is older than 0.14.2: ``pip install
+            "skfedauc[privacy]"``.
 
         Warns
         -----

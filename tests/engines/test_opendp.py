@@ -63,6 +63,12 @@ def test_opendp_bounds_the_privacy_loss_by_epsilon(epsilon, rows, monkeypatch):
     assert epsilon * (1 - 1e-12) < made[-1].map(rows) <= epsilon
 
 
+def test_versions_of_opendp_with_another_distribution_are_refused(monkeypatch):
+    monkeypatch.setattr(laplace, "version", lambda name: "0.14.1")
+    with pytest.raises(ImportError, match=r"OpenDP 0\.14\.1 draws noise of another distribution"):
+        with_noise(np.zeros(1, np.int64), 1.0, 1)
+
+
 def test_every_call_draws_other_noise():
     zeros = np.zeros(200, np.int64)
     assert (with_noise(zeros, 0.1, 1) != with_noise(zeros, 0.1, 1)).any()
