@@ -141,7 +141,8 @@ def _of_summary(counts: ScoreCounts) -> Iterator[str]:
     has_few = (rows.min(axis=0) > 0) & (rows.min(axis=0) <= 2)
     yield (
         f"{int(has_few.sum()):,} of {n_groups} hold one or two rows of a class: the AUC and the "
-        "sums give back the ranks of these rows among the rows of the other class."
+        "sums give back the ranks of these rows among the rows of the other class. In other small "
+        "groups, the sums often give back such ranks as well."
     )
     has_one_class = rows.min(axis=0) == 0
     yield (

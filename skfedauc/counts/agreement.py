@@ -113,7 +113,9 @@ class Agreement:
         level = level_of(counts)
         if level == "summary":
             self._check_groups_of_summary(name, counts)
-        self._by_level.setdefault(level, (name, level_in_words(counts)))
+        if level in self._by_level:
+            return
+        self._by_level[level] = name, level_in_words(counts)
         levels = dict(self._by_level)
         if not levels.keys() & {"exact", "summary"}:
             levels.pop(None, None)
@@ -149,6 +151,8 @@ class Agreement:
 
     def _check_classes(self, name: str, counts: State) -> None:
         """Refuse a part with which there are two positive labels, or more than two labels."""
+        if counts.origin.classes == self._classes:
+            return
         seen, positive = counts.origin.classes
         if positive is not None:
             self._by_positive.setdefault(positive, name)

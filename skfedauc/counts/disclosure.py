@@ -19,7 +19,24 @@ LEVELS = ("exact", "bins", "summary")
 
 
 class DisclosureError(ValueError):
-    """Error for a result that counts of this level of disclosure do not determine."""
+    """Error for a result that counts of this level of disclosure do not determine.
+
+    See Also
+    --------
+    ScoreCounts.disclosure : Level of disclosure of score counts.
+    ScoreCounts.reduced : Score counts at a lower level of disclosure.
+
+    Examples
+    --------
+    >>> from skfedauc import DisclosureError, ScoreCounts
+    >>> counts = ScoreCounts.from_predictions([0, 1], [0.25, 0.75], disclosure="bins")
+    >>> try:
+    ...     counts.map_scores(abs)
+    ... except DisclosureError as error:
+    ...     print(error)
+    map_scores needs disclosure='exact'; these counts hold ranges of scores. Map the scores before \
+the counts are reduced to bins.
+    """
 
 
 def needs_scores(result: str) -> str:

@@ -109,6 +109,12 @@ class ScoreCounts:
         `name`. Empty for counts that were never saved.
     cells : Cells
         Numbers of negatives and positives at each distinct score of each group, as arrays.
+    disclosure : {"exact", "bins", "summary"}
+        What the counts disclose of the scores.
+    ranges : ndarray of float64, shape (2, n_cells), or None
+        Lowest and highest score of the rows of each cell; None if the counts are not binned.
+    bins : Bins or None
+        Rule by which the counts are binned.
     labels : ndarray of shape (n_groups,) or None
         `groups` as an array.
 
@@ -120,7 +126,8 @@ class ScoreCounts:
     -----
     A `ScoreCounts` takes 16 bytes per distinct score and group, and about 50 bytes per group for
     its label and counts. A weighted `ScoreCounts` takes 48 bytes per distinct score and group,
-    because it also holds the sums of the weights and of the squared weights.
+    because it also holds the sums of the weights and of the squared weights. The ranges of a binned
+    `ScoreCounts` take another 16 bytes per bin and group.
 
     The AUC is a count of pairs [1]_. The AUC can therefore be computed exactly from counts by
     score, for any split of the rows, but not from the AUCs of the parts.
@@ -1250,6 +1257,11 @@ withheld)
 
         Notes
         -----
+        Exact counts give back the group, the class and the score of each row whose score is unique.
+        Binned counts give back the group, the class and the bin. The score is then known up to the
+        range of the bin, but a bin with rows of one class still reveals this class to anyone who
+        knows a person's group and score. ``skfedauc show`` counts such rows of a file.
+
         A summary gives the same group AUCs as the counts that it is made of, to the last bit, with
         the same averages, gaps, intervals and tests of these AUCs. Summaries of binned counts also
         hold the lowest and the highest AUC that the bins permit. Whatever compares rows of

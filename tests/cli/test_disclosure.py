@@ -162,7 +162,8 @@ def test_summaries(frame, counted, tmp_path, printed_by, error_of):
         "- The numbers of rows of both classes of each group, the AUC of the group, and sums from "
         "which the variance of the AUC follows. The file holds no score.",
         "- 1 of 3 groups hold one or two rows of a class: the AUC and the sums give back the ranks "
-        "of these rows among the rows of the other class.",
+        "of these rows among the rows of the other class. In other small groups, the sums often "
+        "give back such ranks as well.",
         "- 1 of 3 groups hold rows of one class: anyone who knows a person's group learns the "
         f"class of 1 of {n_rows} rows.",
     ):
