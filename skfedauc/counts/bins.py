@@ -53,6 +53,10 @@ class Bins:
     n_bins : int or None
         Number of bins; None for `of_scores`, which has about ``4094 * parts`` bins.
 
+    See Also
+    --------
+    ScoreCounts.reduced : Score counts by bin.
+
     Notes
     -----
     Scores are compared as float64. Scores in float32 are converted to float64 without rounding,
@@ -504,6 +508,7 @@ class Bins:
         Parameters
         ----------
         other : Bins
+            Bins that may be coarser.
 
         Returns
         -------
