@@ -573,6 +573,7 @@ default=None
         verbose: int = 0,
         checkpoint: str | os.PathLike[str] | None = None,
         disclosure: Disclosure = "exact",
+        max_cells: int | None = None,
     ) -> ScoreCounts:
         """Count rows in batches, for data that does not fit in memory.
 
@@ -631,17 +632,26 @@ default=None
             A "summary" is made after all batches are counted; the checkpoint file then holds exact
             counts.
 
+        max_cells : int, default=None
+            Largest number of cells of the result, for streams without end: the counts then take at
+            most 32 bytes per cell (64 with weights). While batches are counted, memory also holds
+            about 65,000 cells, or the cells of one round of batches. Cells are joined as by
+            `reduced`, which tells how wide the certain intervals become. The joins depend on the
+            order of the batches, on `n_jobs` and on the checkpoint; the intervals hold the exact
+            values in any case.
+
         Returns
         -------
         ScoreCounts
-            Equal to the counts of all rows counted at once, except for rounding with weights.
+            Equal to the counts of all rows counted at once, except for rounding with weights and
+            for joined cells.
 
         Raises
         ------
         ValueError, TypeError
             If there is no batch, or a batch is not as described; the message names the batch and
             the reason. If the checkpoint file is damaged, or was written for other batches or
-            arguments.
+            arguments. If `max_cells` is less than the number of groups, or is given for a summary.
         RuntimeError
             If reading a batch fails for another reason, or a worker is killed; the message names
             the batches that are not counted.
@@ -658,6 +668,8 @@ default=None
         ...     yield [1, 0], [0.8, 0.3], ["va", "oslo"]
         >>> ScoreCounts.from_batches(days())
         ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 4 distinct scores)
+        >>> ScoreCounts.from_batches(days(), max_cells=3)
+        ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 3 ranges)
 
         Let two workers read one file each at a time::
 
@@ -674,6 +686,12 @@ default=None
         check_columns(columns)
         missing = _input.check_missing(missing)
         level = check_disclosure(disclosure)
+        merge: Callable[[list[ScoreCounts]], ScoreCounts] = cls._merged
+        if max_cells is not None:
+            max_cells = _input.check_whole_number(max_cells, "max_cells")
+            if level == "summary":
+                raise ValueError("max_cells needs disclosure='bins' or 'exact'; got 'summary'.")
+            merge = functools.partial(cls._merged_within, max_cells=max_cells)
         count = functools.partial(
             _count_batch,
             columns=columns,
@@ -681,12 +699,15 @@ default=None
             missing=missing,
             # Summaries of batches cannot be merged, because they have the same groups.
             disclosure="exact" if level == "summary" else level,
+            has_ranges=max_cells is not None,
         )
         kept = None
         if checkpoint is not None:
             arguments = {**columns._asdict(), "pos_label": pos_label, "missing": missing}
             if not isinstance(level, str):
                 arguments["disclosure"] = level.to_dict()
+            if max_cells is not None:
+                arguments["max_cells"] = max_cells
             kept = Checkpoint(
                 checkpoint,
                 arguments,
@@ -694,7 +715,7 @@ default=None
                 functools.partial(scores_of, columns=columns),
             )
         whole = merged_batches(
-            batches, count, cls._merged, n_jobs=n_jobs, verbose=verbose, checkpoint=kept
+            batches, count, merge, n_jobs=n_jobs, verbose=verbose, checkpoint=kept
         )
         _input.warn_if_misspelled(whole.origin.classes)
         return whole.reduced("summary") if level == "summary" else whole
@@ -902,6 +923,10 @@ default=None
             cells, [part.ranges for part in parts], numbers, n_groups
         )
         return cls._of(merged, labels, origin, ranges)
+
+    @classmethod
+    def _merged_within(cls, parts: list[ScoreCounts], max_cells: int) -> ScoreCounts:
+        return cls._merged(parts).reduced(max_cells=max_cells)
 
     def __add__(self, other: ScoreCounts) -> ScoreCounts:
         if not isinstance(other, ScoreCounts):
@@ -2034,14 +2059,22 @@ def _warn_of_slow_kernel() -> None:
 
 
 def _count_batch(
-    batch: Any, columns: Any, pos_label: Any, missing: _input.Missing, disclosure: Disclosure
+    batch: Any,
+    columns: Any,
+    pos_label: Any,
+    missing: _input.Missing,
+    disclosure: Disclosure,
+    has_ranges: bool,
 ) -> ScoreCounts:
     from skfedauc.counts.batches import arguments_of_batch
 
     arguments = arguments_of_batch(batch, columns)
     rows = _input.check_rows(**arguments, pos_label=pos_label, missing=missing, warn_labels=False)
     names = _input.names_of(rows.labels, arguments.get("groups"))
-    return ScoreCounts.of_rows(rows, group_names=names).reduced(disclosure)
+    counts = ScoreCounts.of_rows(rows, group_names=names).reduced(disclosure)
+    if has_ranges:  # and all cells
+        counts = counts.reduced(max_cells=max(counts.cells.scores.size, 1))
+    return counts
 
 
 def _mend_of_part(part: Any) -> str:
