@@ -111,8 +111,9 @@ def secure_group_auc(
         the work, which grows with the number of clients times this number.
     reconstruction_threshold : int, default=None
         Number of shares that are needed to remove the masks of a client, more than half of
-        `num_shares` and less than `num_shares`. None means more than two thirds. With the default
-        `num_shares`, at least this number of clients must remain until the end of the round.
+        `num_shares` and less than `num_shares`. None means more than two thirds, and 2 of 3. With
+        the default `num_shares`, at least this number of clients must remain until the end of the
+        round.
     timeout : float, default=3600.0
         Longest time in seconds to wait for the replies to each of the four requests; None waits
         without limit.

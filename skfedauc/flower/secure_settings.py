@@ -87,7 +87,7 @@ class Settings(NamedTuple):
                     f"num_shares must be odd and at most {n_clients}, the number of clients, or "
                     f"equal to it; got {shares}. Flower fails for other numbers."
                 )
-        # More than two thirds of the shares; Flower requires fewer than all shares.
+        # More than two thirds of the shares; Flower requires fewer than all, which are 2 of 3.
         threshold = min(2 * shares // 3 + 1, shares - 1)
         if reconstruction_threshold is not None:
             threshold = _input.check_whole_number(
