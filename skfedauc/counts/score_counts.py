@@ -1471,7 +1471,7 @@ withheld)
         Returns
         -------
         lowest, highest : ScoreCounts
-            Exact counts of the same rows.
+            Exact counts of the same rows; of a summary, summaries of exact counts.
         """
         if self.summary is not None and self.summary.lowest is not None:
             low, high = self.summary.extremes
