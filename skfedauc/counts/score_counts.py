@@ -1287,19 +1287,22 @@ withheld)
         range of the bin, but a bin with rows of one class still reveals this class to anyone who
         knows a person's group and score. ``skfedauc show`` counts such rows of a file.
 
-        A summary gives the same group AUCs as the counts that it is made of, to the last bit, with
-        the same averages, gaps, intervals and tests of these AUCs. Summaries of binned counts also
-        hold the lowest and the highest AUC that the bins permit. Whatever compares rows of
-        different groups raises a `DisclosureError`, because a summary does not determine it: the
-        pooled AUC, cross AUCs, bias AUCs and ROC curves. Summaries can be merged if no group is in
-        two of them.
+        **Summaries.** A summary gives the same group AUCs as the counts that it is made of, to the
+        last bit, with the same averages, gaps, intervals and tests of these AUCs. Summaries of
+        binned counts also hold the lowest and the highest AUC that the bins permit. Whatever
+        compares rows of different groups raises a `DisclosureError`, because a summary does not
+        determine it: the pooled AUC, cross AUCs, bias AUCs and ROC curves. Summaries can be merged
+        if no group is in two of them.
 
         A summary of a small group reveals more than its AUC. With one positive, the AUC times the
         number of negatives is the number of negatives that score below this positive: its rank.
         With two positives, the sums for the variance give the ranks of both. With three positives
         and 12 negatives they give all ranks in 85 % of the arrangements without ties, and with
         eight and eight in 26 % (``benchmarks/summary_ranks.py``). The same holds for negatives. A
-        group whose rows all belong to one class reveals the class of every member.
+        group whose rows all belong to one class reveals the class of every member. Who knows the
+        scores of all members of a small group can try all classes that they may have; in a group of
+        20 rows, often one way is left. Sums of weights identify rows more easily than numbers of
+        rows: who knows the weights can try which of them add up to the sum.
 
         **Small counts.** With `min_count`, each number of rows in the result is 0 or at least
         `min_count`. The ranges of the two classes are chosen apart and may overlap. Their ends are
