@@ -113,6 +113,8 @@ class CountArguments(PredictionsArguments, DisclosureOptions):
 
     output: str
     source: str | None = None
+    min_count: int | None = None
+    small_groups: Literal["withhold", "join"] | None = None
 
     @property
     def outputs(self) -> dict[str, str]:

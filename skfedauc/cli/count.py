@@ -32,15 +32,21 @@ def count(arguments: CountArguments) -> Iterator[list[str]]:
     """
     check_files_can_be_used()
     rows = rows_of(read_columns(arguments), arguments)
-    counts = reduced(counts_of(rows, arguments), arguments, f"column {shortened(arguments.score)}")
-    _check_classes(counts, arguments)
+    exact = counts_of(rows, arguments)
+    _check_classes(exact, arguments)
     warn_of_labels(rows, arguments.score)
-    warn_of_spellings(counts)
+    warn_of_spellings(exact)
+    counts = reduced(exact, arguments, f"column {shortened(arguments.score)}")
+    if not len(counts):
+        raise CommandError(
+            f"{arguments.file_name}: each group has fewer than {arguments.min_count} rows of a "
+            "class, so no rows are left; pass a smaller --min-count, or --small-groups join"
+        )
     weighted = weights_in_words(rows, arguments)
     left_out = ""
     if counts.n_missing:
         left_out = f"; {counted(counts.n_missing, 'row')} without a group dropped"
-    groups = f"{groups_in_words(counts)}{left_out}"
+    groups = f"{groups_in_words(counts)}{counts.withheld.in_words()}{left_out}"
     lines = [headline(counts, arguments.file_name, weighted), groups]
     if counts.disclosure != "exact":
         scores = "" if counts.disclosure == "summary" else f"{scores_in_words(counts)}; "

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skfedauc._words import counted, shortened_text
-from skfedauc.cli.arguments import DisclosureOptions
+from skfedauc.cli.arguments import CountArguments, DisclosureOptions
 from skfedauc.cli.errors import CommandError
 from skfedauc.counts import Bins, Disclosure, ScoreCounts
 
@@ -63,7 +63,7 @@ def options_of(level: Any) -> str:
     return f"--disclosure bins{rule}{numbers}"
 
 
-def reduced(counts: ScoreCounts, options: DisclosureOptions, name: str) -> ScoreCounts:
+def reduced(counts: ScoreCounts, options: CountArguments, name: str) -> ScoreCounts:
     """Return the counts at the level of disclosure that the options call for.
 
     Raises
@@ -82,7 +82,33 @@ def reduced(counts: ScoreCounts, options: DisclosureOptions, name: str) -> Score
                 f"{name} has scores outside 0 to 1, such as {outside[0]:g}; pass --bins scores, "
                 "which has bins for all scores"
             )
-    return counts.reduced(level)
+    try:
+        return counts.reduced(
+            level,
+            min_count=options.min_count,
+            small_groups=options.small_groups or "withhold",
+        )
+    except ValueError as error:
+        raise CommandError(str(error).removesuffix(".")) from None
+
+
+def n_of_known_class(counts: ScoreCounts) -> tuple[int, int]:
+    """Return the numbers of cells and of rows whose class anyone with their group and score knows.
+
+    No range of the other class in the group overlaps the range of such a cell.
+    """
+    negatives, positives = counts.cells.negatives, counts.cells.positives
+    is_known = (negatives == 0) | (positives == 0)
+    if counts.ranges is not None and counts.bins is None:
+        low, high = counts.ranges
+        for mine in map(slice, counts.cells.starts[:-1], counts.cells.starts[1:]):
+            for own, other in ((negatives, positives), (positives, negatives)):
+                others = other[mine] > 0
+                begun = np.searchsorted(np.sort(low[mine][others]), high[mine], side="right")
+                ended = np.searchsorted(np.sort(high[mine][others]), low[mine], side="left")
+                is_known[mine] &= (own[mine] == 0) | (begun == ended)
+    n_rows = negatives.astype(np.int64) + positives.astype(np.int64)
+    return int(is_known.sum()), int(n_rows[is_known].sum())
 
 
 def level_in_words(counts: ScoreCounts) -> str:

@@ -33,6 +33,19 @@ def add_count(parser: argparse.ArgumentParser) -> None:
     )
     _add_output(parser)
     _add_disclosure(parser, "exact")
+    parser.add_argument(
+        "--min-count",
+        metavar="N",
+        type=int,
+        help="with --disclosure bins or summary: least number of rows of a class that the file "
+        "discloses, other than 0; neighboring bins are joined",
+    )
+    parser.add_argument(
+        "--small-groups",
+        choices=["withhold", "join"],
+        help="with --min-count: what to do with groups that have fewer rows of a class: leave them "
+        "out (withhold), or make them the group '(missing)' (join) (default: withhold)",
+    )
 
 
 def add_merge(parser: argparse.ArgumentParser) -> None:

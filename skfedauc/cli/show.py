@@ -17,7 +17,13 @@ from skfedauc.cli.counts_file import (
     read_counts,
     versions_of,
 )
-from skfedauc.cli.disclosure import level_in_words, noun_of, ranges_in_words, scores_in_words
+from skfedauc.cli.disclosure import (
+    level_in_words,
+    n_of_known_class,
+    noun_of,
+    ranges_in_words,
+    scores_in_words,
+)
 from skfedauc.counts import ScoreCounts, Source
 
 # Largest number of groups and of sources that are listed
@@ -59,6 +65,9 @@ def _contents(counts: ScoreCounts, path: str) -> Iterator[str]:
     package, version = versions_of(path)
     yield f"Written by: skfedauc {shortened_text(package)}, version {version} of the file format"
     yield f"Classes: {_classes(counts)}"
+    withheld = counts.withheld.in_words().removeprefix(", ")
+    if withheld:
+        yield f"Small numbers: {withheld}"
     if counts.n_missing:
         yield f"Left out: {counted(counts.n_missing, 'row')} without a group label"
     is_summary = counts.disclosure == "summary"
@@ -172,11 +181,11 @@ def _of_cells(counts: ScoreCounts) -> Iterator[str]:
             f"{n_single:,} of {counted(n_cells, 'cell')} {'holds' if n_single == 1 else 'hold'} a "
             f"single row: the file gives back {enumerated(values)} of {of_rows}."
         )
-    has_one_class = (negatives == 0) | (positives == 0)
-    n_known = int(n_rows[has_one_class].sum())
+    n_one_class, n_known = n_of_known_class(counts)
+    alone = " and overlap no range of the other class" if noun == "range" else ""
     yield (
-        f"{int(has_one_class.sum()):,} of {counted(n_cells, 'cell')} hold rows of one class: "
-        f"anyone who knows a person's {enumerated([*known[:-1], 'score'])} learns the class of "
+        f"{n_one_class:,} of {counted(n_cells, 'cell')} hold rows of one class{alone}: anyone who "
+        f"knows a person's {enumerated([*known[:-1], 'score'])} learns the class of "
         f"{n_known:,} of {counted(int(n_rows.sum()), 'row')}."
     )
     yield f"The smallest cell has {counted(int(n_rows.min()), 'row')}."

@@ -182,6 +182,65 @@ def test_summaries(frame, counted, tmp_path, printed_by, error_of):
     assert f"{paths[1]} and {tmp_path / 'again.skfa'} are summaries with rows of the" in message
 
 
+def test_small_counts(frame, tmp_path, printed_by, error_of):
+    frame.loc[:2, "g"], frame.loc[:2, "y"] = "small", [0, 1, 1]
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    path = tmp_path / "p.skfa"
+    arguments = ["count", tmp_path / "p.csv", *COLUMNS, "-o", path, *OPTIONS]
+    printed = printed_by(*arguments, "--min-count", 5)
+    expected = of_rows(frame).reduced(BINS, min_count=5)
+    assert ScoreCounts.load(path) == expected
+    assert "6 groups by g, 1 group withheld\n" in printed
+    lines = printed_by("show", path).splitlines()
+    assert "Small numbers: 1 group withheld" in lines
+    assert "- The smallest cell has 5 rows." in lines
+    n_cells, n_rows = n_known_by_pairs(expected)
+    assert 0 < n_cells < expected.cells.scores.size
+    assert (
+        f"- {n_cells} of {expected.cells.scores.size} cells hold rows of one class and overlap no "
+        "range of the other class: anyone who knows a person's group and score learns the class of "
+        f"{n_rows} of 397 rows."
+    ) in lines
+    printed_by(*arguments, "--min-count", 2, "--small-groups", "join")
+    joined = of_rows(frame).reduced(BINS, min_count=2, small_groups="join")
+    assert ScoreCounts.load(path) == joined
+    message = error_of([*arguments, "--min-count", 500])
+    assert "each group has fewer than 500 rows of a class, so no rows are left" in message
+
+
+def n_known_by_pairs(counts):
+    """Cells without rows of the other class in their range, by comparison of all pairs of cells."""
+    cells, (low, high) = counts.cells, counts.ranges
+    n_cells = n_rows = 0
+    for i in range(low.size):
+        own, other = (
+            (cells.negatives, cells.positives)
+            if cells.positives[i] == 0
+            else (cells.positives, cells.negatives)
+        )
+        overlaps = any(
+            cells.groups[j] == cells.groups[i] and low[j] <= high[i] and low[i] <= high[j]
+            for j in range(low.size)
+            if other[j]
+        )
+        n_cells += not overlaps
+        n_rows += 0 if overlaps else int(own[i])
+    return n_cells, n_rows
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--min-count", 3], "--min-count needs --disclosure bins or summary"),
+        (["--min-count", 3, "--disclosure", "exact"], "--min-count needs --disclosure bins or su"),
+        ([*OPTIONS, "--small-groups", "join"], "--small-groups needs --min-count; pass it as well"),
+        ([*OPTIONS, "--min-count", 0], "min_count"),
+    ],
+)
+def test_options_of_small_counts(written, tmp_path, error_of, options, message):
+    assert message in error_of(["count", written, *COLUMNS, "-o", tmp_path / "p.skfa", *options])
+
+
 def test_a_report_says_that_scores_are_binned(frame, counted, printed_by, capsys):
     path = counted(frame, "oslo", *OPTIONS)
     first = printed_by("report", path).splitlines()[0]
