@@ -226,9 +226,8 @@ INTRODUCTION = """# Counts with differential privacy
 
 `python -m benchmarks.privacy` simulates these tables with fixed seeds, in {minutes:.1f} minutes
 of one processor. The true AUC is .8. The scores are calibrated probabilities, whose log odds are
-normal in
-each class; rare events have a prevalence of 1.4 %. Each run draws new rows and new noise. The noise
-of the simulation is the difference of two geometric variables from numpy.
+normal in each class; rare events have a prevalence of 1.4 %. Each run draws new rows and new noise.
+The noise of the simulation is the difference of two geometric variables from numpy.
 `tests/engines/test_opendp.py` compares its distribution with OpenDP's noise.
 
 - `interval given`: share of the runs in % in which the noise does not dominate. The other columns

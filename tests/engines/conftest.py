@@ -1,7 +1,7 @@
 """Engines, each started at most once by a test process.
 
-The packages must be installed: ``pip install -e ".[test,engines]"``. A test is skipped only if a
-program that pip does not install is missing: Java for Spark, or the server of PostgreSQL.
+The packages must be installed: ``pip install -e ".[test,engines,privacy]"``. A test is skipped only
+if a program that pip does not install is missing: Java for Spark, or the server of PostgreSQL.
 """
 
 import os
