@@ -1,10 +1,11 @@
 """AUCs of counts with noise for differential privacy, and their errors by noise and by sampling.
 
 The counts p of the positives and n of the negatives of a group by bin have noise, and so do their
-sums P and N. The concordant pairs are ``U = sum_bc p_b M_bc n_c``, where ``M_bc`` is 1 if bin b is
-above bin c, 0 if bin b is below bin c, and `ties` if b is c. The estimate of the AUC is
-``A = U / (P N)``. The noise of different counts is independent and has the mean 0, so U and P N are
-unbiased. No count is clipped at 0, because clipping would bias all of them upwards.
+sums P and N. The concordant pairs [3]_ are ``U = sum_bc p_b M_bc n_c``, where ``M_bc`` is 1 if bin
+b is above bin c, 0 if bin b is below bin c, and the share of concordant pairs within the bin if b
+is c. The estimate of the AUC is ``A = U / (P N)``. The noise of different counts is independent and
+has the mean 0, so U and P N are unbiased. No count is set to 0 if it is negative, because this
+would bias the counts of all empty bins upwards.
 
 Noise. For a true AUC A, ``W(A) = U - A P N = sum_bc p_b K_bc n_c`` with ``K = M - A`` has the mean
 0. If the noise of each count has the variance v, the variance of W(A) by noise is
@@ -18,6 +19,9 @@ Sampling. DeLong's variance [2]_ is the sum over both classes of the variance of
 values divided by the number of rows. The noise inflates the squared placement value of each
 positive in bin b by ``v sum_c K_bc^2 / N^2``, which is subtracted.
 
+Both. The distance from the estimate to a limit is the root of the sum of the squared distances to
+the limits by noise and by sampling [4]_, which are independent.
+
 References
 ----------
 .. [1] Fieller, E. C. (1954). Some problems in interval estimation. Journal of the Royal Statistical
@@ -28,6 +32,8 @@ References
 .. [3] Hanley, J. A. and McNeil, B. J. (1982). The meaning and use of the area under a receiver
    operating characteristic (ROC) curve. Radiology 143(1).
    https://doi.org/10.1148/radiology.143.1.7063747
+.. [4] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a
+   general approach. Statistics in Medicine 27(10). https://doi.org/10.1002/sim.3095
 """
 
 from __future__ import annotations
@@ -169,9 +175,6 @@ class NoisyPairs:
 
     def reach(self, end: int, deviate: float) -> Floats:
         """Return the distance from each AUC to its limit towards `end`, 0 or 1.
-
-        The distance combines the distances by sampling and by noise, which are independent, as the
-        root of the sum of their squares (Zou and Donner, 2008, Statistics in Medicine 27(10)).
 
         Parameters
         ----------
