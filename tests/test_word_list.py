@@ -44,7 +44,9 @@ def test_terms_pass(tmp_path):
     page.write_text("The plot takes less than a second. Allotted weights; the ballot.\n")
     private = tmp_path / "private.md"
     private.write_text("Differential\nprivacy adds noise.\n")
-    assert words(page, private) == (0, "")
+    linked = tmp_path / "linked.md"
+    linked.write_text("Counts with noise: {doc}`differential_privacy`\n")
+    assert words(page, private, linked) == (0, "")
 
 
 def test_a_change_of_the_package_needs_a_line_in_the_changelog(tmp_path):
