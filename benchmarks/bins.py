@@ -186,7 +186,7 @@ def _random_rows(rng: np.random.Generator, design: str) -> Rows:
     y = (rng.random(n) < chance).astype(np.int64)
     y[:2] = 0, 1
     groups = rng.choice(n_groups, n, p=rng.dirichlet(np.full(n_groups, 2.0)))
-    weights = rng.choice([None, "integer", "float"])
+    weights = str(rng.choice(["none", "integer", "float"]))
     of_rows = {"integer": rng.integers(0, 4, n).astype(float), "float": rng.lognormal(size=n)}
     return Rows(y, scores, groups.astype(np.int64), of_rows.get(weights))
 
@@ -196,7 +196,7 @@ def _merged(rng: np.random.Generator, rows: Rows, bins: Bins) -> ScoreCounts:
     site = rng.integers(0, rng.integers(1, 7), rows.y.size)
     parts = [rows.counts(bins, site == number) for number in np.unique(site)]
     while len(parts) > 1:
-        rng.shuffle(parts)  # type: ignore[arg-type]
+        rng.shuffle(parts)
         n_merged = int(rng.integers(2, min(len(parts), 3) + 1))
         parts = [ScoreCounts.merge(parts[:n_merged]), *parts[n_merged:]]
     return parts[0]
@@ -300,7 +300,8 @@ def widths(rows: Rows, exact: float) -> dict[str, list[Width]]:
         for kind, bins in _bins_of(rows, wanted).items():
             sites = [rows.counts(bins, rows.groups == site) for site in range(SITES)]
             counts = ScoreCounts.merge(sites)
-            value, low, high = GroupAUC(counts.without_groups()).bounds().loc["pooled"]
+            of_all = GroupAUC(counts.without_groups()).bounds()
+            value, low, high = (float(number) for number in of_all.to_numpy()[0])
             if not low <= exact <= high:
                 raise RuntimeError(f"{kind}: {exact} is not in the interval {low} to {high}")
             n_used = np.unique(counts.cells.scores).size
@@ -333,10 +334,11 @@ def tables(pythons: dict[str, str]) -> Iterator[str]:
         "needs a round before: here 131,076 bins of probabilities. Rows of a bin that are all tied "
         "may differ for all that the counts disclose, so the width of tied scores is above 0.",
         "",
-        'Keras\' `AUC(num_thresholds=, curve="ROC", summation_method="interpolation")` and Spark\'s '
-        "`BinaryClassificationEvaluator(numBins=)`, which uses BinaryClassificationMetrics, get "
-        "the same rows. They report a value without a bound. Spark joins neighboring distinct "
-        "scores only if there are at least twice as many as bins; otherwise its AUC is exact.",
+        'Keras\' `AUC(num_thresholds=, curve="ROC", summation_method="interpolation")` and '
+        "Spark's `BinaryClassificationEvaluator(numBins=)`, which uses "
+        "BinaryClassificationMetrics, get the same rows. They report a value without a bound. "
+        "Spark joins neighboring distinct scores only if there are at least twice as many as bins; "
+        "otherwise its AUC is exact.",
         "",
     )
     for design in DESIGNS:

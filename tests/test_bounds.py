@@ -100,6 +100,27 @@ def test_bounds_hold_the_exact_value_and_are_those_of_possible_rows(bins, weight
     assert n_undefined > 0
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_bounds_hold_if_ranges_overlap(seed):
+    """Cells that were joined can overlap with cells of other groups, and with each other."""
+    case = case_of(seed, most_groups=6)
+    rng = np.random.default_rng(seed)
+    n = case.y.size
+    low, high = case.scores - rng.random(n) * 0.3, case.scores + rng.random(n) * 0.3
+    counts = ScoreCounts.from_counts(
+        case.groups, rng.uniform(low, high), 1 - case.y, case.y, score_low=low, score_high=high
+    )
+    report = GroupAUC(counts, undefined="ignore")
+    table, truth = report.bounds(), all_pairs(case)
+    lowest, highest = (all_pairs(end).statistics for end in at_ends(case, low, high))
+    for name in set(STATISTICS) - {"tau"}:
+        assert_holds(table, truth, name, 1e-14)
+    for name in MONOTONE:
+        assert table.loc[name, ["low", "high"]].tolist() == pytest.approx(
+            [lowest[name], highest[name]], nan_ok=True, abs=1e-10
+        )
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_bounds_of_gaps_are_the_widest_over_all_ends_of_the_groups(seed):
     """Each group can be at its own lowest or highest AUC, whatever the others are."""

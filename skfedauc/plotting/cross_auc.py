@@ -83,6 +83,11 @@ class CrossAUCDisplay(ReportDisplay):
     --------
     GroupAUC.cross_matrix : The cross AUCs as a table.
 
+    Notes
+    -----
+    If scores are binned, the numbers are those of the binned scores, in which a pair of rows in the
+    same bin counts as a tie.
+
     References
     ----------
     .. [1] Kallus, N. and Zhou, A. (2019). The fairness of risk scores beyond classification:
