@@ -408,7 +408,7 @@ TABLE = pd.DataFrame({"ill": [0, 1], "risk": [0.1, 0.4], "site": ["a", "b"]})
         (
             [(*ROWS, ["a"] * 3), (*ROWS, [1] * 3)],
             TypeError,
-            r"batch 1: it has groups labelled by int, and .* by str",
+            r"batch 1: groups of different kinds .* labelled by int, and batch 0 .* by str",
         ),
         ([ROWS, ROWS[:1]], TypeError, r"batch 1: a batch must be a tuple .*got tuple of 1 items"),
         ([(*ROWS, *ROWS, *ROWS)], TypeError, r"batch 0: a batch must be .*got tuple of 6 items"),

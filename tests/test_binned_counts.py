@@ -273,6 +273,26 @@ def test_batches_are_reduced_where_they_are_counted(tmp_path):
     assert (resumed, resumed.bins) == (exact.reduced(bins), bins)
 
 
+def test_changed_pickles_are_noticed():
+    counts = counts_of(case_of(2, "integer"), Bins.at([0.25, 0.5]))
+    restore, (cells, labels, origin, checksum, ranges) = counts.__reduce__()
+    assert restore(cells, labels, origin, checksum, ranges) == counts
+    lower = ranges.copy()
+    lower[0, 0] = np.nextafter(lower[0, 0], 0)
+    without = origin._replace(bins=None)
+    for changed, message in (
+        ((origin, None, lower), r"its range is no bin of Bins\.at"),
+        ((without, None, ranges[:, :-1]), "its ranges do not match its cells"),
+        ((without, None, ranges[::-1]), "its score .* is outside its range"),
+        ((without, checksum, ranges), "its checksum is another one"),
+        ((without, checksum, lower), "its checksum is another one"),
+        ((origin._replace(bins="bins"), None, ranges), "its bins are none"),
+        ((origin, None, None), "it has bins, but no ranges of scores"),
+    ):
+        with pytest.raises(ValueError, match=f"the pickled ScoreCounts is damaged: {message}"):
+            restore(cells, labels, *changed)
+
+
 def test_equality_compares_ranges():
     exact = ScoreCounts.from_counts(score=[0.0, 1.0], n_negatives=[2, 0], n_positives=[1, 2])
     points = exact.reduced(Bins.of_probabilities())

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input
 from skfedauc._kernel import Cells
+from skfedauc.counts.bins import Bins
 from skfedauc.counts.origin import Source, in_order
 from skfedauc.counts.ranges import Ranges, wrong_ranges
 from skfedauc.counts.summary import Summary, arrays_of, wrong_arrays, wrong_summary
@@ -207,6 +208,8 @@ def _wrong_origin(origin: Any) -> str | None:
         return "it has more rows left out than can be counted"
     if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names):
         return "the names of its groups are none"
+    if not isinstance(origin.bins, Bins | None):
+        return "its bins are none"
     wrong = _wrong_sources(origin.sources, origin.is_complete) or wrong_withheld(origin.withheld)
     if wrong is not None:
         return wrong

@@ -82,12 +82,15 @@ OTHERS = [
     ),
     Mutant(
         "merged groups have the first one's numbers",
-        "counts/score_counts.py",
-        "merge_cells(cells, numbers, n_groups), labels",
-        "merge_cells(cells, [numbers[0][: n.size] for n in numbers], n_groups), labels",
+        "counts/ranges.py",
+        "merge_cells(parts, numbers, n_groups)",
+        "merge_cells(parts, [numbers[0][: n.size] for n in numbers], n_groups)",
     ),
     Mutant(
-        "the checksum is of the last array", "counts/integrity.py", ".data, checksum)", ".data)"
+        "the checksum is of the last array",
+        "counts/integrity.py",
+        "crc32(content, checksum)",
+        "crc32(content)",
     ),
 ]
 COMPILED = [
