@@ -221,6 +221,58 @@ def test_weights_are_added_up():
         assert lowest <= GroupAUC(exact).pooled <= highest
 
 
+@pytest.mark.parametrize("level", ["bins", "summary"])
+def test_bounds_cover_the_rows_of_withheld_groups(level):
+    rng = np.random.default_rng(12)
+    n_covered = 0
+    for _ in range(12):
+        y, scores, groups = make_rows(rng, 150, n_groups=8)
+        exact = GroupAUC(counted(y, scores, groups), undefined="ignore")
+        counts = exact.counts.reduced(level, min_count=4, tell_withheld="labels")
+        if not counts.withheld.n_groups or counts.withheld.n_rows is None or not len(counts):
+            continue
+        table = GroupAUC(counts, undefined="ignore").bounds(withheld=True)
+        names = ["macro", "samples", "positives", "negatives", "within", "worst", "difference"]
+        for name in names + ["pooled"] * (level == "bins"):
+            value = exact.statistics()[name]
+            if not np.isnan(value):
+                assert table.loc[name, "low"] <= value <= table.loc[name, "high"], name
+                n_covered += 1
+        assert table.drop(index=[*names, "pooled"], errors="ignore")["low"].isna().all()
+    assert n_covered > 30
+
+
+def test_bounds_need_the_numbers_of_withheld_rows():
+    y, groups = [0, 1] * 6, list("aaaabbbbcccc")
+    exact = ScoreCounts.from_predictions(y, [0.1, 0.9] * 6, groups=groups)
+    sent = exact.select_groups([0, 1]).reduced("bins", min_count=2)
+    both = ScoreCounts.merge(
+        [sent, exact.select_groups([2]).reduced("bins", min_count=3, tell_withheld="labels")]
+    )
+    assert both.withheld == Withheld(1, None, None, ("c",))
+    with pytest.raises(ValueError, match="numbers of withheld rows"):
+        GroupAUC(both).bounds(withheld=True)
+    with pytest.raises(ValueError, match="of='statistics'"):
+        GroupAUC(both).bounds(of="groups", withheld=True)
+    plain = GroupAUC(sent).bounds()
+    assert GroupAUC(sent).bounds(withheld=True).equals(plain)
+
+
+def test_averages_have_no_bounds_if_a_withheld_group_may_be_among_the_groups():
+    y, scores = [0, 1] * 12, np.arange(24) / 30
+    exact = ScoreCounts.from_predictions(y, scores, groups=["a"] * 12 + ["b"] * 6 + ["c"] * 6)
+    for tell, is_known in (("rows", False), ("labels", True)):
+        counts = exact.reduced("bins", min_count=4, tell_withheld=tell)
+        assert counts.withheld.n_negatives == 6
+        low = GroupAUC(counts, undefined="ignore").bounds(withheld=True)["low"]
+        # 36 pairs are known, of 144; all are certain
+        known = GroupAUC(counts).bounds().loc["pooled", "low"]
+        assert low["pooled"] == pytest.approx(known * 36 / 144, abs=1e-13)
+        assert np.isnan(low["macro"]) != is_known
+    again = counts + exact.select_groups([1]).reduced("bins").regroup({"b": "c"})
+    assert np.isnan(GroupAUC(again).bounds(withheld=True).loc["macro", "low"])
+
+
 @pytest.mark.parametrize("tell", ["number", "rows", "labels"])
 @pytest.mark.parametrize("level", ["bins", "summary"])
 def test_files_and_pickles_keep_what_was_withheld(level, tell):

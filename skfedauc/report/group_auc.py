@@ -40,6 +40,7 @@ from skfedauc.report.statistics import (
 )
 from skfedauc.report.undefined import NotDefined, Undefined, UndefinedPolicy, check_undefined
 from skfedauc.report.weights import average_weights
+from skfedauc.report.withheld import cover_withheld
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -476,13 +477,18 @@ class GroupAUC:
         self._estimates.policy.report_groups(self.pairs)
         return pd.Series(all_statistics(self._estimates), dtype=np.float64)
 
-    def bounds(self, of: intervals.Of = "statistics") -> pd.DataFrame:
+    def bounds(self, of: intervals.Of = "statistics", *, withheld: bool = False) -> pd.DataFrame:
         """Return intervals that certainly hold the AUCs of the exact scores, if scores are binned.
 
         Parameters
         ----------
         of : {"statistics", "groups"}, default="statistics"
             "statistics" gives an interval for each named statistic, "groups" for each group AUC.
+        withheld : bool, default=False
+            Whether the intervals of statistics cover the rows of groups that were withheld by
+            `min_count`, of which only the numbers are known. The pooled AUC has such an interval;
+            averages, `worst` and `difference` have one if the labels of these groups are known and
+            no such group is in the report. It is NaN for other statistics.
 
         Returns
         -------
@@ -495,10 +501,12 @@ class GroupAUC:
         Raises
         ------
         ValueError
-            If `of` is not a listed value.
+            If `of` is not a listed value. If `withheld` is given for groups, for weighted rows, or
+            for withheld groups whose numbers of rows are unknown.
 
         See Also
         --------
+        ScoreCounts.withheld : Groups that were withheld.
         ScoreCounts.extremes : Exact counts of the same rows with the lowest and highest AUCs.
 
         Notes
@@ -540,9 +548,12 @@ class GroupAUC:
         if of not in ("groups", "statistics"):
             raise ValueError(f"of must be 'groups' or 'statistics'; got {_words.shortened(of)}.")
         if of == "groups":
+            if withheld:
+                raise ValueError("withheld=True needs of='statistics'; got of='groups'.")
             return group_bounds_table(self._estimates, self.index)
         self._estimates.policy.report_groups(self.pairs)
-        return bounds_table(self._estimates)
+        table = bounds_table(self._estimates)
+        return cover_withheld(table, self._estimates) if withheld else table
 
     @property
     def by_group(self) -> pd.DataFrame:

@@ -1,0 +1,92 @@
+"""Certain intervals of statistics that cover the rows of withheld groups.
+
+The order of a withheld row and any other row is unknown, so each such pair can be concordant or
+discordant.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from skfedauc.report.estimates import GroupEstimates
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Largest rounding error of a bound, which is a ratio of sums of few products
+_REACH = 1e-14
+
+
+def cover_withheld(table: pd.DataFrame, estimates: GroupEstimates) -> pd.DataFrame:
+    """Widen the intervals of statistics so that they cover the rows of withheld groups.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Table of `bounds_table`.
+    estimates : GroupEstimates
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table with other `low` and `high`. NaN for statistics without an interval: those that
+        compare groups, and statistics of group AUCs if a withheld group may be among the groups.
+
+    Raises
+    ------
+    ValueError
+        If the numbers of withheld rows are unknown, or rows have weights.
+    """
+    counts = estimates.pairs.counts_for("withheld=True")
+    withheld = counts.withheld
+    if withheld.n_groups == 0:
+        return table
+    if withheld.n_negatives is None or withheld.n_positives is None:
+        raise ValueError(
+            "withheld=True needs the numbers of withheld rows, which these counts do not tell. "
+            "Reduce with tell_withheld='rows' and a smaller min_count, or with "
+            "small_groups='join'."
+        )
+    if counts.is_weighted:
+        raise ValueError(
+            "withheld=True needs counts without sample weights: the weights of withheld rows are "
+            "unknown."
+        )
+    n_negatives, n_positives = int(counts.n_negatives.sum()), int(counts.n_positives.sum())
+    n_pairs = n_negatives * n_positives
+    all_pairs = (n_negatives + withheld.n_negatives) * (n_positives + withheld.n_positives)
+    # Weight of the known AUCs and of the unknown ones, by statistic
+    weights = {"pooled": (n_pairs, all_pairs - n_pairs)}
+    are_apart = withheld.labels is not None and set(withheld.labels).isdisjoint(counts.groups or ())
+    if are_apart:
+        used = estimates.group_aucs[1]
+        negatives = counts.n_negatives[used].astype(np.float64)
+        positives = counts.n_positives[used].astype(np.float64)
+        unknown = withheld.n_negatives, withheld.n_positives
+        weights |= {
+            "macro": (int(used.sum()), withheld.n_groups),
+            "samples": (negatives.sum() + positives.sum(), sum(unknown)),
+            "positives": (positives.sum(), unknown[1]),
+            "negatives": (negatives.sum(), unknown[0]),
+            # The most pairs within groups, if all withheld rows are of one group
+            "within": ((negatives * positives).sum(), unknown[0] * unknown[1]),
+        }
+    table = table.copy()
+    for name, (low, high) in table[["low", "high"]].iterrows():
+        ends = np.nan, np.nan
+        if name in weights:
+            known, of_withheld = weights[name]
+            if known + of_withheld > 0:
+                share = known / (known + of_withheld)
+                ends = (low * share, 1 - (1 - high) * share) if known else (0.0, 1.0)
+        elif name == "worst" and are_apart:
+            ends = 0.0, 1.0 if np.isnan(high) else high
+        elif name == "difference" and are_apart:
+            ends = 0.0 if np.isnan(low) else low, 1.0
+        table.loc[name, ["low", "high"]] = (
+            max(ends[0] - _REACH, 0.0) if ends[0] > 0 else ends[0],
+            min(ends[1] + _REACH, 1.0),
+        )
+    return table
