@@ -1669,6 +1669,14 @@ withheld)
         which the file and this object keep. `merge` and ``+`` refuse to add the same counting
         twice. Merged counts keep the identifiers of all their parts.
 
+        The file of a summary has one row per group. After the group columns it has `n_negatives`,
+        `n_positives`, with sample weights the columns of weights of `to_counts`, and `u2`, which is
+        twice the Mann-Whitney U statistic: the AUC is ``u2 / (2 * n_negatives * n_positives)``, or
+        ``u2 / (2 * weight_negatives * weight_positives)`` with weights. Six columns of sums
+        determine the variance of the AUC. If the scores were binned, columns with the prefixes
+        ``lowest_`` and ``highest_`` hold `u2` and the sums for the lowest and for the highest AUC
+        that the bins permit.
+
         Examples
         --------
         >>> import os, tempfile
