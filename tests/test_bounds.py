@@ -550,3 +550,24 @@ def test_the_bounds_of_a_summary_are_those_of_its_bins():
     assert (found == expected).all(axis=None)
     test, same = (GroupAUC(c).test_difference() for c in (counts, counts.reduced("summary")))
     assert test == same
+
+
+def test_reports_say_that_groups_were_withheld(tmp_path, capsys):
+    pytest.importorskip("pyarrow")
+    case = wide_case(12, n=300)
+    case.groups[:3] = ["few"] * 3
+    case = case._replace(groups=[str(group) for group in case.groups])
+    counts = binned(case, COARSE).reduced(min_count=3)
+    report, phrase = GroupAUC(counts), "1 group withheld"
+    assert f", {phrase}; scores are binned: the pooled AUC of the counted rows is" in repr(report)
+    audit = FairnessAudit(report, threshold=None)
+    assert (
+        f"No number of this audit includes small groups that the sites withheld: {phrase}."
+        in audit.findings
+    )
+    path, page = str(tmp_path / "counts.skfa"), str(tmp_path / "page.html")
+    counts.save(path)
+    assert main(["report", path, "--html", page]) == 0
+    assert f"297 rows, 3 groups; {phrase}" in capsys.readouterr().out
+    with open(page) as file:
+        assert f"<dt>Withheld</dt><dd>{phrase}</dd>" in file.read()

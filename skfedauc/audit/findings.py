@@ -69,8 +69,12 @@ def _on_the_model(tables: AuditTables) -> Iterator[str]:
         certain = certain_range(statistic_bounds(tables.report.estimates, "pooled"))
         yield (
             "Scores are binned, and AUCs count a pair of rows in the same bin as a tie: the pooled "
-            f"AUC of the exact scores is certainly {certain}."
+            f"AUC of the exact scores is certainly {certain}, for the rows that are counted."
         )
+    withheld = tables.report.counts.withheld
+    if withheld.n_groups:
+        which = withheld.in_words().removeprefix(", ")
+        yield f"No number of this audit includes small groups that the sites withheld: {which}."
     check = "check pos_label, and whether higher scores mean the positive class"
     if pooled["ci_high"] < 0.5:
         yield f"The pooled AUC is below 0.5: {check}."

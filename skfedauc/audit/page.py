@@ -216,6 +216,9 @@ def _facts(section: Section) -> dict[str, str]:
     }
     if n_dropped:
         facts["Left out"] = f"{_words.counted(n_dropped, 'row')} without a group"
+    withheld = counts.withheld.in_words().removeprefix(", ")
+    if withheld:
+        facts["Withheld"] = withheld
     if tables.is_weighted:
         facts["Weights"] = "yes"
     facts["Groups"] = f"{len(counts):,}" + (f", {n_small:,} of them small" if n_small else "")

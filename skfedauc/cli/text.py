@@ -62,7 +62,7 @@ def _grouping_line(grouping: Grouping) -> str:
     if report.n_missing:
         without = listed(grouping.lacking, " or ")
         line += f"; {counted(report.n_missing, 'row')} without {without} dropped"
-    return line
+    return line + report.counts.withheld.in_words().replace(", ", "; ")
 
 
 def _unknown_line(names: list[str]) -> str:

@@ -1364,7 +1364,7 @@ class GroupAUC:
             f"GroupAUC of {_words.counted(self.n_groups, 'group')}{undefined}, "
             f"{_words.counted(int(counts.n_positives.sum()), 'positive')} and "
             f"{_words.counted(int(counts.n_negatives.sum()), 'negative')}"
-            f"{left_out(self.n_missing)}"
+            f"{left_out(self.n_missing)}{counts.withheld.in_words()}"
             f"{f'; {note}' if (note := binned_note(self._estimates)) else ''}"
             f"{self._summary_note()}"
         )
