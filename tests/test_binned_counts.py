@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from oracles import comparisons, random_case
 
-from skfedauc import Bins, DisclosureError, ScoreCounts
+from skfedauc import Bins, DisclosureError, GroupAUC, ScoreCounts
 from skfedauc.counts import MergeError
 
 KINDS = (
@@ -311,7 +311,10 @@ def test_other_levels_and_bins_are_not_merged():
         ([exact, one], "merge(parts, disclosure=Bins.at([0.5])) reduces all of them first."),
         ([one, other], "Neither has bins that are unions of the other's: count one of them again"),
         ([one, finer], "disclosure=Bins.at([0.5])) reduces"),
-        ([ranges, exact], "part 0 is ranges of scores, and part 1 is exact. Reduce both by"),
+        (
+            [ranges, exact],
+            "part 0 is ranges of scores, and part 1 is exact. Pass Bins, such as those of",
+        ),
         ([one, ranges, exact], "part 0 is Bins.at([0.5]), and part 2 is exact. "),
     ):
         with pytest.raises(MergeError, match=re.escape(message)) as error:
@@ -339,6 +342,43 @@ def test_merging_at_a_lower_level(tmp_path):
     assert ScoreCounts.merge(parts[:1], disclosure=bins) == parts[0].reduced(bins)
     with pytest.raises(MergeError, match=r"^oslo: counts with Bins\.at.*cannot be reduced to"):
         ScoreCounts.merge_named([("oslo", mixed[1])], disclosure=Bins.at([0.3]))
+
+
+@pytest.mark.parametrize("how", [{"min_count": 5}, {"max_cells": 9}])
+def test_merging_ranges_of_no_rule_at_a_lower_level(how, tmp_path):
+    """Each range becomes the bins that it overlaps, and intervals still hold the exact AUC."""
+    bins, coarse = Bins.at([i / 16 for i in range(1, 16)]), Bins.at([0.25, 0.5, 0.75])
+    rng = np.random.default_rng(2)
+    y, score, groups = rng.random(400) < 0.4, rng.random(400).round(2), rng.choice(["a", "b"], 400)
+    first, second = (
+        ScoreCounts.from_predictions(y[rows], score[rows], groups=groups[rows])
+        for rows in (slice(150), slice(150, 400))
+    )
+    whole = ScoreCounts.merge([first, second])
+    exact = GroupAUC(whole).pooled
+    ranges = (second.reduced(bins) if "min_count" in how else second).reduced(**how)
+    assert (ranges.disclosure, ranges.bins, len(ranges)) == ("bins", None, 2)
+    if "min_count" in how:  # these ranges are unions of bins already
+        assert ScoreCounts.merge([ranges], disclosure=bins) == ranges
+    ranges.save(tmp_path / "ranges.skfa")
+    for to, parts in itertools.product(
+        (bins, coarse),
+        [[first, ranges], [tmp_path / "ranges.skfa", first], [ranges, first.reduced(bins)]],
+    ):
+        merged = ScoreCounts.merge(parts, disclosure=to)
+        assert merged.bins is None
+        assert merged.n_positives.tolist() == whole.n_positives.tolist()
+        assert merged.n_negatives.tolist() == whole.n_negatives.tolist()
+        # Only edges of the bins are disclosed.
+        low, high = merged.ranges
+        assert np.array_equal(to.ranges_of(to.numbers_of(low))[0], low)
+        assert np.array_equal(to.ranges_of(to.numbers_of(high))[1], high)
+        low, high = GroupAUC(merged).bounds().loc["pooled", ["low", "high"]]
+        assert 0 < low < exact < high < 1
+    with pytest.raises(ValueError, match="is not within one of its bins"):
+        ranges.reduced(coarse)
+    with pytest.raises(MergeError, match="would disclose more than these counts hold"):
+        ScoreCounts.merge([first, ranges], disclosure="exact")
 
 
 def test_functions_of_scores_need_exact_counts():

@@ -118,12 +118,12 @@ def _of_disclosure(error: MergeError, _: tuple[str, ...]) -> str | None:
     if len({level for level, _ in error.found}) < 2:
         return None
     (one, first), (other, second) = error.found
-    words = [
-        "exact" if level == "exact" else "a summary" if level == "summary" else f"of {level!r}"
-        for level in (one, other)
-    ]
+    of_level = {"exact": "exact", "summary": "a summary", None: "of ranges of scores"}
+    words = [of_level.get(level) or f"of {level!r}" for level in (one, other)]
     differ = f"{first} is {words[0]}, and {second} is {words[1]}"
     common = common_level(one, other)
+    if common is None and None in (one, other):
+        return f"{differ}; pass --disclosure bins with the options of the bins of these ranges"
     if common is None:
         return f"{differ}; count the rows of one of them again with the bins of the other"
     return f"{differ}; pass {options_of(common)} to reduce all files to this level"

@@ -414,7 +414,7 @@ class Bins:
         Raises
         ------
         ValueError, TypeError
-            If `numbers` does not hold numbers of bins.
+            If an item of the argument is no number of a bin.
 
         Examples
         --------
@@ -442,7 +442,7 @@ class Bins:
         Raises
         ------
         ValueError, TypeError
-            If `numbers` does not hold numbers of bins.
+            If an item of the argument is no number of a bin.
 
         Examples
         --------

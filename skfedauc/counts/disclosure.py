@@ -9,6 +9,7 @@ import numpy as np
 from skfedauc._kernel import Cells
 from skfedauc._words import described, shortened
 from skfedauc.counts.bins import Bins
+from skfedauc.counts.joining import united_bins
 from skfedauc.counts.ranges import Ranges
 from skfedauc.counts.state import State
 
@@ -156,12 +157,22 @@ def mend_of_levels(one: Any, other: Any) -> str:
     if common is not None:
         return f"ScoreCounts.merge(parts, disclosure={common!r}) reduces all of them first."
     if None in (one, other):
-        return "Reduce both by ScoreCounts.merge(disclosure=) to Bins whose bins hold these ranges."
+        return "Pass Bins, such as those of the ranges, as disclosure= to ScoreCounts.merge."
     return "Neither has bins that are unions of the other's: count one of them again."
 
 
-def reduced_cells(counts: State, disclosure: object) -> tuple[Cells, Ranges, Bins] | None:
+def reduced_cells(
+    counts: State, disclosure: object, *, widen: bool
+) -> tuple[Cells, Ranges, Bins | None] | None:
     """Return the unmerged cells of the counts at a lower level; None if nothing changes.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+    disclosure : "exact", "bins" or Bins
+    widen : bool
+        Whether ranges that are no bins of one rule are widened to the unions of the new bins that
+        they overlap. Otherwise, each must lie within one bin.
 
     Raises
     ------
@@ -183,22 +194,23 @@ def reduced_cells(counts: State, disclosure: object) -> tuple[Cells, Ranges, Bin
         return None
     if to == bins:
         return None
-    scores = counts.cells.scores
     if counts.ranges is None:
-        numbers = to.numbers_of(scores)
+        low = high = to.numbers_of(counts.cells.scores)
     elif bins is not None and not bins.refines(to):
         raise ValueError(
             f"counts with {bins!r} cannot be reduced to {to!r}, whose bins are no unions of "
             "theirs. Count the rows again, or pass bins that contain theirs."
         )
     else:
-        numbers, highest = (to.numbers_of(ends) for ends in counts.ranges)
-        if (numbers != highest).any():
-            cell = int(np.argmax(numbers != highest))
-            low, high = counts.ranges[:, cell]
-            raise ValueError(
-                f"the counts cannot be reduced to {to!r}: the range from {low:.17g} to "
-                f"{high:.17g} is not within one of its bins. Count the rows again."
-            )
-    cells = counts.cells._replace(scores=to.scores_of(numbers))
-    return cells, to.ranges_of(numbers), to
+        low, high = (to.numbers_of(ends) for ends in counts.ranges)
+    is_across = low != high
+    if not is_across.any():
+        return counts.cells._replace(scores=to.scores_of(low)), to.ranges_of(low), to
+    if not widen:
+        first, last = counts.ranges[:, np.argmax(is_across)]  # type: ignore[index]
+        raise ValueError(
+            f"the counts cannot be reduced to {to!r}: the range from {first:.17g} to {last:.17g} "
+            "is not within one of its bins. Count the rows again."
+        )
+    scores, ranges = united_bins(to, low, high)
+    return counts.cells._replace(scores=scores), ranges, None

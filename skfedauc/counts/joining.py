@@ -30,6 +30,27 @@ _SAME_CLASS = 0.1
 # No small counts ------------------------------------------------------------------------------
 
 
+def united_bins(bins: Bins, low: Integers, high: Integers) -> tuple[Floats, Ranges]:
+    """Return the scores and the ranges of cells that hold several neighboring bins each.
+
+    Parameters
+    ----------
+    bins : Bins
+    low, high : ndarray of int64, shape (n_cells,)
+        Numbers of the lowest and of the highest bin of each cell.
+
+    Returns
+    -------
+    scores : ndarray of float64, shape (n_cells,)
+        Score of each cell, which depends on the bins only.
+    ranges : ndarray of float64, shape (2, n_cells)
+    """
+    scores = bins.scores_of(low)
+    between = (1 - _SHARE) * scores + _SHARE * bins.scores_of(high)
+    ranges = np.stack([bins.ranges_of(low)[0], bins.ranges_of(high)[1]])
+    return np.where(low == high, scores, between) + 0.0, ranges
+
+
 def join_small(cells: Cells, bins: Bins, min_count: int) -> tuple[Cells, Ranges, NDArray[np.intp]]:
     """Join neighboring bins of each group and class until each count is at least `min_count`.
 
@@ -89,16 +110,15 @@ def _of_class(
     first = _first_of_runs(counts, codes, min_count)
     last = np.append(first[1:], used.size)[: first.size] - 1
     low, high = _rounded(numbers[first], numbers[last], codes[first], bins)
-    scores = bins.scores_of(low)
-    between = (1 - _SHARE) * scores + _SHARE * bins.scores_of(high)
+    scores, ranges = united_bins(bins, low, high)
     weights = np.zeros((4, first.size))
     if cells.weights is not None and first.size:
         of_rows = [of_class, of_class + 2]
         weights[of_rows] = np.add.reduceat(cells.weights[of_rows][:, used], first, axis=1)
     return (
         np.add.reduceat(counts, first) if first.size else counts[:0],
-        np.where(low == high, scores, between) + 0.0,
-        np.stack([bins.ranges_of(low)[0], bins.ranges_of(high)[1]]),
+        scores,
+        ranges,
         codes[first],
         weights,
     )

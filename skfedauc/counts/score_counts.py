@@ -762,7 +762,10 @@ default=None
         disclosure : "exact", "bins", "summary", Bins or None, default=None
             What the result discloses of the scores. Each part is reduced to this level first; see
             `reduced`. None requires that all parts have the same level and the same bins.
-            Summaries can only be merged if no group is in two of them.
+            Summaries can only be merged if no group is in two of them. With `Bins`, ranges that are
+            no bins of one rule, such as those of `min_count`, are widened to the unions of the bins
+            that they overlap, so that certain intervals remain certain. The `bins` of the result
+            are None if such a range has several bins.
 
         Returns
         -------
@@ -879,7 +882,7 @@ default=None
         reduce = None
         if disclosure is not None:
             level = check_disclosure(disclosure)
-            reduce = functools.partial(cls.reduced, disclosure=level)
+            reduce = functools.partial(cls._at_level, disclosure=level, widen=True)
         return merged_parts(parts, cls._merged, reduce, allow_repeated=repeated == "allow")
 
     @classmethod
@@ -1438,10 +1441,12 @@ withheld)
         return ScoreCounts._of(cells, counts.labels, counts.origin._replace(bins=None), ranges)
 
     @staticmethod
-    def _at_level(counts: ScoreCounts, disclosure: Disclosure | None) -> ScoreCounts:
+    def _at_level(
+        counts: ScoreCounts, disclosure: Disclosure | None, *, widen: bool = False
+    ) -> ScoreCounts:
         if check_disclosure(disclosure) == "summary":
             return counts if counts.summary is not None else ScoreCounts._summarized(counts)
-        found = reduced_cells(counts, disclosure)
+        found = reduced_cells(counts, disclosure, widen=widen)
         if found is None:
             return counts
         cells, ranges, bins = found

@@ -102,6 +102,19 @@ def test_files_of_other_levels_are_merged_on_request(frame, counted, tmp_path, e
     assert "pass --disclosure bins --edges=0.1 to reduce all files" in message
 
 
+def test_files_with_min_count_are_merged_with_exact_files(
+    frame, counted, tmp_path, error_of, printed_by
+):
+    exact = counted(frame[:150], "exact")
+    path, joined = tmp_path / "all.skfa", tmp_path / "joined.skfa"
+    of_rows(frame[150:], BINS).reduced(min_count=3).save(joined)
+    message = error_of(["merge", exact, joined, "-o", path])
+    assert f"{exact} is exact, and {joined} is of ranges of scores; pass --disclosure" in message
+    printed_by("merge", exact, joined, "-o", path, *OPTIONS)
+    expected = [ScoreCounts.load(exact).reduced(BINS), ScoreCounts.load(joined)]
+    assert ScoreCounts.load(path) == ScoreCounts.merge(expected)
+
+
 def test_show_says_what_bins_disclose(frame, counted, printed_by):
     frame["s"] = frame["s"].where(frame["s"] > 0, 0)
     path = counted(frame, "oslo", *OPTIONS)
