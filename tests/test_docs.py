@@ -145,6 +145,7 @@ SET_UP = [
     "python -m benchmarks.calibration",
     "python -m benchmarks.files",
     "python -m benchmarks.privacy",
+    "python -m benchmarks.bins --keras PYTHON --spark PYTHON",
     "python tests/kernel_cases.py 100000  # compares both kernels bit by bit on random cases",
     ".ci/sanitize                         # the kernel's tests under AddressSanitizer and UBSan",
     "python -m benchmarks.kernel 1e6 3    # the kernel's benchmarks: up to 1e6 rows, 3 runs each",
