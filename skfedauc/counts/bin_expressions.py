@@ -1,4 +1,4 @@
-"""Numbers of bins as expressions of narwhals, which engines compute exactly where the rows are.
+"""Numbers of bins as narwhals expressions, which engines compute exactly where the rows are.
 
 Only operations that are exact in float64 are used: comparisons, ``1 - score`` for scores above 0.5,
 multiplication by a power of two, and rounding down. Constants are powers of two, whole numbers and
@@ -15,7 +15,7 @@ from skfedauc.counts.bin_rules import Edges, Probabilities, Rule, Scores
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
-# Number in place of the number of a bin for scores that the expression does not bin
+# Result of the expression for scores that it does not bin
 NOT_BINNED = -(1 << 40)
 # Exponents of the absolute values whose bins engines compute: from 5.4e-20 to 1.8e19
 _EXPONENTS = range(-64, 64)
@@ -33,14 +33,14 @@ def expression_of(rule: Rule, score: nw.Expr) -> nw.Expr:
     Returns
     -------
     Expr
-        `NOT_BINNED` for missing, NaN and infinite scores and for scores outside the domain. Also
-        for scores of the rule `Scores` whose absolute value is below 2**-64, but not 0, or not
-        below 2**64: an expression for all exponents would be too long.
+        The expression is `NOT_BINNED` for missing, NaN and infinite scores and for scores outside
+        the domain. For the rule `Scores`, it is also `NOT_BINNED` if the absolute value is above 0
+        and below 2**-64, or at least 2**64: an expression for all exponents would be too long.
     """
     import narwhals.stable.v2 as nw
 
     low, high = rule.domain
-    # NaN is larger than all numbers in some engines, and not comparable in others.
+    # Some engines sort NaN above all numbers, and others do not compare NaN.
     is_valid = (score >= low) & (score <= high)
     match rule:
         case Probabilities(octaves, parts):
@@ -55,7 +55,7 @@ def expression_of(rule: Rule, score: nw.Expr) -> nw.Expr:
         case _:
             raise AssertionError(rule)
     number = nw.when(is_valid).then(number).otherwise(nw.lit(float(NOT_BINNED)))
-    # PostgreSQL takes constants for decimals, which Ibis does not expect.
+    # PostgreSQL treats constants as decimals, which Ibis does not expect.
     return number.cast(nw.Int64)
 
 

@@ -1,8 +1,8 @@
 """Rules that map scores to numbered bins, exact in float64.
 
-Each rule numbers its bins in the order of the scores, and knows the lowest and the highest float64
-of each bin. The upper bits of a positive float64, read as an integer, are its binary exponent and
-the leading bits of its fraction: they split each power of two into equal parts.
+Each rule numbers its bins in the order of the scores, and returns the lowest and the highest
+float64 of each bin. The upper bits of a positive float64, read as an integer, are its binary
+exponent and the leading bits of its fraction: they split each power of two into equal parts.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Rule(Protocol):
 class Probabilities:
     """Octaves of the distance to the nearer of 0 and 1, each split into equal parts.
 
-    The bins of the lower half are, in order: 0 alone; all below the lowest octave; the parts of the
-    octaves. The upper half is their mirror image, except that it has the score 0.5.
+    The bins of the lower half are, in order: the distance 0; all distances below the lowest octave;
+    the parts of the octaves. The upper half mirrors the lower half, and also has the score 0.5.
     """
 
     octaves: int
@@ -114,7 +114,7 @@ class Probabilities:
 
 @dataclass(frozen=True)
 class Scores:
-    """Powers of two of the absolute value, each split into equal parts; the score 0 is a bin."""
+    """Powers of two of the absolute value, each split into equal parts; the score 0 has a bin."""
 
     parts: int
 
@@ -188,7 +188,7 @@ class Edges:
 
 
 def _shift_of(parts: int) -> int:
-    """Return the number of lower bits of a float64 that do not matter to its part."""
+    """Return the number of lower bits of a float64 that do not change its part."""
     return _FRACTION - (parts.bit_length() - 1)
 
 

@@ -35,15 +35,15 @@ class _Counts(Protocol):
 class Bins:
     """Rule that maps each score to a numbered bin, exact in float64.
 
-    Score counts by bin disclose less than score counts by score: a site sends how many rows of each
-    class are in each bin, and not the scores. Counts with equal `Bins` are merged by addition.
+    Score counts by bin disclose less than score counts by score: a site sends the number of rows of
+    each class in each bin, and not the scores. Counts with equal `Bins` are merged by addition.
 
     Build `Bins` with `of_probabilities` (scores from 0 to 1), `of_scores` (scores of any range),
     `at` (cut points) or `of_quantiles` (cut points that sites agree on in one round).
 
-    Bins are numbered in the order of the scores. Each bin has a lowest and a highest float64 score,
-    and belongs to one range without gaps: the float64 above the highest score of a bin is the
-    lowest score of the next bin.
+    Bins are numbered in the order of the scores. Each bin has a lowest and a highest float64 score.
+    There are no gaps between bins: the float64 above the highest score of a bin is the lowest score
+    of the next bin.
 
     `Bins` are immutable and hashable. They are equal if the same constructor made them from the
     same arguments.
@@ -99,10 +99,10 @@ class Bins:
         """Return bins for scores from 0 to 1 that are narrower near 0 and near 1.
 
         Each score has the distance ``q = min(p, 1 - p)`` to the nearer of 0 and 1. The range of
-        distances from ``2**-(octaves + 1)`` to 1/2 is split into octaves, in each of which the
-        largest distance is twice the smallest one, and each octave into equal parts. The scores
-        exactly 0 and exactly 1 have bins of their own. So do the distances between 0 and
-        ``2**-(octaves + 1)``, on both sides.
+        distances from ``2**-(octaves + 1)`` to 1/2 is split into octaves: the largest distance of
+        an octave is twice its smallest distance. Each octave is split into equal parts. The scores
+        exactly 0 and exactly 1 have bins of their own. The distances between 0 and
+        ``2**-(octaves + 1)`` also have bins of their own, one near 0 and one near 1.
 
         Parameters
         ----------
@@ -144,8 +144,8 @@ class Bins:
     def of_scores(cls, parts: int = 64) -> Bins:
         """Return bins for scores of any range: a fixed number of bins for each power of two.
 
-        Scores are split by their sign and by the powers of two of their absolute value, and the
-        range between two powers of two into equal parts. The score 0 has a bin of its own.
+        Scores are split by their sign and by the powers of two of their absolute value. The range
+        between two powers of two is split into equal parts. The score 0 has a bin of its own.
 
         Parameters
         ----------
@@ -223,8 +223,8 @@ class Bins:
 
         Sites agree on these bins in one round: each site sends binned counts of earlier rows, and
         receives the cut points. The certain intervals of AUCs are mostly narrower than with the
-        same number of fixed bins. The intervals are not narrower than those of `counts`, since the
-        edges are among theirs: use many bins in this round.
+        same number of fixed bins. They are never narrower than the certain intervals of `counts`,
+        because the cut points are edges of the bins of `counts`: use many bins in this round.
 
         Parameters
         ----------
@@ -237,7 +237,7 @@ class Bins:
         -------
         Bins
             Bins of `at`, whose edges are edges of the bins (or scores) of `counts`. Of all such
-            bins, they have the smallest possible limit on the rows of a bin. Only a single bin or
+            bins, these have the smallest limit on the number of rows of a bin. Only a single bin or
             score of `counts` may have more rows than the limit; it is then a bin of its own.
 
         Raises
@@ -295,7 +295,7 @@ class Bins:
         Raises
         ------
         ValueError, TypeError
-            If `to_dict` returns no such mapping.
+            If `state` is not a mapping that `to_dict` returned.
 
         Examples
         --------
@@ -307,7 +307,7 @@ class Bins:
             raise TypeError(
                 f"state must be a mapping that Bins.to_dict returned; got {type(state).__name__}."
             )
-        # Messages do not quote a file's own values: nested ones may be too deep for repr.
+        # Messages do not quote values of a file, because nested values may be too deep for repr.
         rule = state.get("rule")
         known = _ARGUMENTS.get(rule) if isinstance(rule, str) else None
         if known is None or set(state) != {"rule", *known}:
@@ -331,7 +331,7 @@ class Bins:
         return getattr(cls, rule)(**arguments)  # type: ignore[arg-type, no-any-return]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the constructor and its arguments, for JSON.
+        """Return the name and the arguments of the constructor as a mapping for JSON.
 
         Returns
         -------

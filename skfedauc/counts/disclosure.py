@@ -20,7 +20,7 @@ LEVELS = ("exact", "bins", "summary")
 
 
 class DisclosureError(ValueError):
-    """Error for a result that counts of this level of disclosure do not determine.
+    """Error for a result that counts at this level of disclosure do not determine.
 
     See Also
     --------
@@ -73,7 +73,7 @@ def check_disclosure(disclosure: object) -> Literal["exact", "summary"] | Bins:
     Raises
     ------
     ValueError
-        If `disclosure` is text, but no level.
+        If `disclosure` is text, but not a level.
     TypeError
         If `disclosure` is neither text nor `Bins`.
     """
@@ -133,14 +133,15 @@ def level_in_words(counts: State) -> str:
 
 
 def level_of(counts: State) -> Any:
-    """Return "exact", "summary" or the bins; None for ranges that are no bins of one rule."""
+    """Return "exact", "summary" or the bins; None for ranges that are not bins of one rule."""
     return counts.origin.bins if counts.disclosure == "bins" else counts.disclosure
 
 
 def common_level(one: Any, other: Any) -> Any:
-    """Return the highest level that counts of two levels of `level_of` can be reduced to.
+    """Return the highest level to which counts of both levels can be reduced.
 
-    None if there is none, or if it depends on the ranges of the counts.
+    The levels are results of `level_of`. The result is None if there is no such level, or if the
+    level depends on the ranges of the counts.
     """
     if "summary" in (one, other):
         return "summary"
@@ -152,7 +153,7 @@ def common_level(one: Any, other: Any) -> Any:
 
 
 def mend_of_levels(one: Any, other: Any) -> str:
-    """Return a sentence on how to merge counts of two different levels of `level_of`."""
+    """Return a sentence that says how to merge counts of two different results of `level_of`."""
     common = common_level(one, other)
     if common is not None:
         return f"ScoreCounts.merge(parts, disclosure={common!r}) reduces all of them first."

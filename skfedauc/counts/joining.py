@@ -1,6 +1,6 @@
-"""Cells that are joined with their neighbors: so that no count is small, or so that cells are few.
+"""Joining of neighboring cells, so that no count is small or the number of cells is limited.
 
-A joined cell has the rows of its cells, and a range of scores that holds their ranges.
+A joined cell has the rows of the cells that are joined, and a range that holds their ranges.
 """
 
 from __future__ import annotations
@@ -73,14 +73,13 @@ def join_small(cells: Cells, bins: Bins, min_count: int) -> tuple[Cells, Ranges,
 
     Notes
     -----
-    Bins are joined from the lowest to the highest; the last bins, which have too few rows, join the
-    cell before them.
+    Bins are joined from the lowest to the highest. If the last bins have too few rows together,
+    they are joined to the cell before them.
 
     A range from the lowest to the highest bin with rows would disclose the lowest and the highest
     score of a few rows, up to the width of a bin. The ends of each range are therefore rounded
-    outwards to multiples of about half the number of bins in the range. Where this is beyond the
-    middle between two cells, they share the edge between them whose number is divisible by the
-    highest power of two.
+    outwards to multiples of about half the number of bins in the range. Between two
+    cells, no range reaches beyond the edge whose number is divisible by the highest power of two.
     """
     numbers = bins.numbers_of(cells.scores)
     parts = [_of_class(cells, numbers, bins, min_count, of_class) for of_class in (0, 1)]
@@ -129,7 +128,8 @@ def _first_of_runs(counts: Integers, codes: NDArray[np.intp], least: int) -> NDA
     upto = np.cumsum(counts)
     before = upto - counts
     behind_group = np.searchsorted(codes, codes, side="right")
-    # A run that begins here would end behind its group, unless the rest of the group is enough.
+    # Without enough rows in the rest of the group, a run that begins here would end behind the
+    # group.
     is_enough = before + least <= upto[behind_group - 1] if counts.size else counts > 0
     behind = np.where(is_enough, np.searchsorted(upto, before + least) + 1, behind_group)
     firsts, item = [], 0
@@ -144,7 +144,7 @@ def _first_of_runs(counts: Integers, codes: NDArray[np.intp], least: int) -> NDA
 def _rounded(
     first: Integers, last: Integers, codes: NDArray[np.intp], bins: Bins
 ) -> tuple[Integers, Integers]:
-    """Return the lowest and the highest bin of ranges, rounded outwards; they do not overlap."""
+    """Return the lowest and the highest bin of ranges, rounded outwards without overlap."""
     if bins.n_bins is None:
         least, most = bins.numbers_of([-sys.float_info.max, sys.float_info.max]).tolist()
     else:
@@ -152,7 +152,7 @@ def _rounded(
     n_bits = np.maximum(_bit_length(last - first) - 1, 0)
     low = np.maximum(first >> n_bits << n_bits, least)
     high = np.minimum(((last >> n_bits) + 1 << n_bits) - 1, most)
-    # Between two cells of a group, neither may go beyond the edge with the roundest number.
+    # Between two cells of a group, no range reaches beyond the edge with the roundest number.
     is_pair = codes[1:] == codes[:-1]
     ends, begins = last[:-1], first[1:]
     differing = np.maximum(_bit_length(ends ^ begins) - 1, 0)
@@ -173,7 +173,7 @@ def _bit_length(numbers: Integers) -> Integers:
 def join_nearest(cells: Cells, ranges: Ranges | None, max_cells: int) -> tuple[Cells, Ranges]:
     """Join neighboring cells of each group until there are `max_cells`.
 
-    Those cells are joined that widen the interval of the AUC least.
+    The joins are those that widen the certain interval of the AUC least.
 
     Parameters
     ----------
@@ -193,18 +193,19 @@ def join_nearest(cells: Cells, ranges: Ranges | None, max_cells: int) -> tuple[C
 
     Notes
     -----
-    The cost of a join is the share of all pairs of a negative and a positive whose order it makes
-    unknown, plus the mean over groups of the share of the group's pairs. This alone would join long
-    runs of one class. Later rows of the other class would be within these ranges, so pairs of the
-    same class count too, with a small factor.
+    A join makes the order of some pairs of a negative and a positive unknown. The cost of a join is
+    the share of these pairs among all pairs, plus the mean over groups of their share among the
+    pairs of the group. This cost alone would join long runs of one class, and later rows of the
+    other class would fall into these long ranges. Pairs of the same class therefore count too, with
+    a small factor.
 
-    States that are reduced apart and then merged should have cut their ranges at the same scores.
-    A join therefore costs more if the joined range has a score within it that is rounder, as a
-    binary fraction, than the scores next to its ends.
+    Ranges should be cut at the same scores if counts are reduced apart and then merged. A join
+    therefore costs more if the joined range has a score within it that is rounder, as a binary
+    fraction, than the scores next to its ends.
 
-    Each round makes the joins whose costs are among the lowest ones, and below those of the joins
-    with the same cells. Costs of the same binary order count as equal there, so that the number of
-    rounds grows with the logarithm of the number of cells.
+    Each round makes the joins with the lowest costs. Of two joins of the same cell, the round makes
+    the one with the lower cost. Costs of the same binary order count as equal in this comparison,
+    so that the number of rounds grows with the logarithm of the number of cells.
     """
     chain = _Chain(cells, ranges)
     while chain.size > max_cells:
@@ -223,12 +224,12 @@ def join_nearest(cells: Cells, ranges: Ranges | None, max_cells: int) -> tuple[C
 
 
 class _Chain:
-    """Cells in order, of which neighbors can be joined.
+    """Sorted cells, whose neighbors can be joined.
 
     Attributes
     ----------
     first : ndarray of intp, shape (n_cells,)
-        First of the original cells that are joined to each cell.
+        First original cell of each joined cell.
     low, high : ndarray of float64, shape (n_cells,)
         Ranges of the cells.
     """
@@ -244,7 +245,7 @@ class _Chain:
         # Shares of all rows whose range ends below the range, or begins at or below its end
         self._below = _shares_before(self._shares, high, low, "left")
         self._upto = _shares_before(self._shares, low, high, "right")
-        # The mean of the intervals of the groups is as wide as pairs of these shares tell.
+        # Pairs of these shares give the mean width of the intervals of the groups.
         self._in_group = None
         if n_groups > 1:
             of_groups = np.add.reduceat(amounts, cells.starts[:-1], axis=1)
@@ -259,7 +260,7 @@ class _Chain:
         """Join pairs of neighboring cells, at most `most`."""
         costs = self._costs()
         limit = np.partition(costs, most - 1)[most - 1]
-        # Of two joins of a cell, the one with the lower cost is made. Costs of the same binary
+        # Of two joins of a cell, the join with the lower cost is made. Costs of the same binary
         # order are in random order.
         self._round += 1
         is_joined = costs <= limit
@@ -294,14 +295,14 @@ class _Chain:
         overlap = (high[left] >= low[right]) & (low[left] <= high[right])
         # Pairs of the rows of each cell, and of each two neighbors
         own, between = _pairs(shares, shares) / 2, _pairs(shares[:, left], shares[:, right])
-        # Pairs with all rows within the range; those within the cell count twice
+        # Pairs with all rows within the range; pairs within the cell count twice
         within = _pairs(shares, self._upto - self._below)
         joined = _pairs(
             shares[:, left] + shares[:, right],
             np.maximum(self._upto[:, left], self._upto[:, right])
             - np.minimum(self._below[:, left], self._below[:, right]),
         )
-        # Pairs within the range of the joined cell, each once, minus those that are unknown already
+        # Pairs within the range of the joined cell, each once, minus pairs that are unknown already
         known = within - own * (2 - is_range)
         cost = joined - (own[left] + own[right] + between) - known[left] - known[right]
         cost += overlap * between
@@ -325,7 +326,7 @@ def _shares(amounts: Floats, of_all: Floats) -> Floats:
 def _shares_before(
     shares: Floats, of_cells: Floats, ends: Floats, side: Literal["left", "right"]
 ) -> Floats:
-    """Return the sums of the shares of the cells that are before each end."""
+    """Return the sum of the shares of the cells before each end."""
     order = np.argsort(of_cells, kind="stable")
     upto = np.zeros((2, shares.shape[1] + 1))
     np.cumsum(shares[:, order], axis=1, out=upto[:, 1:])
@@ -333,16 +334,16 @@ def _shares_before(
 
 
 def _pairs(left: Floats, right: Floats) -> Floats:
-    """Return products of shares of different classes, and a part of those of the same class."""
+    """Return products of shares of different classes, plus a part of products of one class."""
     of_other_class = left[0] * right[1] + left[1] * right[0]
     return np.asarray(of_other_class + _SAME_CLASS * (left * right).sum(axis=0))
 
 
 def _crossing(low: Floats, high: Floats) -> Floats:
-    """Return how much more joins cost whose ranges cross rounder scores than those at their ends.
+    """Return factors for the costs of joins whose ranges cross scores rounder than their ends.
 
-    This is the square of the ratio of two lengths: of the shortest range between multiples of a
-    power of two that holds the range, and of the range.
+    The factor is the square of the ratio of two lengths: the length of the shortest range between
+    multiples of a power of two that holds the range, and the length of the range.
     """
     below, above = _in_order(low), _in_order(high)
     differing = (below ^ above).astype(np.float64)

@@ -8,8 +8,9 @@ from typing import Generic, NamedTuple
 from skfedauc.counts.agreement import Agreement, MergeError, Repeats
 from skfedauc.counts.state import P, State
 
-# Parts are merged when those that nobody else keeps have this number of cells, and as many as the
-# counts that are merged already. Another part takes as much memory as this number of cells.
+# Parts wait until those that the caller does not keep have at least _ROUND cells, and at least as
+# many cells as the counts that are merged already. A part takes as much memory as its cells and
+# another _CELLS_PER_PART cells.
 _ROUND, _CELLS_PER_PART = 1 << 16, 1 << 7
 
 
@@ -37,7 +38,7 @@ def merged_parts(
     *,
     allow_repeated: bool,
 ) -> P:
-    """Merge parts after checking that they go together.
+    """Merge parts after checking that they can be merged.
 
     Parameters
     ----------
@@ -52,7 +53,7 @@ def merged_parts(
     Raises
     ------
     ValueError
-        If there are no parts, or if parts do not go together.
+        If there are no parts, or if parts cannot be merged.
     """
     waiting: list[P] = []
     size = 0
@@ -68,7 +69,7 @@ def merged_parts(
 
 
 def _n_cells(counts: State) -> int:
-    """Return the number of cells; of a summary, the number of groups."""
+    """Return the number of cells, or the number of groups of a summary."""
     return len(counts) if counts.disclosure == "summary" else counts.cells.scores.size
 
 

@@ -1,6 +1,6 @@
-"""Sums by group that the AUC of each group and the variance of this AUC need.
+"""Sums by group from which the AUC of each group and the variance of this AUC follow.
 
-The sums take a few numbers per group. They are computed from cells, or stored in their place.
+The sums are a few numbers per group. They are computed from cells, or stored in place of cells.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from skfedauc._kernel import Cells
 def quantile_edges(
     cells: Cells, ranges: NDArray[np.float64] | None, n_bins: int
 ) -> NDArray[np.float64]:
-    """Return cut points of at most `n_bins` bins, none of which cuts a range.
+    """Return cut points of at most `n_bins` bins; no cut point is within a range.
 
     The largest number of rows of a bin of several scores or ranges is as small as possible.
 
@@ -38,7 +38,7 @@ def quantile_edges(
         else:
             high = middle
     firsts = _firsts(total, low, n_bins)
-    assert firsts is not None  # a single bin has no more than all rows
+    assert firsts is not None  # a single bin has at most all rows
     return starts[firsts[1:]]
 
 

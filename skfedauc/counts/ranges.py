@@ -23,7 +23,7 @@ Ranges = NDArray[np.float64]
 def add_with_ranges(
     cells: Cells, ranges: Ranges | None, codes: NDArray[np.intp] | None, n_groups: int
 ) -> tuple[Cells, Ranges | None]:
-    """Add up cells with equal group and score; their range is the smallest that holds all ranges.
+    """Add up cells with equal group and score, and return the smallest range of each sum.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def add_with_ranges(
     cells : Cells
         Cells sorted by group and score.
     ranges : ndarray of float64, shape (2, n_cells), or None
-        Their ranges.
+        The smallest range that holds the ranges of the added cells.
     """
     added = add_cells(cells, codes, n_groups)
     return added, None if ranges is None else _hull(cells.scores, ranges, codes, added)
@@ -52,7 +52,7 @@ def merge_with_ranges(
     numbers: Sequence[NDArray[np.intp]],
     n_groups: int,
 ) -> tuple[Cells, Ranges | None]:
-    """Merge the cells of two or more score counts, as `add_with_ranges` adds cells.
+    """Merge the cells of two or more score counts, with ranges as in `add_with_ranges`.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def _hull(
 
 
 def extremes_of(cells: Cells, ranges: Ranges) -> tuple[Cells, Cells]:
-    """Return exact cells of the same rows with the lowest and with the highest AUCs.
+    """Return exact cells for the lowest and for the highest AUCs that the ranges permit.
 
     For the lowest AUCs, the positives of each cell have the lowest score of its range, and the
     negatives have the highest score.
@@ -107,7 +107,7 @@ def extremes_of(cells: Cells, ranges: Ranges) -> tuple[Cells, Cells]:
 def _split(
     cells: Cells, of_negatives: NDArray[np.float64], of_positives: NDArray[np.float64]
 ) -> Cells:
-    """Return cells whose negatives and positives have scores of their own."""
+    """Return cells with separate scores for the negatives and the positives."""
     n_cells = cells.scores.size
     weights = None
     if cells.weights is not None:
@@ -133,7 +133,7 @@ def _split(
 
 
 def wrong_ranges(scores: NDArray[np.float64], ranges: object, bins: Bins | None) -> str | None:
-    """Return why the ranges cannot be those of cells with these scores; None if they can."""
+    """Return why cells with these scores cannot have these ranges; None if they can."""
     if ranges is None:
         return None if bins is None else "it has bins, but no ranges of scores"
     if (

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 # Largest binary exponent of the mean weight. Sums of products of four weights stay within the range
 # of floats, which reaches 2**1023.
 _MOST_EXPONENT = 200
-# Twice U is a Python integer if a group has more pairs.
+# Twice U is a Python integer if a group has more pairs than this number.
 _MOST_PAIRS = 2.0**62
 
 
@@ -168,7 +168,7 @@ def check_exponent(exponent: int) -> None:
 
 
 def pair_sums(found: Concordance, moments: OwnMoments) -> PairSums:
-    """Return sums over pairs of rows; the moments of groups that lack a class are set to 0."""
+    """Return sums over pairs of rows, with moments of 0 for groups that lack a class."""
     is_defined = (found.n_negatives > 0) & (found.n_positives > 0)
     return PairSums(found.u2, OwnMoments(*(np.where(is_defined, of, 0.0) for of in moments)))
 
@@ -216,7 +216,7 @@ def merged_summaries(
 
 
 def _with(part: Summary, is_weighted: bool, has_extremes: bool) -> Summary:
-    """Return the part with the arrays that other parts have."""
+    """Return the part with weights and extremes, if other parts have them."""
     if is_weighted and part.weights is None:
         counts = np.stack([part.n_negatives, part.n_positives]).astype(np.float64)
         as_floats = (
@@ -235,7 +235,7 @@ _CLOSE = 1e-6
 
 
 def wrong_arrays(summary: Summary) -> str | None:
-    """Return why the arrays are none of a summary; None if their types and sizes are right."""
+    """Return why the arrays cannot be those of a summary; None if types and sizes are right."""
     negatives, positives, weights, *of_pairs = summary
     floats: list[Any] = [] if weights is None else [weights]
     known = [sums for sums in of_pairs if sums is not None]
@@ -272,7 +272,7 @@ def wrong_arrays(summary: Summary) -> str | None:
 def wrong_summary(summary: Summary) -> str | None:
     """Return why no rows have this summary; None if no contradiction is found.
 
-    Numbers of rows and sums of weights are checked by `integrity`, as those of cells.
+    `integrity` checks the numbers of rows and the sums of weights, as it does for cells.
     """
     negatives, positives = summary.rows_by_class
     pairs = negatives.weight * positives.weight
@@ -299,7 +299,7 @@ def wrong_summary(summary: Summary) -> str | None:
 def _wrong_moments(
     sums: PairSums, negatives: ClassRows, positives: ClassRows, has_equal_weights: bool
 ) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Yield sentences on impossible sums, and the groups that the sentences are true of."""
+    """Yield phrases on impossible sums, each with the groups to which the phrase applies."""
     moments = sums.moments
     pairs = negatives.weight * positives.weight
     auc = ratio(sums.u2.astype(np.float64) / 2.0, pairs, 0.0)
@@ -341,5 +341,5 @@ def _wrong_moments(
 
 
 def _at(is_wrong: NDArray[np.bool_]) -> str:
-    """Phrase with the first wrong group."""
+    """Return a phrase with the first wrong group."""
     return f", in group {int(np.argmax(is_wrong))}"

@@ -19,7 +19,7 @@ from skfedauc._kernel import Cells
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.label_entries import entry_of
 
-# Largest power of two that can be a modulus: sums of 64-bit integers wrap around there.
+# Largest exponent of a modulus, at which sums of 64-bit integers wrap around
 _MOST_BITS = 64
 # Largest number of rows of a class that a `ScoreCounts` can count exactly
 _MOST_ROWS = 1 << 40
@@ -81,7 +81,7 @@ class Grid:
 
     @property
     def digest(self) -> str:
-        """Text that is equal for equal grids only: the SHA-256 of the bins and of the labels."""
+        """SHA-256 of the bins and of the labels, which is equal for equal grids only."""
         labels = (
             None if self.labels is None else [entry_of(label) for label in self.labels.tolist()]
         )

@@ -1,4 +1,4 @@
-"""Groups that are withheld because they have few rows of a class."""
+"""Withheld groups: groups that are left out because they have few rows of a class."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ToldOfWithheld: TypeAlias = Literal["number", "rows", "labels"]
 
 
 class Withheld(NamedTuple):
-    """Groups that were withheld by ``reduced(min_count=)``.
+    """Groups that ``reduced(min_count=)`` withheld.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Withheld(NamedTuple):
 
     @classmethod
     def merged(cls, parts: Sequence[Withheld]) -> Withheld:
-        """Add up what was withheld; what is unknown of a part is unknown of the sum."""
+        """Add up withheld groups; a number that is unknown in a part is unknown in the sum."""
         labels: list[Any] | None = []
         for part in parts:
             labels = None if labels is None or part.labels is None else [*labels, *part.labels]
@@ -59,11 +59,11 @@ class Withheld(NamedTuple):
         return _sum([self.n_negatives, self.n_positives])
 
     def without_labels(self) -> Withheld:
-        """Return this without labels, for counts whose groups get other labels."""
+        """Return the withheld groups without labels, for counts whose groups get other labels."""
         return self._replace(labels=None) if self.n_groups else self
 
     def in_words(self) -> str:
-        """Return a phrase that begins with a comma; empty if nothing was withheld."""
+        """Return a phrase on withheld groups that begins with a comma; empty if there are none."""
         phrase = ""
         if self.n_groups:
             rows = "" if self.n_rows is None else f" of {counted(self.n_rows, 'row')}"
@@ -93,7 +93,7 @@ def check_small_groups(small_groups: object, tell_withheld: object) -> None:
 
 
 def joined_label(label: Any) -> Any:
-    """Return the label of the group of small groups, with a part for each column of `label`."""
+    """Return the label of the joined small groups, with a part for each column of `label`."""
     return (_input.MISSING,) * len(label) if isinstance(label, tuple) else _input.MISSING
 
 
@@ -144,7 +144,7 @@ def withheld_of(
 
 
 def wrong_withheld(withheld: Any) -> str | None:
-    """Return why this cannot be what was withheld; None if it can."""
+    """Return why these withheld groups are impossible; None if they are possible."""
     wrong = "what it says of withheld groups is impossible"
     if not isinstance(withheld, Withheld):
         return wrong

@@ -1,4 +1,4 @@
-"""AUC over groups in Flower: counts in the replies of clients, and sums of masked counts.
+"""AUC over groups in Flower, from counts in the replies of clients or from masked counts.
 
 A client puts the `ScoreCounts` of its rows into its reply with `counts_record`. On the server, a
 `GroupAUCAggregator` merges the counts of all replies and computes the AUCs of all rows together.

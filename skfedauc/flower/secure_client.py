@@ -1,4 +1,4 @@
-"""Counts as masked vectors in Flower's protocol SecAgg+: the side of the client."""
+"""Client side of secure aggregation: counts as masked vectors in Flower's protocol SecAgg+."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def secure_reply(
     context : flwr.app.Context
         Context of the client, which keeps the client's keys between the requests.
     count : callable
-        Called at the third request, with the arrays that the server sent: a list of ndarrays.
-        Returns the `ScoreCounts` of the client's rows.
+        Function that returns the `ScoreCounts` of the client's rows. It is called at the third
+        request, with the arrays that the server sent: a list of ndarrays.
     bins : Bins
         Bins of the scores, with a fixed number of bins; equal to those of the server.
     groups : array-like of labels, or None

@@ -1,4 +1,4 @@
-"""Counts as masked vectors in Flower's protocol SecAgg+: the side of the server."""
+"""Server side of secure aggregation: sums of masked vectors in Flower's protocol SecAgg+."""
 
 from __future__ import annotations
 
@@ -83,9 +83,10 @@ def secure_group_auc(
 ) -> SecureReport:
     """Compute the AUCs of the rows of all clients from a sum of masked counts.
 
-    Runs one round of Flower's protocol SecAgg+. The server receives masked counts of each client,
-    and the sum of the counts of all clients. The clients answer by `secure_reply`. Call this
-    function in the main function of a ServerApp, for instance after a strategy trained a model.
+    The function runs one round of Flower's protocol SecAgg+. The server receives masked counts of
+    each client, and the sum of the counts of all clients. The clients answer by `secure_reply`.
+    Call this function in the main function of a ServerApp, for instance after a strategy trained a
+    model.
 
     Parameters
     ----------
@@ -128,7 +129,7 @@ def secure_group_auc(
     ValueError
         If there are fewer than 3 clients, or an argument is not as described. If fewer than
         `min_clients` clients contributed. If a client did not answer by `secure_reply`. If the sum
-        is not one of counts: its entries are not whole numbers from 0 to the largest sum.
+        is not a sum of counts: its entries must be whole numbers from 0 to the largest sum.
     RuntimeError
         If the protocol stopped without a sum, because a client failed before all clients shared
         their keys, or too many clients failed later; the message names the nodes and the reasons.
@@ -160,7 +161,8 @@ def secure_group_auc(
     all clients share, such as age bands, or None.
 
     The difference of the sums of two rounds with almost the same clients discloses the counts of
-    the other clients. Do not repeat a round without a client that contributed before.
+    the clients that took part in one round only. Do not repeat a round without a client that
+    contributed before.
 
     Bins and groups are compared by a digest. The sum has no class labels, names of group columns
     and numbers of rows left out: agree on the positive class beforehand.
@@ -237,7 +239,7 @@ def _averages(
         """Strategy of one round: asks all nodes, and keeps the average."""
 
         def configure_fit(self, *_: Any) -> list[tuple[Any, Any]]:
-            # The workflow needs no more of a client's proxy than its identifier.
+            # The workflow needs only the identifier of a client's proxy.
             return [(SimpleNamespace(node_id=node, cid=str(node)), instructions) for node in nodes]
 
         def aggregate_fit(
@@ -253,7 +255,7 @@ def _averages(
             found.append((average, len(results)))
             return None, {}
 
-    # The workflow keeps records of its own in the context.
+    # The workflow writes its own records to the context.
     own = copy.copy(context)
     own.state = flwr("app").RecordDict()
     asked = SimpleNamespace(num_available=lambda: len(nodes))
@@ -277,7 +279,7 @@ def _averages(
 def _sum_of(
     average: NDArray[np.float64], n_clients: int, settings: Settings, grid: Grid
 ) -> NDArray[np.int64]:
-    """Return the sum of the counts of all clients, after checking that it is one."""
+    """Return the sum of the counts of all clients, after checking that it is a sum of counts."""
     sums = np.asarray(average, np.float64) * n_clients
     whole = np.rint(sums)
     most = n_clients * settings.max_count

@@ -47,7 +47,7 @@ class Settings(NamedTuple):
 
     @property
     def quantization_range(self) -> int:
-        """Number of quantized values; with it, a count is quantized to a whole number."""
+        """Number of quantized values, for which counts are quantized to whole numbers."""
         return 2 * self.max_count
 
     @classmethod

@@ -31,7 +31,7 @@ from skfedauc.privacy.state import State
 _VERSION = 1
 _KEY, _MAGIC = b"skfedauc", b"PAR1"
 _COLUMNS = ("group", "bin", "n_negatives", "n_positives")
-# Largest size of content in memory: this number of bytes, or this number of times its file
+# Largest size of content in memory: _SMALL bytes, or _MOST_EXPANDED times the size of the file
 _SMALL, _MOST_EXPANDED = 1 << 28, 1 << 10
 _KEYS_OF_RELEASES = {"identifier", "name", "epsilon", "rows_per_person", "groups"}
 
@@ -65,14 +65,14 @@ def content_of(state: State) -> bytes:
     facts["sha256"] = _digest(facts, state.negatives, state.positives)
     data = _written(facts, state, "zstd")
     if _is_too_large(_opened(data).metadata, len(data)):
-        # Zeros, such as of a large epsilon, are compressed so well that a reader would take the
-        # file for one that is made to exhaust the memory.
+        # Many zeros, as with a large epsilon, are compressed so well that a reader would refuse the
+        # file as one that may exhaust the memory.
         data = _written(facts, state, "none")
     return data
 
 
 def read_content(data: Any, name: str) -> State:
-    """Return what a file holds; `check_state` has to check the result.
+    """Return the content of a file as a state, which `check_state` must check.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Intervals of the AUCs, averages and the difference of counts with differential privacy.
 
 An interval covers the sampling of the rows, the noise, and the unknown order of the scores within
-each bin. The lower limit is that of the smallest AUC which the bins permit, and the upper limit is
-that of the largest.
+each bin. The lower limit is a limit of the smallest AUC that the bins permit, and the upper limit
+is a limit of the largest.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from skfedauc.privacy.noisy_pairs import Floats, NoisyCounts, NoisyPairs
 
 
 class Estimate(NamedTuple):
-    """An estimate with its interval, or arrays of estimates.
+    """Estimate with its interval, or arrays of estimates with their intervals.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Estimate(NamedTuple):
 
 
 class NoisyAUCs:
-    """AUCs of groups in which the noise does not dominate.
+    """AUCs, averages and intervals of groups in which the noise does not dominate.
 
     Parameters
     ----------
@@ -55,10 +55,11 @@ class NoisyAUCs:
         self._ends = tuple(NoisyPairs(counts, np.where(is_point, 0.5, end)) for end in (0.0, 1.0))
 
     def limits(self, end: int, deviate: float) -> tuple[Floats, Floats]:
-        """Return AUCs and distances to their limits towards `end`, for the further limit.
+        """Return AUCs and the distances to their limits towards `end`, 0 or 1.
 
-        The noise can put the smallest AUC that the bins permit above the estimate. The limit of the
-        estimate then is the further one.
+        The result is for the estimate or for the extreme AUC that the bins permit, whichever has
+        the limit closer to `end`. Noise can move the smallest AUC that the bins permit above the
+        estimate, and the lower limit is then the limit of the estimate.
         """
         sign = 1.0 if end else -1.0
         pairs = [self.middle, self._ends[end]]
@@ -69,7 +70,7 @@ class NoisyAUCs:
         return auc[which], reach[which]
 
     def of_groups(self, tail: float) -> Estimate:
-        """Return the AUC of each group; each limit has the error probability `tail`."""
+        """Return the AUC of each group with limits of error probability `tail`."""
         deviate = normal_quantile(tail)
         (low, down), (high, up) = (self.limits(end, deviate) for end in (0, 1))
         return Estimate(
@@ -84,8 +85,8 @@ class NoisyAUCs:
     def average(self, name: str, tail: float) -> Estimate:
         """Return an average of the group AUCs.
 
-        The noise of the weights changes the average to first order by the differences between
-        group AUCs and average.
+        The noise of a weight changes the average, to first order, in proportion to the difference
+        between the group AUC and the average.
 
         Parameters
         ----------
@@ -98,7 +99,7 @@ class NoisyAUCs:
         weights, by_positives, by_negatives = AVERAGES[name](middle.positives, middle.negatives)
         share = weights / weights.sum()
         value = float((share * middle.auc).sum())
-        # First-order effect of one row more in a group on the average, by its weight
+        # First-order effect of the weight of a group on the average
         gap = (middle.auc - value) / weights.sum()
         by_positives, by_negatives = by_positives * gap, by_negatives * gap
         of_weights = self._variance * self._n_bins * (by_positives**2 + by_negatives**2)
@@ -126,14 +127,14 @@ class NoisyAUCs:
         """Return the largest minus the smallest group AUC.
 
         The intervals of the differences of all pairs of groups hold simultaneously, by Bonferroni's
-        inequality, with probability ``1 - 2 tail``. The largest true difference then is between the
-        largest lower limit and the largest upper limit.
+        inequality, with probability ``1 - 2 tail``. The largest true difference is then between
+        the largest lower limit and the largest upper limit.
         """
         auc = _clipped(self.middle.auc)
         n_pairs = auc.size * (auc.size - 1)
         deviate = normal_quantile(2.0 * tail / n_pairs)
         (low, down), (high, up) = (self.limits(end, deviate) for end in (0, 1))
-        # Lower limit of the AUC of the group of the row minus that of the column
+        # Lower limit of the AUC of the row's group minus the AUC of the column's group
         least = low[:, None] - high - np.hypot(down[:, None], up)
         np.fill_diagonal(least, np.nan)
         return Estimate(
@@ -147,7 +148,7 @@ class NoisyAUCs:
 
 
 def _clipped(values: float | Floats) -> Floats:
-    """Return the nearest values from 0 to 1."""
+    """Return the values, clipped to the range from 0 to 1."""
     found: Floats = np.clip(values, 0.0, 1.0)
     return found
 

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Largest scale of the noise; counts with it, and their sums, are far from the limits of int64.
+# Largest scale of the noise: counts with such noise, and their sums, are far within int64.
 MOST_SCALE = 1e9
 # First version whose noise had the right distribution in tests/engines/test_opendp.py
 _LEAST_OPENDP = (0, 14, 2)
@@ -57,7 +57,7 @@ def with_noise(
     Returns
     -------
     ndarray of int64
-        Array of the same shape; counts can be negative.
+        Counts with noise, of the same shape; they can be negative.
 
     Raises
     ------

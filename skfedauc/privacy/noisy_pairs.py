@@ -11,9 +11,9 @@ Noise. For a true AUC A, ``W(A) = U - A P N = sum_bc p_b K_bc n_c`` with ``K = M
 0. If the noise of each count has the variance v, the variance of W(A) by noise is
 ``v (|K n|^2 + |K'p|^2) + v^2 |K|^2`` with the counts before the noise. With the counts after the
 noise, ``v (|K n|^2 + |K'p|^2)`` has the expectation of this variance plus ``v^2 |K|^2``, so that it
-estimates between once and twice the variance. It is a polynomial of degree 2 in A. The limits by
-noise are the AUCs A at which ``W(A)^2`` equals a squared quantile times the polynomial, as in
-Fieller's theorem [1]_, which holds for a denominator with noise.
+estimates between once and twice the variance. This estimate is a polynomial of degree 2 in A. The
+limits by noise are the AUCs A at which ``W(A)^2`` equals a squared quantile times the polynomial,
+as in Fieller's theorem [1]_, which holds for a denominator with noise.
 
 Sampling. DeLong's variance [2]_ is the sum over both classes of the variance of the placement
 values divided by the number of rows. The noise inflates the squared placement value of each
@@ -83,7 +83,7 @@ class NoisyCounts(NamedTuple):
         """Whether the noise does not dominate the number of rows of either class."""
         least = LEAST_SIGNAL * self.total_error
         enough: NDArray[np.bool_] = np.minimum(self.n_positives, self.n_negatives) > least
-        # Without noise, or with very little, a class still needs a row.
+        # With little or no noise, a class still needs a row.
         return enough & (np.minimum(self.n_positives, self.n_negatives) >= 0.5)
 
     @property

@@ -35,16 +35,16 @@ class PrivateCounts:
 
     A `PrivateCounts` holds the number of negatives and of positives in each bin of scores of each
     agreed group. Independent discrete Laplace noise, drawn once by OpenDP at the site, is added to
-    each of these numbers. Who sees the counts learns almost the same whether or not one row is
-    among the counted rows: for each set of results, the two probabilities differ at most by the
+    each of these numbers. Anyone who sees the counts learns almost the same whether or not one row
+    is among the counted rows: for each set of results, the two probabilities differ at most by the
     factor ``exp(epsilon)`` [1]_.
 
     Build a `PrivateCounts` at a site with `from_counts`, send it with `save` or `to_bytes`, add up
     the sites with `merge`, and compute AUCs with `confidence_intervals`. All that is computed from
     a `PrivateCounts` has the same epsilon, because it does not use the rows (post-processing).
 
-    Counts with noise can be negative, and are kept so. Setting negative counts to 0 would move all
-    empty bins upwards, and the AUC towards 1/2.
+    Counts with noise can be negative, and stay negative. Setting negative counts to 0 would add
+    rows to all empty bins, and move the AUC towards 1/2.
 
     Attributes
     ----------
@@ -80,12 +80,11 @@ class PrivateCounts:
     label and the source names are written to the file as they are. They must not depend on the
     rows. Neither the numbers of rows nor `n_missing` nor the labels that occur are stored.
 
-    *Composition.* Releases of disjoint rows, such as those of different hospitals, have together
-    the largest of their epsilons (parallel composition), if no person has rows at two sites.
-    Otherwise the epsilons of the person's sites add up. So do the epsilons of several releases of
-    the same rows. `from_counts` warns if the process released equal counts before. It does not
-    know of releases by other processes, of overlapping but unequal rows, and of exact counts that
-    were sent.
+    *Composition.* If no person has rows at two sites, the releases of all sites together have the
+    largest of their epsilons (parallel composition). Otherwise the epsilons of the person's sites
+    add up. The epsilons of several releases of the same rows also add up. `from_counts` warns if
+    the process released equal counts before. It cannot detect releases by other processes,
+    releases of overlapping but unequal rows, and exact counts that were sent.
 
     *Noise.* The noise of each count has the distribution ``P(x) = (1 - a) / (1 + a) * a**abs(x)``
     with ``a = exp(-epsilon / rows_per_person)`` [2]_, and the variance ``2 a / (1 - a)**2``: 7.8 at
@@ -357,21 +356,21 @@ class PrivateCounts:
         With the counts p and n of the positives and negatives by bin, the numerator
         ``sum_b p_b (sum_{c<b} n_c + n_b / 2)`` and the denominator ``sum_b p_b sum_c n_c`` of the
         AUC [1]_ are unbiased, because the noise of p and of n is independent. The estimate of an
-        AUC is their ratio, set to 0 or 1 if it is outside.
+        AUC is the ratio of numerator and denominator, clipped to the range from 0 to 1.
 
-        The variance by sampling is DeLong's variance [2]_ without the part that the noise adds. Its
-        limits are those of `GroupAUC.confidence_intervals`. The limits by noise follow from
-        Fieller's theorem, which holds for a ratio with noise in the denominator. The two distances
-        between estimate and limit are combined as the root of the sum of their squares. The lower
-        limit assumes that all positives of a bin have lower scores than its negatives, and the
-        upper limit the reverse. Bins of a single score, such as 0 and 1 of `Bins.of_probabilities`,
-        hold true ties. `skfedauc.privacy.noisy_pairs` has the formulas, and the user guide the
-        simulated coverage.
+        The variance by sampling is DeLong's variance [2]_ without the part that the noise adds. The
+        limits by sampling are computed as in `GroupAUC.confidence_intervals`. The limits by noise
+        follow from Fieller's theorem, which holds for a ratio with noise in the denominator. The
+        two distances between estimate and limit are combined as the root of the sum of their
+        squares. The lower limit assumes that all positives of a bin have lower scores than its
+        negatives, and the upper limit the reverse. Bins of a single score, such as 0 and 1 of
+        `Bins.of_probabilities`, hold true ties. `skfedauc.privacy.noisy_pairs` has the formulas,
+        and the user guide the simulated coverage.
 
         The noise dominates a group if its number of positives or of negatives is less than four
         standard errors of the noise of this number, ``4 * sqrt(n_bins * variance)``. The averages
-        and the difference are of the other groups, and `note` says how many groups they leave out.
-        The pooled AUC has all groups and their noise. Wider bins, larger groups or a larger epsilon
+        and the difference leave such groups out, and `note` says how many. The pooled AUC includes
+        all groups and their noise. Wider bins, larger groups or a larger epsilon
         reduce the noise.
 
         The intervals are for new rows of these groups. The interval of the difference holds for all

@@ -16,7 +16,7 @@ from skfedauc.privacy.laplace import variance_of
 
 
 class Release(NamedTuple):
-    """A drawing of noise at a site.
+    """Release of counts: one drawing of noise at a site.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Ledger:
         Parameters
         ----------
         counts, binned : ScoreCounts
-            The counts as they came, and the same counts by bin.
+            The counts before binning, and the same counts by bin.
         epsilon : float
             Privacy loss of the release.
         rows_per_person : int
@@ -92,7 +92,7 @@ class Ledger:
             )
 
 
-# The releases of this process. Forked processes and later processes do not know of each other.
+# Releases of this process; releases of forked processes and of later processes are not recorded.
 LEDGER = Ledger()
 
 

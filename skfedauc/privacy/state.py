@@ -121,7 +121,7 @@ class State(NamedTuple):
 
 
 def check_state(state: State, name: str) -> None:
-    """Refuse content that no releases have.
+    """Refuse content that no sum of releases can have.
 
     Raises
     ------

@@ -1,10 +1,11 @@
 """Certain intervals of the statistics of binned scores.
 
-A binned state holds a range of scores for each cell, and the exact score of a row can be anywhere
-in the range of its cell. A statistic that does not decrease if a positive is ranked higher against
-a negative is between its value at the lowest extreme and its value at the highest extreme, see
-`GroupPairs.extremes`. Both extremes are possible rows, so no narrower interval is certain. Gaps are
-not monotone. Their bounds follow from the bounds of the AUCs by interval arithmetic.
+Binned score counts hold a range of scores for each cell, and the exact score of a row can be
+anywhere in the range of its cell. A statistic is monotone if it does not decrease when a positive
+is ranked higher against a negative. Its exact value is then between its values at both extremes,
+see `GroupPairs.extremes`. Both extremes are possible rows, so no narrower interval is certain. Gaps
+are not monotone. The certain intervals of gaps follow from those of the AUCs by interval
+arithmetic.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Bounds(NamedTuple):
     high: Any
 
 
-# Bounds of each statistic ------------------------------------------------------------------------
+# Certain interval of each statistic ---------------------------------------------------------------
 
 Ends = tuple[GroupEstimates, GroupEstimates]
 
@@ -88,7 +89,7 @@ def _cross_difference(ends: Ends) -> Bounds:
         raise NotDefined("a gap needs two groups with rows of both classes")
     low, high = (end.pairs.cross_auc[np.ix_(both, both)] for end in ends)
     off = ~np.eye(len(low), dtype=np.bool_)
-    # The two cross AUCs of a pair of groups share no row, so each can be at its own bound.
+    # The two cross AUCs of a pair of groups share no row, so each can be at either end.
     least, most = (low - high.T)[off], (high - low.T)[off]
     if np.isnan(most).all():
         raise NotDefined("no pair of groups has two cross AUCs")

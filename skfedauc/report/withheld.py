@@ -15,7 +15,7 @@ from skfedauc.report.estimates import GroupEstimates
 if TYPE_CHECKING:
     import pandas as pd
 
-# Largest rounding error of a bound, which is a ratio of sums of few products
+# Largest rounding error of an end of an interval, which is a ratio of sums of few products
 _REACH = 1e-14
 
 
@@ -31,8 +31,9 @@ def cover_withheld(table: pd.DataFrame, estimates: GroupEstimates) -> pd.DataFra
     Returns
     -------
     pandas.DataFrame
-        The table with other `low` and `high`. NaN for statistics without an interval: those that
-        compare groups, and statistics of group AUCs if a withheld group may be among the groups.
+        The table with wider intervals. `low` and `high` are NaN for statistics without an interval:
+        statistics that compare groups, and statistics of group AUCs if a withheld group may be
+        among the groups of the report.
 
     Raises
     ------
@@ -57,7 +58,7 @@ def cover_withheld(table: pd.DataFrame, estimates: GroupEstimates) -> pd.DataFra
     n_negatives, n_positives = int(counts.n_negatives.sum()), int(counts.n_positives.sum())
     n_pairs = n_negatives * n_positives
     all_pairs = (n_negatives + withheld.n_negatives) * (n_positives + withheld.n_positives)
-    # Weight of the known AUCs and of the unknown ones, by statistic
+    # Weight of the known AUCs and weight of the unknown AUCs, by statistic
     weights = {"pooled": (n_pairs, all_pairs - n_pairs)}
     are_apart = withheld.labels is not None and set(withheld.labels).isdisjoint(counts.groups or ())
     if are_apart:
