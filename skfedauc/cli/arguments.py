@@ -109,12 +109,16 @@ class DisclosureOptions:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class CountArguments(PredictionsArguments, DisclosureOptions):
-    """Arguments of `count`."""
+    """Arguments of `count`.
+
+    `small_groups` and `tell_withheld` are None if the options are not given.
+    """
 
     output: str
     source: str | None = None
     min_count: int | None = None
     small_groups: Literal["withhold", "join"] | None = None
+    tell_withheld: Literal["number", "rows", "labels"] | None = None
 
     @property
     def outputs(self) -> dict[str, str]:

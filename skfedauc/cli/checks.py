@@ -38,7 +38,7 @@ def check(arguments: Arguments) -> None:
             raise CommandError("--reference is a group of one column; pass a single --group")
     if isinstance(arguments, CountArguments):
         _check_missing(arguments)
-        _check_min_count(arguments)
+        _check_small_counts(arguments)
     if isinstance(arguments, DisclosureOptions):
         # The import is local, because help and errors of usage come before numpy is imported.
         from skfedauc.cli.disclosure import level_of
@@ -65,11 +65,13 @@ def _check_missing(arguments: CountArguments) -> None:
         )
 
 
-def _check_min_count(arguments: CountArguments) -> None:
-    """Refuse options of small counts that would have no effect."""
-    if arguments.small_groups is not None and arguments.min_count is None:
-        raise CommandError("--small-groups needs --min-count; pass it as well")
-    if arguments.min_count is not None and arguments.disclosure not in ("bins", "summary"):
+def _check_small_counts(arguments: CountArguments) -> None:
+    """Refuse options of small counts that have no effect."""
+    if arguments.min_count is None:
+        for name in ("small_groups", "tell_withheld"):
+            if getattr(arguments, name) is not None:
+                raise CommandError(f"--{name.replace('_', '-')} needs --min-count; pass it as well")
+    elif arguments.disclosure not in ("bins", "summary"):
         raise CommandError("--min-count needs --disclosure bins or summary; pass it as well")
 
 

@@ -19,6 +19,7 @@ from skfedauc.cli.predictions_file import read_columns
 from skfedauc.cli.rows import counts_of, rows_of, warn_of_labels, weights_in_words
 from skfedauc.cli.spelling import warn_of_spellings
 from skfedauc.cli.terminal import print_warning
+from skfedauc.cli.withheld import check_some_remain, small_groups_in_words
 from skfedauc.counts import ScoreCounts
 
 
@@ -33,24 +34,24 @@ def count(arguments: CountArguments) -> Iterator[list[str]]:
     check_files_can_be_used()
     rows = rows_of(read_columns(arguments), arguments)
     exact = counts_of(rows, arguments)
+    counts = reduced(exact, arguments, f"column {shortened(arguments.score)}")
     _check_classes(exact, arguments)
+    check_some_remain(exact, counts, arguments)
     warn_of_labels(rows, arguments.score)
     warn_of_spellings(exact)
-    counts = reduced(exact, arguments, f"column {shortened(arguments.score)}")
-    if not len(counts):
-        raise CommandError(
-            f"{arguments.file_name}: each group has fewer than {arguments.min_count} rows of a "
-            "class, so no rows are left; pass a smaller --min-count, or --small-groups join"
-        )
     weighted = weights_in_words(rows, arguments)
     left_out = ""
-    if counts.n_missing:
-        left_out = f"; {counted(counts.n_missing, 'row')} without a group dropped"
-    groups = f"{groups_in_words(counts)}{counts.withheld.in_words()}{left_out}"
-    lines = [headline(counts, arguments.file_name, weighted), groups]
+    if exact.n_missing:
+        left_out = f"; {counted(exact.n_missing, 'row')} without a group dropped"
+    groups = f"{groups_in_words(exact)}{left_out}"
+    lines = [headline(exact, arguments.file_name, weighted), groups]
+    lines += small_groups_in_words(exact, counts, arguments)
     if counts.disclosure != "exact":
         scores = "" if counts.disclosure == "summary" else f"{scores_in_words(counts)}; "
-        lines.append(f"{scores}the file discloses {level_in_words(counts)}")
+        small = ""
+        if arguments.min_count is not None:
+            small = f"; each number of rows in it is 0 or at least {arguments.min_count}"
+        lines.append(f"{scores}the file discloses {level_in_words(counts)}{small}")
     yield lines
     write_counts(counts, arguments.output, arguments.source)
     size = counted(os.path.getsize(arguments.output), "byte")

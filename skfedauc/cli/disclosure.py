@@ -66,6 +66,8 @@ def options_of(level: Any) -> str:
 def reduced(counts: ScoreCounts, options: CountArguments, name: str) -> ScoreCounts:
     """Return the counts at the level of disclosure that the options call for.
 
+    With ``--min-count``, the result has no small number of rows.
+
     Raises
     ------
     CommandError
@@ -87,28 +89,10 @@ def reduced(counts: ScoreCounts, options: CountArguments, name: str) -> ScoreCou
             level,
             min_count=options.min_count,
             small_groups=options.small_groups or "withhold",
+            tell_withheld=options.tell_withheld or "rows",
         )
     except ValueError as error:
         raise CommandError(str(error).removesuffix(".")) from None
-
-
-def n_of_known_class(counts: ScoreCounts) -> tuple[int, int]:
-    """Return the numbers of cells and of rows whose class anyone with their group and score knows.
-
-    No range of the other class in the group overlaps the range of such a cell.
-    """
-    negatives, positives = counts.cells.negatives, counts.cells.positives
-    is_known = (negatives == 0) | (positives == 0)
-    if counts.ranges is not None and counts.bins is None:
-        low, high = counts.ranges
-        for mine in map(slice, counts.cells.starts[:-1], counts.cells.starts[1:]):
-            for own, other in ((negatives, positives), (positives, negatives)):
-                others = other[mine] > 0
-                begun = np.searchsorted(np.sort(low[mine][others]), high[mine], side="right")
-                ended = np.searchsorted(np.sort(high[mine][others]), low[mine], side="left")
-                is_known[mine] &= (own[mine] == 0) | (begun == ended)
-    n_rows = negatives.astype(np.int64) + positives.astype(np.int64)
-    return int(is_known.sum()), int(n_rows[is_known].sum())
 
 
 def level_in_words(counts: ScoreCounts) -> str:
@@ -124,10 +108,14 @@ def level_in_words(counts: ScoreCounts) -> str:
 
 def scores_in_words(counts: ScoreCounts) -> str:
     """Return the number of scores or bins, and the lowest and the highest score."""
-    n_distinct = np.unique(counts.cells.scores).size
     is_exact = counts.disclosure == "exact"
-    found = counted(n_distinct, "distinct score" if is_exact else noun_of(counts))
     scores = counts.cells.scores
+    if counts.ranges is not None and counts.bins is None:
+        # Ranges that overlap may have the same score.
+        n_distinct = np.unique(counts.ranges, axis=1).shape[1]
+    else:
+        n_distinct = np.unique(scores).size
+    found = counted(n_distinct, "distinct score" if is_exact else noun_of(counts))
     if not scores.size:
         return found
     return f"{found} from {'' if is_exact else 'about '}{scores.min():g} to {scores.max():g}"

@@ -67,7 +67,7 @@ def _line(name: str, counts: ScoreCounts) -> str:
     disclosed = "" if counts.disclosure == "exact" else f", {level_in_words(counts)}"
     return (
         f"{name}: {names_of_sources(counts)}: {rows_by_class(counts)}{weighted}, "
-        f"{groups_in_words(counts)}{disclosed}"
+        f"{groups_in_words(counts)}{counts.withheld.in_words()}{disclosed}"
     )
 
 

@@ -33,19 +33,7 @@ def add_count(parser: argparse.ArgumentParser) -> None:
     )
     _add_output(parser)
     _add_disclosure(parser, "exact")
-    parser.add_argument(
-        "--min-count",
-        metavar="N",
-        type=int,
-        help="with --disclosure bins or summary: least number of rows of a class that the file "
-        "discloses, other than 0; neighboring bins are joined",
-    )
-    parser.add_argument(
-        "--small-groups",
-        choices=["withhold", "join"],
-        help="with --min-count: what to do with groups that have fewer rows of a class: leave them "
-        "out (withhold), or make them the group '(missing)' (join) (default: withhold)",
-    )
+    _add_small_counts(parser)
 
 
 def add_merge(parser: argparse.ArgumentParser) -> None:
@@ -187,6 +175,32 @@ def _add_disclosure(parser: argparse.ArgumentParser, default: str) -> None:
     )
 
 
+def _add_small_counts(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "--min-count",
+        metavar="N",
+        type=_at_least_1,
+        help="with --disclosure bins or summary: write no number of rows of a class from 1 to N - "
+        "1; neighboring bins of a group and class are joined, and --small-groups treats groups "
+        "with fewer rows of a class",
+    )
+    add(
+        "--small-groups",
+        choices=["withhold", "join"],
+        help="with --min-count: leave groups with fewer rows of a class out (withhold), or make "
+        "them the group '(missing)' (join), which is left out if it is too small as well "
+        "(default: withhold)",
+    )
+    add(
+        "--tell-withheld",
+        choices=["number", "rows", "labels"],
+        help="with --min-count: what the file tells of the groups that are left out: their number "
+        "(number); also their rows of each class, unless a number is small (rows); also their "
+        "labels (labels) (default: rows)",
+    )
+
+
 def _add_outputs_of_report(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
@@ -261,3 +275,15 @@ def _encoding(text: str) -> str:
     except LookupError:  # `encode` also refuses codecs of bytes
         raise argparse.ArgumentTypeError(f"unknown encoding {shortened(text)}") from None
     return codecs.lookup(text).name
+
+
+def _at_least_1(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(
+            f"must be a whole number of at least 1; got {shortened(text)}"
+        )
+    return number

@@ -17,14 +17,10 @@ from skfedauc.cli.counts_file import (
     read_counts,
     versions_of,
 )
-from skfedauc.cli.disclosure import (
-    level_in_words,
-    n_of_known_class,
-    noun_of,
-    ranges_in_words,
-    scores_in_words,
-)
-from skfedauc.counts import ScoreCounts, Source
+from skfedauc.cli.disclosure import level_in_words, noun_of, ranges_in_words, scores_in_words
+from skfedauc.cli.known_classes import known_classes
+from skfedauc.cli.withheld import withheld_in_words
+from skfedauc.counts import ScoreCounts, Source, Withheld
 
 # Largest number of groups and of sources that are listed
 _MOST_LISTED = 6
@@ -65,11 +61,13 @@ def _contents(counts: ScoreCounts, path: str) -> Iterator[str]:
     package, version = versions_of(path)
     yield f"Written by: skfedauc {shortened_text(package)}, version {version} of the file format"
     yield f"Classes: {_classes(counts)}"
-    withheld = counts.withheld.in_words().removeprefix(", ")
-    if withheld:
-        yield f"Small numbers: {withheld}"
     if counts.n_missing:
         yield f"Left out: {counted(counts.n_missing, 'row')} without a group label"
+    if counts.withheld.n_groups:
+        yield f"Withheld, with few rows of a class: {withheld_in_words(counts.withheld)}"
+    if counts.withheld.is_n_missing_low:
+        more = "more " if counts.n_missing else ""
+        yield f"Withheld: the number of {more}rows without a group label, because it is small"
     is_summary = counts.disclosure == "summary"
     noun = noun_of(counts)
     if counts.is_weighted:
@@ -125,8 +123,11 @@ def _group_line(counts: ScoreCounts) -> str:
 
 def _disclosures(counts: ScoreCounts) -> Iterator[str]:
     """Yield sentences with numbers on what the counts reveal about single rows."""
+    if counts.withheld.n_groups:
+        yield _withheld(counts.withheld)
     if not len(counts):
-        yield "Nothing: there are no rows."
+        more = " more" if counts.withheld.n_groups else ""
+        yield f"Nothing{more}: there are no rows."
         return
     yield from _of_summary(counts) if counts.disclosure == "summary" else _of_cells(counts)
     if counts.groups:
@@ -181,15 +182,40 @@ def _of_cells(counts: ScoreCounts) -> Iterator[str]:
             f"{n_single:,} of {counted(n_cells, 'cell')} {'holds' if n_single == 1 else 'hold'} a "
             f"single row: the file gives back {enumerated(values)} of {of_rows}."
         )
-    n_one_class, n_known = n_of_known_class(counts)
-    alone = " and overlap no range of the other class" if noun == "range" else ""
-    yield (
-        f"{n_one_class:,} of {counted(n_cells, 'cell')} hold rows of one class{alone}: anyone who "
-        f"knows a person's {enumerated([*known[:-1], 'score'])} learns the class of "
-        f"{n_known:,} of {counted(int(n_rows.sum()), 'row')}."
-    )
+    yield from _known_classes(counts, noun)
     yield f"The smallest cell has {counted(int(n_rows.min()), 'row')}."
     yield from ranges_in_words(counts)
+
+
+def _known_classes(counts: ScoreCounts, noun: str) -> Iterator[str]:
+    """Yield sentences on the rows whose class follows from the group and the score."""
+    n_cells, n_known, n_in_part = known_classes(counts)
+    cells = counted(counts.cells.scores.size, "cell")
+    n_rows = int(counts.n_negatives.sum() + counts.n_positives.sum())
+    has_groups = counts.groups is not None
+    known = "group and score" if has_groups else "score"
+    apart = ""
+    if noun == "range":
+        ranges = "range of the group" if has_groups else "range"
+        apart = f" and overlap no {ranges} with rows of the other class"
+    yield (
+        f"{n_cells:,} of {cells} hold rows of one class{apart}: anyone who knows a person's "
+        f"{known} learns the class of {n_known:,} of {counted(n_rows, 'row')}."
+    )
+    if n_in_part:
+        yield (
+            f"The class of up to {counted(n_in_part, 'more row')} is learned as well: of those "
+            "whose score is in no range with rows of the other class."
+        )
+
+
+def _withheld(withheld: Withheld) -> str:
+    rows = "" if withheld.n_rows is None else " and of their rows of each class"
+    labels = ", with their labels" if withheld.labels else ""
+    return (
+        f"The number of groups that are withheld{rows}{labels}. Anyone who knows how many rows of "
+        "a class there are in all learns how many of them are withheld."
+    )
 
 
 def _smallest_group(counts: ScoreCounts, groups: tuple[Any, ...]) -> str:

@@ -8,6 +8,7 @@ import pytest
 from cli_cases import COLUMNS
 
 from skfedauc import Bins, ScoreCounts
+from skfedauc.cli.known_classes import known_classes
 from skfedauc.cli.main import main
 
 BINS = Bins.of_scores(parts=2)
@@ -195,65 +196,6 @@ def test_summaries(frame, counted, tmp_path, printed_by, error_of):
     assert f"{paths[1]} and {tmp_path / 'again.skfa'} are summaries with rows of the" in message
 
 
-def test_small_counts(frame, tmp_path, printed_by, error_of):
-    frame.loc[:2, "g"], frame.loc[:2, "y"] = "small", [0, 1, 1]
-    frame.to_csv(tmp_path / "p.csv", index=False)
-    path = tmp_path / "p.skfa"
-    arguments = ["count", tmp_path / "p.csv", *COLUMNS, "-o", path, *OPTIONS]
-    printed = printed_by(*arguments, "--min-count", 5)
-    expected = of_rows(frame).reduced(BINS, min_count=5)
-    assert ScoreCounts.load(path) == expected
-    assert "6 groups by g, 1 group withheld\n" in printed
-    lines = printed_by("show", path).splitlines()
-    assert "Small numbers: 1 group withheld" in lines
-    assert "- The smallest cell has 5 rows." in lines
-    n_cells, n_rows = n_known_by_pairs(expected)
-    assert 0 < n_cells < expected.cells.scores.size
-    assert (
-        f"- {n_cells} of {expected.cells.scores.size} cells hold rows of one class and overlap no "
-        "range of the other class: anyone who knows a person's group and score learns the class of "
-        f"{n_rows} of 397 rows."
-    ) in lines
-    printed_by(*arguments, "--min-count", 2, "--small-groups", "join")
-    joined = of_rows(frame).reduced(BINS, min_count=2, small_groups="join")
-    assert ScoreCounts.load(path) == joined
-    message = error_of([*arguments, "--min-count", 500])
-    assert "each group has fewer than 500 rows of a class, so no rows are left" in message
-
-
-def n_known_by_pairs(counts):
-    """Cells without rows of the other class in their range, by comparison of all pairs of cells."""
-    cells, (low, high) = counts.cells, counts.ranges
-    n_cells = n_rows = 0
-    for i in range(low.size):
-        own, other = (
-            (cells.negatives, cells.positives)
-            if cells.positives[i] == 0
-            else (cells.positives, cells.negatives)
-        )
-        overlaps = any(
-            cells.groups[j] == cells.groups[i] and low[j] <= high[i] and low[i] <= high[j]
-            for j in range(low.size)
-            if other[j]
-        )
-        n_cells += not overlaps
-        n_rows += 0 if overlaps else int(own[i])
-    return n_cells, n_rows
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--min-count", 3], "--min-count needs --disclosure bins or summary"),
-        (["--min-count", 3, "--disclosure", "exact"], "--min-count needs --disclosure bins or su"),
-        ([*OPTIONS, "--small-groups", "join"], "--small-groups needs --min-count; pass it as well"),
-        ([*OPTIONS, "--min-count", 0], "min_count"),
-    ],
-)
-def test_options_of_small_counts(written, tmp_path, error_of, options, message):
-    assert message in error_of(["count", written, *COLUMNS, "-o", tmp_path / "p.skfa", *options])
-
-
 def test_a_report_says_that_scores_are_binned(frame, counted, printed_by, capsys):
     path = counted(frame, "oslo", *OPTIONS)
     first = printed_by("report", path).splitlines()[0]
@@ -293,3 +235,200 @@ def test_an_audit_needs_scores(option, frame, counted, error_of, tmp_path):
     assert f"{path}: the fairness audit needs disclosure='bins' or 'exact'" in message
     assert "without --html and --json, the report has what a summary determines" in message
     assert not (tmp_path / "page").exists()
+
+
+# Small counts ----------------------------------------------------------------------------
+
+SMALL = ["--disclosure", "bins", "--bins", "scores", "--parts", "2", "--min-count", "10"]
+
+
+@pytest.fixture
+def uneven(frame):
+    """Rows with two groups that have few rows of a class."""
+    frame["g"] = np.where(frame.index < 7, "tiny", np.where(frame.index < 30, "small", "large"))
+    return frame
+
+
+def count_line(frame, tmp_path, *options):
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    return ["count", tmp_path / "p.csv", *COLUMNS, "-o", tmp_path / "p.skfa", *options]
+
+
+def classes_in_words(frame):
+    positives = int(frame["y"].sum())
+    return f"{positives} positives and {len(frame) - positives} negatives"
+
+
+@pytest.mark.parametrize("tell", ["number", "rows", "labels"])
+@pytest.mark.parametrize("disclosure", ["bins", "summary"])
+def test_groups_with_few_rows_are_withheld(uneven, tmp_path, printed_by, disclosure, tell):
+    options = SMALL if disclosure == "bins" else ["--disclosure", "summary", "--min-count", "10"]
+    printed = printed_by(*count_line(uneven, tmp_path, *options, "--tell-withheld", tell))
+    counts = ScoreCounts.load(tmp_path / "p.skfa")
+    level = BINS if disclosure == "bins" else "summary"
+    assert counts == of_rows(uneven).reduced(level, min_count=10, tell_withheld=tell)
+    told = "2 groups"
+    if tell != "number":
+        told += f", {classes_in_words(uneven[:30])}"
+    if tell == "labels":
+        told += ": small; tiny"
+    lines = printed.splitlines()
+    assert lines[0].endswith(f": 400 rows, {classes_in_words(uneven)}")
+    assert lines[1:4] == [
+        "3 groups by g",
+        "Withheld: 2 groups with 1 to 9 rows of a class: small; tiny",
+        f"The file tells of them: {told}",
+    ]
+    assert lines[4].endswith("; each number of rows in it is 0 or at least 10")
+    shown = printed_by("show", tmp_path / "p.skfa").splitlines()
+    assert f"Withheld, with few rows of a class: {told}" in shown
+    (sentence,) = (line for line in shown if line.startswith("- The number of groups that are "))
+    assert ("rows of each class" in sentence, "labels" in sentence) == (
+        tell != "number",
+        tell == "labels",
+    )
+    rows = "" if tell == "number" else " of 30 rows"
+    merged = printed_by("merge", tmp_path / "p.skfa", "-o", tmp_path / "all.skfa").splitlines()
+    assert f", 1 group by g, 2 groups{rows} withheld, " in merged[1]
+    assert f"; 2 groups{rows} withheld\n" in printed_by("report", tmp_path / "all.skfa")
+
+
+def test_groups_with_few_rows_are_joined(uneven, tmp_path, printed_by):
+    uneven.loc[uneven.index[40:120], "g"] = "other"
+    uneven.loc[:29, "g"] = np.where(uneven.index[:30] % 2, "a", "b")
+    printed = printed_by(*count_line(uneven, tmp_path, *SMALL, "--small-groups", "join"))
+    counts = ScoreCounts.load(tmp_path / "p.skfa")
+    assert counts.groups == ("large", "other", "(missing)")
+    assert counts == of_rows(uneven).reduced(BINS, min_count=10, small_groups="join")
+    assert printed.splitlines()[2:4] == [
+        "Joined: 2 groups with 1 to 9 rows of a class: a; b",
+        "The file holds their rows as the group (missing)",
+    ]
+    assert "Withheld" not in printed_by("show", tmp_path / "p.skfa")
+
+
+def test_what_is_withheld_of_rows_without_a_group(uneven, tmp_path, printed_by):
+    uneven.loc[395:, "g"] = None
+    path = tmp_path / "p.skfa"
+    printed = printed_by(*count_line(uneven, tmp_path, *SMALL, "--missing", "drop"))
+    line = "Withheld: the number of rows without a group label, because it is small\n"
+    assert "3 groups by g; 5 rows without a group dropped\n" in printed
+    assert line in printed
+    assert line in printed_by("show", path)
+    counts = ScoreCounts.load(path)
+    counts.with_n_missing(30).save(path)
+    printed = printed_by("show", path)
+    assert "Left out: 30 rows without a group label\n" in printed
+    assert "Withheld: the number of more rows without a group label, because it is small" in printed
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--min-count", "5"], "--min-count needs --disclosure bins or summary; pass it as well"),
+        (["--disclosure", "exact", "--min-count", "5"], "--min-count needs --disclosure bins or "),
+        ([*OPTIONS, "--small-groups", "join"], "--small-groups needs --min-count; pass it as well"),
+        ([*OPTIONS, "--tell-withheld", "rows"], "--tell-withheld needs --min-count; pass it as "),
+        ([*OPTIONS, "--min-count", "0"], "--min-count: must be a whole number of at least 1; got"),
+        ([*OPTIONS, "--min-count", "1.5"], "must be a whole number of at least 1; got '1.5'"),
+        (
+            [*OPTIONS, "--min-count", "300"],
+            "all groups have 1 to 299 rows of a class, so --min-count 300 withholds all 400 rows; "
+            "pass --small-groups join, fewer --group columns or a smaller number",
+        ),
+        (
+            [*OPTIONS, "--min-count", "300", "--small-groups", "join"],
+            "withholds all 400 rows; pass fewer --group columns or a smaller number",
+        ),
+    ],
+)
+def test_options_of_small_counts_that_are_refused(written, tmp_path, error_of, options, message):
+    assert message in error_of(["count", written, *COLUMNS, "-o", tmp_path / "p.skfa", *options])
+    assert not (tmp_path / "p.skfa").exists()
+
+
+# Rows whose class is known ---------------------------------------------------------------
+
+
+def known_by_brute_force(counts):
+    """Known classes, from every score at which a range begins or ends, and the next ones."""
+    low, high = [counts.cells.scores] * 2 if counts.ranges is None else counts.ranges
+    groups = counts.cells.groups
+    has_rows = counts.cells.negatives > 0, counts.cells.positives > 0
+    n_cells = n_rows = n_in_part = 0
+    for cell in range(low.size):
+        if has_rows[0][cell] and has_rows[1][cell]:
+            continue
+        others = has_rows[has_rows[0][cell].astype(int)] & (groups == groups[cell])
+        ends = np.concatenate([low[others], high[others], [low[cell], high[cell]]])
+        ends = np.unique([np.nextafter(ends, -2.0), ends, np.nextafter(ends, 2.0)])
+        ends = ends[(low[cell] <= ends) & (ends <= high[cell])]
+        is_hidden = [bool(((low <= s) & (s <= high) & others).any()) for s in ends]
+        size = int(counts.cells.negatives[cell]) + int(counts.cells.positives[cell])
+        n_cells += not any(is_hidden)
+        n_rows += size * (not any(is_hidden))
+        n_in_part += size * (any(is_hidden) and not all(is_hidden))
+    return n_cells, n_rows, n_in_part
+
+
+def counts_with_ranges(rng, n_groups):
+    """Counts whose ranges overlap, touch, are single scores or hold each other."""
+    n_cells = int(rng.integers(1, 12))
+    low, high = np.sort(rng.integers(0, 10, (2, n_cells)) / 8, axis=0)
+    # Some ranges end just below the edge at which others begin.
+    high = np.where(rng.random(n_cells) < 0.5, np.maximum(np.nextafter(high, -2.0), low), high)
+    negatives, positives = rng.integers(0, 3, (2, n_cells))
+    counts = ScoreCounts.from_counts(
+        score=low + (high - low) * rng.random(n_cells),
+        n_negatives=negatives,
+        n_positives=positives + (negatives == 0),
+        group=rng.integers(0, n_groups, n_cells),
+        score_low=low,
+        score_high=high,
+    )
+    return counts if n_groups > 1 else counts.without_groups()
+
+
+def test_known_classes_by_brute_force():
+    rng = np.random.default_rng(0)
+    found = []
+    for i in range(200):
+        counts = counts_with_ranges(rng, 1 + i % 3)
+        found.append(known_classes(counts))
+        assert found[-1] == known_by_brute_force(counts)
+    assert (np.array(found) > 0).mean(axis=0).min() > 0.3
+
+
+@pytest.mark.parametrize("reduced", [{}, {"disclosure": BINS}, {"max_cells": 60}])
+def test_known_classes_of_ranges_that_do_not_overlap(frame, reduced):
+    """Rows of cells with one class, also where bins have lost their rule."""
+    counts = of_rows(frame).reduced(**reduced) if reduced else of_rows(frame)
+    one_class = (counts.cells.negatives == 0) | (counts.cells.positives == 0)
+    n_rows = (counts.cells.negatives + counts.cells.positives)[one_class].sum()
+    assert known_classes(counts) == (one_class.sum(), n_rows, 0)
+    assert known_by_brute_force(counts) == (one_class.sum(), n_rows, 0)
+
+
+def test_known_classes_at_the_ends_of_floats():
+    bins = Bins.at([0.5])
+    counts = ScoreCounts.from_predictions([0, 1, 1], [0.1, 0.2, 0.8], disclosure=bins)
+    assert known_classes(ScoreCounts.from_counts(**counts.to_counts())) == (1, 1, 0)
+
+
+def test_show_of_ranges_that_overlap(frame, counted, printed_by):
+    path = counted(frame, "oslo", *SMALL)
+    counts = ScoreCounts.load(path)
+    n_cells, n_rows, n_in_part = known_by_brute_force(counts)
+    assert n_in_part > 0
+    lines = printed_by("show", path).splitlines()
+    assert (
+        f"- {n_cells} of {counts.cells.scores.size} cells hold rows of one class and overlap no "
+        "range of the group with rows of the other class: anyone who knows a person's group and "
+        f"score learns the class of {n_rows} of 400 rows."
+    ) in lines
+    assert (
+        f"- The class of up to {n_in_part} more rows is learned as well: of those whose score is "
+        "in no range with rows of the other class."
+    ) in lines
+    n_ranges = len(set(zip(*counts.ranges.tolist(), strict=True)))
+    assert any(line.startswith(f"Scores: {n_ranges} ranges from about ") for line in lines)

@@ -1,0 +1,91 @@
+"""Number of rows whose class follows from the group and the score of a person."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc.counts import ScoreCounts
+
+Integers = NDArray[np.int64]
+
+
+class KnownClasses(NamedTuple):
+    """Rows whose class is known to anyone who knows the group and the score.
+
+    Attributes
+    ----------
+    n_cells : int
+        Number of cells with rows of one class whose range overlaps no range of the other class in
+        the same group.
+    n_rows : int
+        Number of rows in these cells. Their class is known, whatever their scores.
+    n_rows_in_part : int
+        Number of other rows in cells of which a part of the range is in no range of the other
+        class in the same group. Their class is known if the score is in this part.
+    """
+
+    n_cells: int
+    n_rows: int
+    n_rows_in_part: int
+
+
+def known_classes(counts: ScoreCounts) -> KnownClasses:
+    """Count the rows whose class follows from the group and the score.
+
+    The class of a row is known if no range of the group that holds its score has rows of the other
+    class.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Counts with cells. Exact scores are ranges of one score.
+    """
+    cells, ranges = counts.cells, counts.ranges
+    negatives, positives = cells.negatives.astype(np.int64), cells.positives.astype(np.int64)
+    n_rows, has_both = negatives + positives, (negatives > 0) & (positives > 0)
+    if ranges is None or counts.bins is not None:  # no ranges of a group overlap
+        return KnownClasses(int((~has_both).sum()), int(n_rows[~has_both].sum()), 0)
+    begins, ends = _places(cells.groups, ranges)
+    n_cells, n_known, n_in_part = 0, 0, 0
+    for rows, others in ((negatives, positives > 0), (positives, negatives > 0)):
+        own = ~others & (rows > 0)
+        overlaps, is_covered = _compared(begins[own], ends[own], begins[others], ends[others])
+        n_cells += int((~overlaps).sum())
+        n_known += int(rows[own][~overlaps].sum())
+        n_in_part += int(rows[own][overlaps & ~is_covered].sum())
+    return KnownClasses(n_cells, n_known, n_in_part)
+
+
+def _places(groups: NDArray[np.intp], ranges: NDArray[np.float64]) -> tuple[Integers, Integers]:
+    """Return the first place of each range and the place behind its last one.
+
+    Places are whole numbers in the order of the scores. Each group has places of its own.
+    """
+    low, high = ranges
+    with np.errstate(over="ignore"):  # infinity is above the largest score
+        behind = np.nextafter(high, np.inf)
+    scores, ranks = np.unique(np.concatenate([low, behind]), return_inverse=True)
+    first_of_group = groups.astype(np.int64) * scores.size
+    return first_of_group + ranks[: low.size], first_of_group + ranks[low.size :]
+
+
+def _compared(
+    begins: Integers, ends: Integers, other_begins: Integers, other_ends: Integers
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return whether each range overlaps other ranges, and whether these cover all of it."""
+    order = np.argsort(other_begins, kind="stable")
+    firsts, reach = other_begins[order], np.maximum.accumulate(other_ends[order])
+    # Number of other ranges that begin before the end, without those that end before the beginning
+    n_before = np.searchsorted(firsts, ends, side="left")
+    overlaps = n_before > np.searchsorted(np.sort(other_ends), begins, side="right")
+    # Runs of other ranges without a gap; a range is covered if it lies within one of them.
+    is_first = np.ones(firsts.size, np.bool_)
+    is_first[1:] = firsts[1:] > reach[:-1]
+    run = np.searchsorted(firsts[is_first], begins, side="right") - 1
+    last = np.append(np.flatnonzero(is_first)[1:], firsts.size) - 1
+    is_covered = np.zeros(begins.size, np.bool_)
+    is_covered[run >= 0] = reach[last[run[run >= 0]]] >= ends[run >= 0]
+    return overlaps, is_covered

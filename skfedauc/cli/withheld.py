@@ -1,0 +1,91 @@
+"""Groups that a file of counts withholds because they have few rows of a class, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from skfedauc._words import counted, shortened_label
+from skfedauc.cli.arguments import CountArguments
+from skfedauc.cli.errors import CommandError
+from skfedauc.counts import ScoreCounts, Withheld
+from skfedauc.counts.withheld import is_small, joined_label
+
+# Largest number of groups that are listed
+_MOST_LISTED = 6
+
+
+def check_some_remain(exact: ScoreCounts, counts: ScoreCounts, arguments: CountArguments) -> None:
+    """Refuse counts without rows because ``--min-count`` withholds all groups.
+
+    Raises
+    ------
+    CommandError
+        If no group remains.
+    """
+    if arguments.min_count is None or len(counts):
+        return
+    n_rows = int(exact.n_positives.sum() + exact.n_negatives.sum())
+    join = "" if arguments.small_groups == "join" else "--small-groups join, "
+    raise CommandError(
+        f"{arguments.file_name}: all groups have {_few(arguments.min_count)} of a class, so "
+        f"--min-count {arguments.min_count} withholds all {counted(n_rows, 'row')}; pass "
+        f"{join}fewer --group columns or a smaller number"
+    )
+
+
+def small_groups_in_words(
+    exact: ScoreCounts, counts: ScoreCounts, arguments: CountArguments
+) -> Iterator[str]:
+    """Yield lines on what ``--min-count`` has joined or withheld, with labels.
+
+    Parameters
+    ----------
+    exact : ScoreCounts
+        Counts of all rows.
+    counts : ScoreCounts
+        Counts that are written.
+    arguments : CountArguments
+    """
+    if arguments.min_count is None:
+        return
+    small = np.flatnonzero(is_small([exact.n_negatives, exact.n_positives], arguments.min_count))
+    if small.size and exact.groups is not None:
+        withheld = counts.withheld.n_groups > 0
+        labels = _labels([exact.groups[group] for group in small])
+        yield (
+            f"{'Withheld' if withheld else 'Joined'}: {counted(small.size, 'group')} with "
+            f"{_few(arguments.min_count)} of a class: {labels}"
+        )
+        if withheld:
+            yield f"The file tells of them: {withheld_in_words(counts.withheld)}"
+        else:
+            label = shortened_label(joined_label(exact.groups[small[0]]))
+            yield f"The file holds their rows as the group {label}"
+    if counts.withheld.is_n_missing_low:
+        yield "Withheld: the number of rows without a group label, because it is small"
+
+
+def withheld_in_words(withheld: Withheld) -> str:
+    """Return the number of withheld groups, and their rows and labels where they are known."""
+    phrase = counted(withheld.n_groups, "group")
+    if withheld.n_positives is not None and withheld.n_negatives is not None:
+        phrase += (
+            f", {counted(withheld.n_positives, 'positive')} and "
+            f"{counted(withheld.n_negatives, 'negative')}"
+        )
+    return f"{phrase}: {_labels(withheld.labels)}" if withheld.labels else phrase
+
+
+def _few(min_count: int) -> str:
+    return "1 row" if min_count == 2 else f"1 to {min_count - 1} rows"
+
+
+def _labels(labels: Sequence[Any]) -> str:
+    shown = list(map(shortened_label, labels))
+    if len(shown) > _MOST_LISTED:
+        half = _MOST_LISTED // 2
+        shown = [*shown[:half], "...", *shown[-half:]]
+    return "; ".join(shown)
