@@ -407,6 +407,22 @@ def test_batches_are_counted_within_a_number_of_cells(tmp_path):
         ScoreCounts.from_batches(batches, max_cells=9, disclosure="summary")
 
 
+def test_joined_counts_are_merged_with_bins_on_request():
+    y, scores, groups = make_rows(np.random.default_rng(13), 200)
+    exact = counted(y, scores, groups)
+    joined = exact.reduced("bins", min_count=5)
+    merged = ScoreCounts.merge([joined, exact, exact.reduced("bins")], disclosure="bins")
+    assert merged == joined + exact.reduced("bins") + exact.reduced("bins")
+    with pytest.raises(ValueError, match="would disclose more than these counts hold"):
+        ScoreCounts.merge([exact, joined], disclosure="exact")
+    # Ranges that end at scores would disclose more than bins.
+    cells = ScoreCounts.merge([exact.reduced(max_cells=9)], disclosure="bins")
+    low, high = (Bins.of_probabilities().numbers_of(ends) for ends in cells.ranges)
+    assert (Bins.of_probabilities().ranges_of(low)[0] == cells.ranges[0]).all()
+    assert (Bins.of_probabilities().ranges_of(high)[1] == cells.ranges[1]).all()
+    assert is_between(cells, y, scores, groups)
+
+
 # Bad arguments ----------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -85,6 +86,22 @@ def _contents(counts: ScoreCounts, path: str) -> Iterator[str]:
     yield (
         f"Size: {counted(counts.cells.scores.size, 'cell')} of a group and a {noun}, with numbers "
         f"of negatives and positives; {n_bytes}"
+    )
+    if counts.disclosure == "bins":
+        yield from _accuracy(counts)
+
+
+def _accuracy(counts: ScoreCounts) -> Iterator[str]:
+    """Yield a line with the certain interval of the pooled AUC; none if a class has no rows."""
+    ends = [end.without_groups().concordance for end in counts.extremes()]
+    if not len(counts) or 0 in (counts.n_negatives.sum(), counts.n_positives.sum()):
+        return
+    low, high = (float((of.u2 / (2.0 * of.negatives * of.positives))[0]) for of in ends)
+    # Rounding never shortens the interval, nor does the rounding of sums of weights.
+    least, most = max(math.floor(low * 1e4 - 1e-6), 0), min(math.ceil(high * 1e4 + 1e-6), 10_000)
+    yield (
+        f"Accuracy: the pooled AUC of the exact scores is certainly {least / 1e4:.4f} to "
+        f"{most / 1e4:.4f} (width {max(high - low, 0.0):.1e})"
     )
 
 
