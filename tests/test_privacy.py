@@ -362,14 +362,18 @@ def test_merging_refuses_what_does_not_go_together(tmp_path):
     swapped = ScoreCounts.from_predictions(1 - y, score, groups=groups, pos_label=0)
     with pytest.raises(ValueError, match="part 0 and part 1 have different positive labels, 1, 0"):
         PrivateCounts.merge([first, released(swapped)])
-    with pytest.raises(TypeError, match=r"got one of type ScoreCounts\. Draw its noise"):
+    with pytest.raises(ValueError, match=r"one PrivateCounts; got ScoreCounts only, which"):
         PrivateCounts.merge([counts_of(5)])
+    with pytest.raises(TypeError, match="got one of type int"):
+        PrivateCounts.merge([first, 3])
+    with pytest.raises(TypeError, match=r"PrivateCounts\.merge adds up score counts and"):
+        ScoreCounts.merge([counts_of(5), first])
     with pytest.raises(ValueError, match="merge needs at least one"):
         PrivateCounts.merge([])
     with pytest.raises(TypeError, match="merge takes an iterable"):
         PrivateCounts.merge(first)
     named = [released(counts_of(seed), source="oslo") for seed in (6, 7)]
-    with pytest.warns(UserWarning, match="several releases have the same source name, 'oslo'"):
+    with pytest.warns(UserWarning, match="exact counts have the same source name, 'oslo'"):
         PrivateCounts.merge(named)
 
 
@@ -443,6 +447,121 @@ def test_releasing_other_rows_does_not_warn():
     nobody = counts_of().select_groups([])
     for _ in range(2):
         PrivateCounts.from_counts(nobody, BINS, ["a"], epsilon=1.0)
+
+
+def test_exact_parts_have_no_noise(tmp_path):
+    """Groups of exact parts have the AUC of their bins; the noise of other groups is kept."""
+    private = released(counts_of(1, groups=("a", "b")), source="oslo")
+    exact, unsaved = (counts_of(2, groups=("b", "c")) for _ in range(2))
+    binned = exact.reduced(Bins.of_probabilities(octaves=6, parts=4))  # finer bins
+    exact.save(tmp_path / "lyon.skfa", source="lyon")
+    private.save(tmp_path / "oslo.skfa")
+    grid = exact.reduced(BINS).to_vector(BINS, ["b", "c"]).reshape(2, 2, -1)
+    merged = PrivateCounts.merge([private, exact])
+    for parts in (
+        [exact, private],
+        [binned, private],
+        [tmp_path / "lyon.skfa", tmp_path / "oslo.skfa"],
+        [PrivateCounts.merge([private, unsaved.select_groups([0])]), unsaved.select_groups([1])],
+    ):
+        found = PrivateCounts.merge(parts)
+        assert found == merged
+        assert found.state.pos_label == 1
+        assert found.group_names == private.group_names
+    assert (merged.groups, merged.exact_groups) == (("a", "b", "c"), ("b", "c"))
+    assert merged.negatives[2].tolist() == grid[0, 1].tolist()
+    assert merged.positives[1].tolist() == (private.positives[1] + grid[1, 0]).tolist()
+    own = variance_of(1.0)
+    assert merged.state.variance.tolist() == [own, own, 0.0]
+    assert merged.releases == private.releases
+    assert merged.epsilon == private.epsilon
+    assert repr(merged).endswith("16 bins, epsilon 1 for one row, with exact counts of 2 groups)")
+    table = merged.confidence_intervals()
+    report = GroupAUC(exact.select_groups([1]).reduced(BINS))
+    assert table.auc["c"] == pytest.approx(report.pooled, rel=1e-12)
+    assert table.se_noise["c"] == 0.0
+    limits = report.confidence_intervals().loc["c", ["ci_low", "ci_high"]]
+    np.testing.assert_allclose(table.loc["c", ["ci_low", "ci_high"]].astype(float), limits)
+    alone = private.confidence_intervals()
+    assert table.loc["a"].equals(alone.loc["a"])
+    assert 0.0 < table.se_noise["b"] < alone.se_noise["b"]  # the same noise on more rows
+    # The sum keeps what it holds, also in files.
+    loaded = PrivateCounts.from_bytes(merged.to_bytes())
+    assert (loaded, loaded.sources) == (merged, merged.sources)
+    assert pickle.loads(pickle.dumps(merged)) == merged
+    with pytest.raises(ValueError, match=r"lyon\.skfa' and part 1 contain the same counting"):
+        PrivateCounts.merge([tmp_path / "lyon.skfa", PrivateCounts.merge([private, exact])])
+
+
+def test_exact_parts_without_groups():
+    exact = counts_of(2).without_groups()
+    private = PrivateCounts.from_counts(counts_of(1).without_groups(), BINS, None, epsilon=1.0)
+    merged = PrivateCounts.merge([private, exact])
+    assert (merged.groups, merged.exact_groups) == (None, ())
+    assert len(merged.sources) == 1
+    added = merged.positives - private.positives
+    assert added[0].tolist() == exact.to_vector(BINS, None)[BINS.n_bins :].tolist()
+    assert repr(merged).endswith("epsilon 1 for one row, with exact counts)")
+    assert PrivateCounts.from_bytes(merged.to_bytes()).sources == merged.sources
+
+
+def test_pooled_auc_with_exact_parts_is_unbiased():
+    """The mean over drawings of the noise is the AUC of the bins, and the noise is as stated."""
+    site, exact = counts_of(1, 1_000, groups=("a",)), counts_of(2, 2_000, groups=("b",))
+    expected = GroupAUC(ScoreCounts.merge([site, exact], disclosure=BINS)).pooled
+    merged = PrivateCounts.merge([released(site), exact])
+    stated = merged.confidence_intervals(of="statistics").loc["pooled"]
+    negatives, positives = np.sum([grid_of(site), grid_of(exact)], axis=0)
+    rng, n_runs = np.random.default_rng(5), 4_000
+    runs = NoisyCounts(
+        negatives + geometric(rng, 1.0, (n_runs, BINS.n_bins)),
+        positives + geometric(rng, 1.0, (n_runs, BINS.n_bins)),
+        np.full(n_runs, merged.state.variance.sum()),
+    )
+    found = NoisyPairs(runs, np.full(BINS.n_bins, 0.5)).auc
+    assert abs(found.mean() - expected) < 4.0 * found.std() / n_runs**0.5
+    assert found.std() <= stated.se_noise < 1.3 * found.std()
+    assert abs(stated.value - expected) < 5.0 * found.std()
+    assert stated.ci_low < expected < stated.ci_high
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda counts: counts.reduced("summary"),
+            "^part 1: PrivateCounts.merge needs disclosure=",
+        ),
+        (lambda counts: counts.reduced(Bins.at([0.4])), "^part 1: counts with Bins.at.*cannot be"),
+        (lambda counts: counts.reduced(max_cells=6), "^part 1: .* is not within one of its bins"),
+        (lambda counts: counts.without_groups(), "part 1 has no groups, and part 0 has groups"),
+        (lambda counts: counts.map_scores(lambda s: s + 1), "^part 1: .*Bins.of_scores"),
+    ],
+)
+def test_parts_without_noise_that_cannot_be_added_are_refused(change, message):
+    with pytest.raises(ValueError, match=message):
+        PrivateCounts.merge([released(counts_of(1)), change(counts_of(2))])
+
+
+def test_what_exact_parts_must_share():
+    private = released(counts_of(1), source="oslo")
+    y, score, groups = rows_of(np.random.default_rng(4), 300)
+    of = {"groups": groups}
+    weighted = ScoreCounts.from_predictions(y, score, sample_weight=score + 1, **of)
+    with pytest.raises(ValueError, match=r"^part 1: these counts have sample weights"):
+        PrivateCounts.merge([private, weighted])
+    swapped = ScoreCounts.from_predictions(1 - y, score, pos_label=0, **of)
+    with pytest.raises(ValueError, match="have different positive labels, 1, 0"):
+        PrivateCounts.merge([private, swapped])
+    with pytest.raises(TypeError, match="different kinds"):
+        PrivateCounts.merge([private, counts_of(2).regroup({"a": 1, "b": 2, "c": 3})])
+    named = ScoreCounts.from_bytes(counts_of(3).to_bytes(source="oslo"))
+    with pytest.warns(UserWarning, match="have the same source name, 'oslo'"):
+        PrivateCounts.merge([private, named])
+    few = ScoreCounts.from_counts(["a", "a", "d"], [0.2, 0.9, 0.5], [9, 9, 1], [9, 9, 2])
+    withheld = few.reduced(BINS, min_count=3)
+    with pytest.warns(UserWarning, match="part 1 has 1 group withheld, whose rows the merged"):
+        assert PrivateCounts.merge([private, withheld]).groups == ("a", "b", "c")
 
 
 # Files ---------------------------------------------------------------------------------------
@@ -534,6 +653,7 @@ def release(name, value):
     return change
 
 
+SOURCES = [{"identifier": "1" * 32, "name": None}]
 HOSTILE_FACTS = {
     "epsilon negative": release("epsilon", -1.0),
     "epsilon whole": release("epsilon", 1),
@@ -568,6 +688,11 @@ HOSTILE_FACTS = {
     "version": lambda facts: facts.update(version=0),
     "version of text": lambda facts: facts.update(version="1"),
     "no bins": lambda facts: facts.pop("bins"),
+    "no sources": lambda facts: facts.pop("sources"),
+    "sources": lambda facts: facts.update(sources=[{"identifier": "x", "name": None}]),
+    "exact groups without sources": lambda facts: facts.update(exact_groups=[0]),
+    "exact groups that are none": lambda facts: facts.update(sources=SOURCES, exact_groups=[3]),
+    "exact groups unordered": lambda facts: facts.update(sources=SOURCES, exact_groups=[1, 0]),
 }
 HOSTILE_COLUMNS = {
     "large": lambda columns: columns["n_positives"].__setitem__(3, 1 << 62),
@@ -658,6 +783,14 @@ def test_show_says_what_a_file_of_private_counts_holds(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "differential privacy, epsilon 1\n" in printed
     assert "If a person has rows at several sites, the epsilons of these sites add up." in printed
+    exact = ScoreCounts.from_bytes(counts_of(4, groups=("d",)).to_bytes(source="lyon"))
+    PrivateCounts.merge([*parts, exact]).save(paths[2])
+    assert main(["show", str(paths[2])]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert f"Exact counts: 'lyon', {exact.sources[0].identifier}" in lines
+    assert (
+        "- Exact counts of 1 group were added. Noise and epsilon do not protect their rows."
+    ) in lines
 
 
 def test_other_commands_name_the_reader_of_private_counts(tmp_path, capsys):

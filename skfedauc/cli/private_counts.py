@@ -8,6 +8,7 @@ import os
 from skfedauc._words import counted, enumerated, shortened, shortened_label, shortened_text
 from skfedauc.cli.counts_file import versions_of
 from skfedauc.cli.errors import CommandError
+from skfedauc.counts.origin import Source
 from skfedauc.privacy import PrivateCounts
 from skfedauc.privacy.releases import Release
 
@@ -39,6 +40,9 @@ def private_lines(path: str) -> list[str]:
     ]
     if len(releases) > _MOST_LISTED:
         lines.append(f"Releases: {len(releases) - _MOST_LISTED:,} more")
+    lines += map(_source_line, counts.sources[:_MOST_LISTED])
+    if len(counts.sources) > _MOST_LISTED:
+        lines.append(f"Exact counts: {len(counts.sources) - _MOST_LISTED:,} more")
     positive = "unknown" if counts.pos_label is None else shortened(counts.pos_label)
     lines += [
         f"Written by: skfedauc {shortened_text(package)}, version {version} of the format of "
@@ -61,6 +65,11 @@ def _release_line(release: Release) -> str:
         f"Release: {name}, {release.identifier}, epsilon {release.epsilon:g} for "
         f"{release.protected}"
     )
+
+
+def _source_line(source: Source) -> str:
+    name = "without a name" if source.name is None else shortened(source.name)
+    return f"Exact counts: {name}, {source.identifier}"
 
 
 def _group_line(counts: PrivateCounts) -> str:
@@ -95,5 +104,12 @@ def _disclosures(counts: PrivateCounts) -> list[str]:
     if len(counts.releases) > 1:
         sentences.append(
             "If a person has rows at several sites, the epsilons of these sites add up."
+        )
+    if counts.sources:
+        of_groups = ""
+        if counts.groups is not None:
+            of_groups = f" of {counted(len(counts.exact_groups), 'group')}"
+        sentences.append(
+            f"Exact counts{of_groups} were added. Noise and epsilon do not protect their rows."
         )
     return sentences

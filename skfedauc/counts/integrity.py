@@ -210,7 +210,7 @@ def _wrong_origin(origin: Any) -> str | None:
         return "the names of its groups are none"
     if not isinstance(origin.bins, Bins | None):
         return "its bins are none"
-    wrong = _wrong_sources(origin.sources, origin.is_complete) or wrong_withheld(origin.withheld)
+    wrong = wrong_sources(origin.sources, origin.is_complete) or wrong_withheld(origin.withheld)
     if wrong is not None:
         return wrong
     if not isinstance(origin.classes, tuple) or len(origin.classes) != 2:
@@ -230,7 +230,8 @@ def _wrong_origin(origin: Any) -> str | None:
     return None
 
 
-def _wrong_sources(sources: Any, is_complete: Any) -> str | None:
+def wrong_sources(sources: Any, is_complete: Any) -> str | None:
+    """Return why these cannot be the sources of counts; None if they can."""
     if not isinstance(sources, tuple) or not all(
         isinstance(source, Source)
         and isinstance(source.identifier, str)

@@ -2098,6 +2098,8 @@ def _mend_of_part(part: Any) -> str:
     """Return what to pass instead of a part that cannot be merged."""
     if isinstance(part, bytes | bytearray | memoryview):
         return " ScoreCounts.from_bytes reads the bytes that ScoreCounts.to_bytes returned."
+    if hasattr(part, "releases"):
+        return " PrivateCounts.merge adds up score counts and private counts."
     if isinstance(part, tuple | Mapping) or hasattr(part, "columns") or hasattr(part, "iloc"):
         return " Pass the column of score counts of a table, such as table['counts']."
     return ""

@@ -2,7 +2,8 @@
 
 The file has one row per group and bin, with the columns `group`, the position of the group in the
 list of the metadata, `bin`, `n_negatives` and `n_positives`. The metadata has the key ``skfedauc``,
-a JSON object: format, version, bins, groups, releases, and the SHA-256 of the content.
+a JSON object: format, version, bins, groups, releases, the sources and groups of exact counts that
+were added, and the SHA-256 of the content.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from skfedauc import _input
 from skfedauc._words import listed, shortened
 from skfedauc.counts import Bins
 from skfedauc.counts.label_entries import entry_of, label_of
+from skfedauc.counts.origin import Source
 from skfedauc.counts.parquet import (
     PRIVATE_FORMAT,
     DamagedFileError,
@@ -61,6 +63,8 @@ def content_of(state: State) -> bytes:
             release._asdict() | {"groups": [position[label] for label in release.groups]}
             for release in state.releases
         ],
+        "sources": [source._asdict() for source in state.sources],
+        "exact_groups": [position[label] for label in state.exact_groups],
     }
     facts["sha256"] = _digest(facts, state.negatives, state.positives)
     data = _written(facts, state, "zstd")
@@ -136,6 +140,8 @@ def _read(file: Any, facts: dict[str, Any], size: int) -> State:
     if bins.n_bins is None:
         raise ValueError("its bins have no fixed number")
     releases = tuple(_release_of(facts, labels) for facts in facts["releases"])
+    sources = tuple(Source(**facts_of_source) for facts_of_source in facts["sources"])
+    exact_groups = _groups_at(facts["exact_groups"], labels)
     names, pos_label = facts["group_names"], facts["pos_label"]
     if type(names) is not list or not (
         pos_label is None or type(pos_label) in (int, str) or pos_label == pos_label
@@ -165,7 +171,17 @@ def _read(file: Any, facts: dict[str, Any], size: int) -> State:
     negatives, positives = negatives.reshape(shape), positives.reshape(shape)
     if _digest(facts, negatives, positives) != facts.get("sha256"):
         raise ValueError("its SHA-256 is another one")
-    return State(negatives, positives, labels, bins, releases, tuple(names), pos_label)
+    return State(
+        negatives,
+        positives,
+        labels,
+        bins,
+        releases,
+        tuple(names),
+        pos_label,
+        sources,
+        exact_groups,
+    )
 
 
 def _labels_of(entries: Any) -> NDArray[Any] | None:
@@ -183,13 +199,16 @@ def _labels_of(entries: Any) -> NDArray[Any] | None:
 def _release_of(facts: Any, labels: NDArray[Any] | None) -> Release:
     if type(facts) is not dict or set(facts) != _KEYS_OF_RELEASES:
         raise ValueError("its metadata has releases that are none")
-    positions, n_groups = facts["groups"], 0 if labels is None else labels.size
-    if type(positions) is not list or not all(
-        type(position) is int and 0 <= position < n_groups for position in positions
-    ):
-        raise ValueError("its metadata has releases of groups that are none")
+    return Release(**facts | {"groups": _groups_at(facts["groups"], labels)})
+
+
+def _groups_at(positions: Any, labels: NDArray[Any] | None) -> tuple[Any, ...]:
     known = [] if labels is None else labels.tolist()
-    return Release(**facts | {"groups": tuple(known[position] for position in positions)})
+    if type(positions) is not list or not all(
+        type(position) is int and 0 <= position < len(known) for position in positions
+    ):
+        raise ValueError("its metadata has counts of groups that are none")
+    return tuple(known[position] for position in positions)
 
 
 def _digest(facts: dict[str, Any], *counts: NDArray[np.int64]) -> str:

@@ -15,6 +15,7 @@ from skfedauc import _input, _words
 from skfedauc._output_file import check_target, write_whole
 from skfedauc.counts import Bins, ScoreCounts
 from skfedauc.counts.disclosure import cells_for
+from skfedauc.counts.origin import Source
 from skfedauc.counts.vectors import Grid, vector_of
 from skfedauc.inference.intervals import check_confidence_level
 from skfedauc.privacy.intervals import AVERAGES, Estimate, NoisyAUCs
@@ -42,6 +43,7 @@ class PrivateCounts:
     Build a `PrivateCounts` at a site with `from_counts`, send it with `save` or `to_bytes`, add up
     the sites with `merge`, and compute AUCs with `confidence_intervals`. All that is computed from
     a `PrivateCounts` has the same epsilon, because it does not use the rows (post-processing).
+    `merge` can add exact counts of other sites, whose rows epsilon does not protect.
 
     Counts with noise can be negative, and stay negative. Setting negative counts to 0 would add
     rows to all empty bins, and move the AUC towards 1/2.
@@ -58,7 +60,12 @@ class PrivateCounts:
         The drawings of noise that are part of these counts, each with `identifier`, `name`,
         `epsilon`, `rows_per_person` and `groups`.
     epsilon : float
-        Largest epsilon of the releases, which holds for each person whose rows are at one site.
+        Largest epsilon of the releases, which holds for each person whose rows are in one release
+        and not in exact counts.
+    sources : tuple of Source
+        The countings whose exact counts `merge` has added, each with `identifier` and `name`.
+    exact_groups : tuple
+        Labels of the groups to which `merge` has added exact counts.
     group_names : tuple of str
         Names of the columns that the groups come from; empty if they have none.
     pos_label : int, float, str or None
@@ -247,35 +254,42 @@ class PrivateCounts:
         )
 
     @classmethod
-    def merge(cls, parts: Iterable[PrivateCounts | str | os.PathLike[str]]) -> PrivateCounts:
+    def merge(
+        cls, parts: Iterable[PrivateCounts | ScoreCounts | str | os.PathLike[str]]
+    ) -> PrivateCounts:
         """Add up the counts of several sites.
 
         Parameters
         ----------
-        parts : iterable of PrivateCounts, str or os.PathLike
-            Private counts, or paths of their files, with equal bins. The groups of the sites may
-            differ: the merged counts have all groups, and the noise of a group is the noise of the
-            sites that released the group.
+        parts : iterable of PrivateCounts, ScoreCounts, str or os.PathLike
+            Private counts with equal bins, or paths of their files; at least one. The groups of the
+            sites may differ: the merged counts have all groups, and the noise of a group is the
+            noise of the sites that released the group. Exact counts, counts by bins that these bins
+            are unions of, and paths of their files are counted by these bins. They have no noise,
+            and must not have sample weights.
 
         Returns
         -------
         PrivateCounts
-            Counts of all sites. If the sites have different rows, the privacy loss of each row is
-            the epsilon of its site.
+            Counts of all sites. If the sites have different rows, the privacy loss of each row in a
+            release is the epsilon of its site. Rows of parts without noise are not protected:
+            `epsilon` says nothing about them.
 
         Raises
         ------
         ValueError
-            If there are no parts, a release is in two parts, or the bins, the positive labels or
-            the group columns differ; the message names the parts.
+            If no part has noise, a release or a counting is in two parts, or the bins, the positive
+            labels or the group columns differ. If a part without noise has sample weights, is a
+            summary, or has ranges that are not within one bin each. The message names the parts.
         TypeError
-            If a part is neither a `PrivateCounts` nor a path, or the labels of the groups have
-            different types.
+            If a part is neither a `PrivateCounts` nor a `ScoreCounts` nor a path, or the labels of
+            the groups have different types.
 
         Warns
         -----
         UserWarning
-            If different releases have the same source name.
+            If different releases or countings have the same source name, or groups were withheld
+            from a part without noise, which the merged counts then lack.
 
         Examples
         --------
@@ -294,32 +308,42 @@ class PrivateCounts:
         ... ]
         >>> PrivateCounts.merge(sites)
         PrivateCounts(2 groups, 2 bins, 2 releases, epsilon 1 for one row)
+
+        The counts of Bern may be exact:
+
+        >>> bern = ScoreCounts.from_counts(["bern"] * 2, [0.1, 0.8], [300, 40], [20, 150])
+        >>> merged = PrivateCounts.merge([*sites, bern])
+        >>> merged.exact_groups
+        ('bern',)
+        >>> float(merged.confidence_intervals().se_noise["bern"])
+        0.0
         """
-        if isinstance(parts, PrivateCounts | str | os.PathLike) or not isinstance(parts, Iterable):
+        if isinstance(parts, PrivateCounts | ScoreCounts | str | os.PathLike) or not isinstance(
+            parts, Iterable
+        ):
             raise TypeError(
-                "merge takes an iterable of PrivateCounts or paths, such as a list; got "
-                f"{_words.described(parts)}."
+                "merge takes an iterable of PrivateCounts, ScoreCounts or paths, such as a list; "
+                f"got {_words.described(parts)}."
             )
-        states, names = [], []
+        named: list[tuple[str, PrivateCounts | ScoreCounts]] = []
         for number, part in enumerate(parts):
+            name = f"part {number}"
             if isinstance(part, str | os.PathLike):
-                names.append(repr(os.fspath(part)))
-                part = cls.load(part)
-            else:
-                names.append(f"part {number}")
-            if not isinstance(part, PrivateCounts):
-                mend = ""
-                if isinstance(part, ScoreCounts):
-                    mend = " Draw its noise at the site, by PrivateCounts.from_counts."
+                name, part = repr(os.fspath(part)), _loaded(part)
+            if not isinstance(part, PrivateCounts | ScoreCounts):
                 raise TypeError(
-                    "merge takes PrivateCounts objects and paths of files; got one of type "
-                    f"{type(part).__name__}.{mend}"
+                    "merge takes PrivateCounts objects, ScoreCounts objects and paths of files; "
+                    f"got one of type {type(part).__name__}."
                 )
-            states.append(part.state)
-        if not states:
-            raise ValueError("merge needs at least one PrivateCounts; got none.")
+            named.append((name, part))
+        bins = next((part.bins for _, part in named if isinstance(part, PrivateCounts)), None)
+        if bins is None:
+            found = "ScoreCounts only, which ScoreCounts.merge adds up" if named else "none"
+            raise ValueError(f"merge needs at least one PrivateCounts; got {found}.")
+        states = [_state_of(part, bins, name) for name, part in named]
+        merged = State.merged(states, [name for name, _ in named])
         _warn_of_equal_names(states)
-        return cls._of(State.merged(states, names))
+        return cls._of(merged)
 
     # Estimates ---------------------------------------------------------------------
 
@@ -650,6 +674,16 @@ class PrivateCounts:
         return self._state.releases
 
     @property
+    def sources(self) -> tuple[Source, ...]:
+        """The countings whose exact counts `merge` has added, sorted by name and identifier."""
+        return self._state.sources
+
+    @property
+    def exact_groups(self) -> tuple[Any, ...]:
+        """Sorted labels of the groups to which `merge` has added exact counts."""
+        return self._state.exact_groups
+
+    @property
     def epsilon(self) -> float:
         """Largest epsilon of the releases."""
         return max(release.epsilon for release in self.releases)
@@ -676,6 +710,7 @@ class PrivateCounts:
             mine.releases == yours.releases
             and mine.bins == yours.bins
             and self.groups == other.groups
+            and self.exact_groups == other.exact_groups
             and np.array_equal(mine.negatives, yours.negatives)
             and np.array_equal(mine.positives, yours.positives)
         )
@@ -691,6 +726,11 @@ class PrivateCounts:
     def __reduce__(self) -> tuple[Any, ...]:
         return PrivateCounts._of, (self._state,)
 
+    def _exact_in_words(self) -> str:
+        if self.exact_groups:
+            return f", with exact counts of {_words.counted(len(self.exact_groups), 'group')}"
+        return ", with exact counts" if self.sources else ""
+
     def __repr__(self) -> str:
         releases = self.releases
         groups = "no groups" if self.groups is None else _words.counted(len(self), "group")
@@ -699,8 +739,35 @@ class PrivateCounts:
         what = protected.pop() if len(protected) == 1 else "each site's rows of a person"
         return (
             f"PrivateCounts({groups}, {_words.counted(self.negatives.shape[1], 'bin')}, "
-            f"{of_releases}epsilon {self.epsilon:g} for {what})"
+            f"{of_releases}epsilon {self.epsilon:g} for {what}{self._exact_in_words()})"
         )
+
+
+def _loaded(path: str | os.PathLike[str]) -> PrivateCounts | ScoreCounts:
+    """Return the counts in a file of either kind."""
+    from skfedauc.counts.parquet import OtherFileError
+
+    try:
+        return PrivateCounts.load(path)
+    except OtherFileError:
+        return ScoreCounts.load(path)
+
+
+def _state_of(counts: PrivateCounts | ScoreCounts, bins: Bins, name: str) -> State:
+    """Return the state of a part of a merge; counts without noise are counted by the bins."""
+    if isinstance(counts, PrivateCounts):
+        return counts.state
+    try:
+        state = State.of_exact(counts, bins)
+    except ValueError as error:
+        raise type(error)(f"{name}: {error}") from error
+    if counts.withheld.n_groups:
+        _input.warn(
+            f"{name} has {_words.counted(counts.withheld.n_groups, 'group')} withheld, whose rows "
+            "the merged counts lack.",
+            UserWarning,
+        )
+    return state
 
 
 def _notes(noisy: NoisyCounts) -> list[str]:
@@ -719,14 +786,18 @@ def _notes(noisy: NoisyCounts) -> list[str]:
 
 
 def _warn_of_equal_names(states: list[State]) -> None:
-    """Warn of different releases with the same source name, such as of a site that drew twice."""
-    known = [release.name for state in states for release in state.releases if release.name]
+    """Warn of equal source names, such as of a site that drew its noise twice."""
+    found: list[Release | Source] = []
+    for state in states:
+        found += [*state.releases, *state.sources]
+    known = [item.name for item in found if item.name]
     repeated = sorted({name for name in known if known.count(name) > 1})
     if repeated:
         _input.warn(
-            f"several releases have the same source name, {_words.listed(repeated)}. If they "
-            "are of the same rows, these rows count twice, and their epsilons add up: leave one "
-            "out. If they are of different rows, give them different names.",
+            f"several releases or exact counts have the same source name, "
+            f"{_words.listed(repeated)}. If they are of the same rows, these rows count twice, and "
+            "the epsilons of their releases add up: leave one out. If they are of different rows, "
+            "give them different names.",
             UserWarning,
         )
 

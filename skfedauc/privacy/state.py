@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 
 from skfedauc import _input
 from skfedauc._words import all_shortened, listed, shortened
-from skfedauc.counts import Bins
+from skfedauc.counts import Bins, ScoreCounts
+from skfedauc.counts.disclosure import cells_for
+from skfedauc.counts.integrity import wrong_sources
+from skfedauc.counts.origin import Source, in_order
 from skfedauc.privacy.laplace import MOST_SCALE
 from skfedauc.privacy.releases import Release
 
@@ -31,6 +34,10 @@ class State(NamedTuple):
         Sorted by identifier.
     group_names : tuple of str
     pos_label : object
+    sources : tuple of Source
+        Countings whose exact counts were added, sorted by name and identifier.
+    exact_groups : tuple
+        Labels of the groups to which exact counts were added, in the order of `labels`.
     """
 
     negatives: NDArray[np.int64]
@@ -40,6 +47,8 @@ class State(NamedTuple):
     releases: tuple[Release, ...]
     group_names: tuple[str, ...] = ()
     pos_label: Any = None
+    sources: tuple[Source, ...] = ()
+    exact_groups: tuple[Any, ...] = ()
 
     @property
     def variance(self) -> NDArray[np.float64]:
@@ -53,6 +62,38 @@ class State(NamedTuple):
         return found
 
     @classmethod
+    def of_exact(cls, counts: ScoreCounts, bins: Bins) -> State:
+        """Return counts by bin without noise, which no release is part of.
+
+        Raises
+        ------
+        ValueError
+            If the counts have sample weights, are a summary, or cannot be reduced to the bins.
+        """
+        if cells_for(counts, "PrivateCounts.merge").weights is not None:
+            raise ValueError(
+                "these counts have sample weights, and private counts have none; count the rows "
+                "again without sample_weight."
+            )
+        cells = counts.reduced(bins).cells
+        shape = 1 if counts.labels is None else counts.labels.size, bins.n_bins or 0
+        negatives, positives = np.zeros((2, *shape), np.int64)
+        place = cells.groups, bins.numbers_of(cells.scores)  # each cell has a bin of its own
+        negatives[place], positives[place] = cells.negatives, cells.positives
+        return cls(
+            negatives,
+            positives,
+            counts.labels,
+            bins,
+            (),
+            counts.group_names,
+            counts.origin.classes.pos_label,
+            # Counts that were never saved get a source, so that the sum is not added to them again.
+            counts.origin.saved(None).sources,
+            counts.groups or (),
+        )
+
+    @classmethod
     def merged(cls, parts: Sequence[State], names: Sequence[str]) -> State:
         """Add up states; `names` are the names of the parts for messages.
 
@@ -62,6 +103,7 @@ class State(NamedTuple):
             If the parts cannot be merged.
         """
         first = parts[0]
+        # Parts by the identifiers of their releases and sources
         seen: dict[str, str] = {}
         for part, name in zip(parts, names, strict=True):
             if part.bins != first.bins:
@@ -81,14 +123,16 @@ class State(NamedTuple):
                     f"and {name} has groups by {listed(part.group_names) or 'unnamed columns'}. "
                     "All sites must have the same group columns."
                 )
-            for release in part.releases:
-                if release.identifier in seen:
+            items: tuple[Release | Source, ...] = (*part.releases, *part.sources)
+            for item in items:
+                if item.identifier in seen:
+                    what = "release" if isinstance(item, Release) else "counting"
                     raise ValueError(
-                        f"{seen[release.identifier]} and {name} contain the same release, with the "
-                        f"identifier {release.identifier}, so its rows would count twice. Leave "
+                        f"{seen[item.identifier]} and {name} contain the same {what}, with the "
+                        f"identifier {item.identifier}, so its rows would count twice. Leave "
                         "one of them out."
                     )
-                seen[release.identifier] = name
+                seen[item.identifier] = name
         known = {
             part.pos_label: name
             for part, name in zip(parts, names, strict=True)
@@ -109,6 +153,8 @@ class State(NamedTuple):
             negatives[rows] += part.negatives
             positives[rows] += part.positives
         releases = (release for part in parts for release in part.releases)
+        of_exact = {label for part in parts for label in part.exact_groups}
+        known_groups = () if labels is None else labels.tolist()
         return cls(
             negatives,
             positives,
@@ -117,6 +163,8 @@ class State(NamedTuple):
             tuple(sorted(releases, key=lambda release: release.identifier)),
             first.group_names,
             next(iter(known), None),
+            in_order(source for part in parts for source in part.sources),
+            tuple(label for label in known_groups if label in of_exact),
         )
 
 
@@ -129,6 +177,7 @@ def check_state(state: State, name: str) -> None:
         If the content is damaged; the message names the reason.
     """
     wrong = _wrong_counts(state) or _wrong_releases(state) or _wrong_names(state)
+    wrong = wrong or wrong_sources(state.sources, bool(state.sources))
     if wrong is not None:
         raise ValueError(f"{name} is damaged: {wrong}. Ask for another copy.")
 
@@ -174,8 +223,16 @@ def _wrong_releases(state: State) -> str | None:
         if not isinstance(groups, tuple) or len(set(groups)) < len(groups):
             return "the groups of a release are none"
         covered |= set(groups)
+    exact = state.exact_groups
+    labels = [] if state.labels is None else state.labels.tolist()
+    if not isinstance(exact, tuple) or (exact and not state.sources):
+        return "its groups with exact counts are none"
+    of_exact = set(exact)
+    if exact != tuple(label for label in labels if label in of_exact):
+        return "its groups with exact counts are not in order"
+    covered |= of_exact
     if covered != (known or set()):
-        return "the groups of its releases are not its groups"
+        return "the groups of its releases and exact counts are not its groups"
     identifiers = [release.identifier for release in releases]
     if identifiers != sorted(set(identifiers)):
         return "its releases are not in order"
