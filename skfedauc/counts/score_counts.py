@@ -1316,8 +1316,8 @@ withheld)
 
         - The numbers of rows of each class of a group that is not withheld. If all rows of a group
           have one class, the class of each member is known.
-        - Where ranges were cut depends on the rows. Between two ranges of a class there are no
-          rows of this class, and no range could be split without a small count.
+        - Where ranges were cut depends on the rows: between its bins with rows, no range could be
+          split without a small count. A range of one or two bins tells that these hold rows.
         - Differences. Two results from overlapping rows, such as those of two days or with two
           values of `min_count`, can differ by a single row. So can a published total and the sum
           of the groups. Reduce each row once, with one set of arguments.
