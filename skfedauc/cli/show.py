@@ -99,8 +99,9 @@ def _accuracy(counts: ScoreCounts) -> Iterator[str]:
     low, high = (float((of.u2 / (2.0 * of.negatives * of.positives))[0]) for of in ends)
     # Rounding never shortens the interval, nor does the rounding of sums of weights.
     least, most = max(math.floor(low * 1e4 - 1e-6), 0), min(math.ceil(high * 1e4 + 1e-6), 10_000)
+    rows = " of the rows that are not withheld" if counts.withheld.n_groups else ""
     yield (
-        f"Accuracy: the pooled AUC of the exact scores is certainly {least / 1e4:.4f} to "
+        f"Accuracy: the pooled AUC of the exact scores{rows} is certainly {least / 1e4:.4f} to "
         f"{most / 1e4:.4f} (width {max(high - low, 0.0):.1e})"
     )
 

@@ -125,12 +125,14 @@ def _of_class(
 
 def _first_of_runs(counts: Integers, codes: NDArray[np.intp], least: int) -> NDArray[np.intp]:
     """Return the first items of runs within groups, each with a sum of at least `least`."""
+    if not counts.size:  # `least` may then be too large for an array
+        return np.zeros(0, np.intp)
     upto = np.cumsum(counts)
     before = upto - counts
     behind_group = np.searchsorted(codes, codes, side="right")
     # Without enough rows in the rest of the group, a run that begins here would end behind the
     # group.
-    is_enough = before + least <= upto[behind_group - 1] if counts.size else counts > 0
+    is_enough = before + least <= upto[behind_group - 1]
     behind = np.where(is_enough, np.searchsorted(upto, before + least) + 1, behind_group)
     firsts, item = [], 0
     behind_of, is_run = behind.tolist(), is_enough.tolist()

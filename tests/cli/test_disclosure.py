@@ -282,6 +282,8 @@ def test_groups_with_few_rows_are_withheld(uneven, tmp_path, printed_by, disclos
     assert lines[4].endswith("; each number of rows in it is 0 or at least 10")
     shown = printed_by("show", tmp_path / "p.skfa").splitlines()
     assert f"Withheld, with few rows of a class: {told}" in shown
+    accuracy = "Accuracy: the pooled AUC of the exact scores of the rows that are not withheld is "
+    assert any(line.startswith(accuracy) for line in shown) == (disclosure == "bins")
     (sentence,) = (line for line in shown if line.startswith("- The number of groups that are "))
     assert ("rows of each class" in sentence, "labels" in sentence) == (
         tell != "number",
@@ -337,7 +339,7 @@ def test_what_is_withheld_of_rows_without_a_group(uneven, tmp_path, printed_by):
             "pass --small-groups join, fewer --group columns or a smaller number",
         ),
         (
-            [*OPTIONS, "--min-count", "300", "--small-groups", "join"],
+            [*OPTIONS, "--min-count", "3" + "0" * 30, "--small-groups", "join"],
             "withholds all 400 rows; pass fewer --group columns or a smaller number",
         ),
     ],
