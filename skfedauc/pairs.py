@@ -123,9 +123,9 @@ class GroupPairs:
     def extremes(self) -> tuple[GroupPairs, GroupPairs]:
         """Return the pairs with the lowest and with the highest AUCs that the ranges permit.
 
-        Both have the same rows with exact scores. No pair is compared more favorably in the first,
-        and none less favorably in the second, than with the exact scores of the rows. Both are this
-        object if scores are exact.
+        Both have the same rows with exact scores. Compared with the exact scores of the rows, no
+        pair is ranked more favorably in the first result, and no pair is ranked less favorably in
+        the second. Both are this object if scores are exact.
         """
         if not self.is_binned:
             return self, self

@@ -2,9 +2,9 @@
 Four hospitals, each with its own level of disclosure
 =====================================================
 
-Four hospitals evaluate the same model and send as much as each of them may: exact counts, bins
+Four hospitals evaluate the same model. Each hospital sends what it may send: exact counts, bins
 without small numbers, a summary, or counts with noise for differential privacy. The recipient
-computes what each level determines, with the price of the level as an interval.
+computes the results that each level determines, with the price of the level as an interval.
 """
 
 # %%
@@ -52,10 +52,10 @@ for name, counts in sent.items():
     print(f"{name}: {counts}")
 
 # %%
-# What follows
-# ------------
-# The pooled AUC needs scores, which Oslo and Bern send. Reduced to the same bins, their counts can
-# be merged. The exact pooled AUC of their rows is certainly within the bounds:
+# Results of each level
+# ---------------------
+# The pooled AUC needs scores, which Oslo and Bern send. After reduction to the same bins, the
+# counts of both can be merged. The certain interval contains the exact pooled AUC of the rows:
 
 two = ScoreCounts.merge([sent["Oslo"].reduced(bins), sent["Bern"]])
 low, high = GroupAUC(two).bounds().loc["pooled", ["low", "high"]]

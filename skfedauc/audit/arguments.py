@@ -38,7 +38,7 @@ def check_reference(reference: Any, counts: ScoreCounts, min_per_class: int) -> 
 
 
 def are_probabilities(counts: ScoreCounts) -> bool:
-    """Return whether all scores are from 0 to 1; certainly so if they are binned."""
+    """Return whether all scores, or all ranges of binned scores, are from 0 to 1."""
     scores = counts.cells.scores if counts.ranges is None else counts.ranges
     return not scores.size or bool(scores.min() >= 0 and scores.max() <= 1)
 

@@ -46,8 +46,8 @@ _MOST_SIZES = 300
 def bin_of_threshold(counts: ScoreCounts, threshold: float) -> tuple[float, float] | None:
     """Return the bin with scores on both sides of the threshold; None if there is no such bin.
 
-    The threshold then decides on every row. The ends are edges: the lower end is in the bin, and
-    the upper end is not. Overlapping bins count as one.
+    If there is no such bin, the threshold decides on every row. The ends are edges: the lower end
+    is in the bin, and the upper end is not. Overlapping bins count as one.
     """
     if counts.ranges is None:
         return None

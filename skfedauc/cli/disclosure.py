@@ -1,4 +1,4 @@
-"""What counts disclose of the scores: options of commands, and words."""
+"""Levels of disclosure in commands: options, and descriptions in words."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _named(rule: str) -> str:
 
 
 def options_of(level: Any) -> str:
-    """Return the options that `level_of` turns into this level."""
+    """Return the options of the command line that give this level."""
     if not isinstance(level, Bins):
         return f"--disclosure {level}"
     state = level.to_dict()
@@ -122,7 +122,7 @@ def scores_in_words(counts: ScoreCounts) -> str:
 
 
 def noun_of(counts: ScoreCounts) -> str:
-    """Return what a cell has in addition to a group: a score, a bin or a range."""
+    """Return the noun for the scores of a cell: "score", "bin" or "range"."""
     if counts.disclosure == "exact":
         return "score"
     return "range" if counts.bins is None else "bin"
@@ -141,7 +141,7 @@ def ranges_in_words(counts: ScoreCounts) -> list[str]:
     is_point = low == high
     with np.errstate(over="ignore"):
         width = high - low
-    # Half of the rows have a cell that is as wide as this one, or narrower.
+    # Half of the rows are in a cell that is at most as wide as the cell `middle`.
     order = np.argsort(width, kind="stable")
     middle = order[np.searchsorted(np.cumsum(n_rows[order]), n_rows.sum() / 2)]
     n_points, noun = int(n_rows[is_point].sum()), noun_of(counts)

@@ -32,7 +32,7 @@ def merge(arguments: MergeArguments) -> Iterator[list[str]]:
     Raises
     ------
     CommandError
-        If a file does not hold counts, if files do not go together or hold the same counting, or
+        If a file does not hold counts, if files cannot be merged or hold the same counting, or
         if the sum cannot be written.
     """
     lines: list[str] = []
@@ -75,7 +75,7 @@ def _line(name: str, counts: ScoreCounts) -> str:
 
 
 def _in_words(error: MergeError, columns: tuple[str, ...]) -> str:
-    """Return the message for files that do not go together, with a remedy by the command line."""
+    """Return the message for files that cannot be merged, with a remedy by the command line."""
     words = _WORDS.get(error.reason)
     message = None if words is None else words(error, columns)
     return str(error).removesuffix(".") if message is None else message

@@ -1,4 +1,4 @@
-"""What a file of counts with noise for differential privacy holds and discloses, in words."""
+"""Description of a file of private counts: its content, and what the file discloses."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _group_line(counts: PrivateCounts) -> str:
 
 
 def _disclosures(counts: PrivateCounts) -> list[str]:
-    """Return sentences on what the counts reveal about single rows and about groups."""
+    """Return sentences on what the counts disclose about single rows and about groups."""
     factor = math.exp(min(counts.epsilon, 700.0))
     protected = sorted({release.protected for release in counts.releases})
     of_sites = " at each site" if len(counts.releases) > 1 else ""

@@ -1,6 +1,6 @@
-"""What score counts must share, so that they can be merged.
+"""Checks that score counts can be merged.
 
-The checks name the first part that differs, and the part before that it differs from.
+Errors name the first part that differs, and the earlier part from which it differs.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ class MergeError(ValueError):
     Attributes
     ----------
     reason : str
-        What differs between the parts: "pos_label", "labels" (more than two class labels, or none
-        of two is the positive label), "groups" (only some parts have groups), "columns" (the group
-        columns), "kinds" (the kinds of group labels), "disclosure" (the level of disclosure or the
-        bins); or "repeated", if parts have rows of the same counting.
+        Difference between the parts: "pos_label", "labels" (more than two class labels, or two
+        class labels without the positive label), "groups" (only some parts have groups), "columns"
+        (the group columns), "kinds" (the kinds of group labels), "disclosure" (the level of
+        disclosure or the bins); or "repeated", if parts have rows of the same counting.
     found : tuple of (value, str)
         The values that differ, each with the name of the first part that has it. The values are
         class labels; whether there are groups; kinds of group labels; levels of disclosure (the
@@ -43,7 +43,7 @@ class MergeTypeError(MergeError, TypeError):
 
 
 class MergeDisclosureError(MergeError, DisclosureError):
-    """Error for parts whose levels of disclosure do not permit to merge them."""
+    """Error for parts whose levels of disclosure prevent merging."""
 
 
 _Reason = Literal["pos_label", "labels", "groups", "columns", "kinds", "disclosure", "repeated"]
@@ -68,7 +68,7 @@ class Agreement:
     mend : str
         How to convert group labels to one kind, such as "text by .astype(str)".
     mend_of_groups : str
-        What to do if only some parts have groups.
+        Remedy in the message if only some parts have groups.
     """
 
     def __init__(self, parts: str, mend: str, mend_of_groups: str) -> None:
@@ -87,12 +87,12 @@ class Agreement:
         self._by_level: dict[Any, tuple[str, str]] = {}
 
     def check(self, name: str, counts: State) -> None:
-        """Refuse a part that cannot be merged with the parts before.
+        """Refuse a part that cannot be merged with earlier parts.
 
         Raises
         ------
         MergeError
-            If it differs in something that all parts must share.
+            If the part differs in a property that all parts must share.
         """
         self._check_columns(name, counts)
         self._check_classes(name, counts)
@@ -102,7 +102,7 @@ class Agreement:
     def check_level(self, name: str, counts: State) -> None:
         """Refuse a part with another level of disclosure or with other bins.
 
-        Ranges that are no bins of one rule can be merged with any bins. Summaries can be merged if
+        Ranges that are not bins of one rule can be merged with any bins. Summaries can be merged if
         their groups differ.
 
         Raises
@@ -130,7 +130,7 @@ class Agreement:
         )
 
     def _check_groups_of_summary(self, name: str, counts: State) -> None:
-        """Refuse a summary with a group that a summary before has."""
+        """Refuse a summary with a group of an earlier summary."""
         labels = [None] if counts.labels is None else counts.labels.tolist()
         for label in labels if len(counts) else []:
             first = self._by_group.get(label)
@@ -150,7 +150,7 @@ class Agreement:
             )
 
     def _check_classes(self, name: str, counts: State) -> None:
-        """Refuse a part with which there are two positive labels, or more than two labels."""
+        """Refuse a part that makes two positive labels, or more than two labels."""
         if counts.origin.classes == self._classes:
             return
         seen, positive = counts.origin.classes
@@ -193,7 +193,7 @@ class Agreement:
         self._by_columns[columns] = name
 
     def _check_groups(self, name: str, counts: State) -> None:
-        """Refuse a part without groups if parts before have groups, and the reverse."""
+        """Refuse a part without groups if earlier parts have groups, and the reverse."""
         labels = counts.labels
         if labels is not None and labels.size == 0:  # counts without rows merge with all groups
             return

@@ -46,10 +46,10 @@ class Origin(NamedTuple):
     is_complete : bool
         Whether `sources` include all rows. If not, saving the counts adds a source.
     bins : Bins or None
-        Rule that maps scores to bins. None for exact counts, and for ranges of scores that are no
+        Rule that maps scores to bins. None for exact counts, and for ranges of scores that are not
         bins of one rule.
     withheld : Withheld
-        Groups that were withheld because they have few rows of a class.
+        Groups that `reduced` withheld because they have few rows of a class.
     """
 
     n_missing: int = 0

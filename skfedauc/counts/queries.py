@@ -73,7 +73,7 @@ def query_of(
     """Return the aggregation that counts rows by group, score or bin, and label.
 
     The result has the columns `group_0`, `group_1` and so on, `score`, `label` and `n_rows`. With
-    bins of floats, it has also the column `bin`, and `score` is 0 unless `bin` is `NOT_BINNED`.
+    bins of floats, it also has the column `bin`, and `score` is 0 unless `bin` is `NOT_BINNED`.
     With weights, rows of weight 0 are counted apart (`is_zero`), and there are the number of valid
     weights (`n_valid`), the smallest and the largest one, their sum and the sum of their squares.
     """

@@ -352,8 +352,9 @@ default=None
             Sums of the squared weights; required if the sums of the weights are given.
         score_low, score_high : array-like of shape (n_counts,), default=None
             Lowest and highest score that the rows may have, for counts by ranges of scores. `score`
-            lies in the range and represents it. The counts have no `bins`; `reduced` gives them
-            the `Bins` whose bins hold the ranges. None means that `score` is the score of the rows.
+            lies in the range and represents it. The counts have no `bins`; `reduced` converts them
+            to counts by `Bins` whose bins hold the ranges. None means that `score` is the score of
+            the rows.
         **group_columns : array-like of shape (n_counts,)
             Columns of group labels by name, as an alternative to `group`. Reports show these
             names.
@@ -430,9 +431,9 @@ default=None
             are in memory already are not limited.
         disclosure : "exact", "bins", "summary" or Bins, default="exact"
             What the counts disclose of the scores; see `reduced`. With "bins" and `Bins`, a
-            database or lazy table groups its rows by bin, if the scores are float64 or float32;
-            then it returns counts by bin. Scores of other types, such as integers and decimals, are
-            grouped by their value, and binned here. "summary" also groups the rows by score.
+            database or lazy table groups its rows by bin and returns counts by bin, if the scores
+            are float64 or float32. It groups scores of other types, such as integers and decimals,
+            by their value, and this function bins them. "summary" also groups the rows by score.
 
         Returns
         -------
@@ -459,8 +460,8 @@ default=None
         Dates with a time zone get the time zone in which the engine returns them. The type
         ``TIMESTAMP`` of Spark is such a date.
 
-        Engines bin scores exactly, by `Bins.expression`. Scores that it does not bin, such as
-        missing scores, are returned by the engine, and binned or refused here.
+        Engines bin scores exactly, by `Bins.expression`. The engine returns scores that this
+        expression does not bin, such as missing scores, and this function bins or refuses them.
 
         Examples
         --------
@@ -636,7 +637,7 @@ default=None
             Largest number of cells of the result, for streams without end: the counts then take at
             most 32 bytes per cell (64 with weights). While batches are counted, memory also holds
             about 65,000 cells, or the cells of one round of batches. Cells are joined as by
-            `reduced`, which tells how wide the certain intervals become. The joins depend on the
+            `reduced`, whose notes have the widths of the certain intervals. The joins depend on the
             order of the batches, on `n_jobs` and on the checkpoint; the intervals hold the exact
             values in any case.
 
@@ -902,7 +903,7 @@ default=None
 
     @classmethod
     def _merged(cls, parts: list[ScoreCounts]) -> ScoreCounts:
-        """Add up score counts that go together in one pass."""
+        """Add up compatible score counts in one pass."""
         if len(parts) == 1:
             return parts[0]
         tables = [part.labels for part in parts if part.labels is not None]
@@ -1191,7 +1192,7 @@ without a group label left out)
         """What the counts disclose of the scores: "exact", "bins" or "summary".
 
         "exact" counts disclose each distinct score. "bins" disclose a range of scores for each row.
-        A "summary" discloses no scores, but the AUC of each group.
+        A "summary" discloses the AUC of each group, but no scores.
         """
         if self.summary is not None:
             return "summary"
@@ -1245,24 +1246,25 @@ withheld)
         Parameters
         ----------
         disclosure : "exact", "bins", "summary" or Bins, default=None
-            "exact" returns exact counts unchanged. None keeps the level, where `min_count` or
-            `max_cells` is given. "bins" is ``Bins.of_probabilities()``. `Bins` counts the rows of
+            "exact" returns exact counts unchanged. None keeps the level, and needs `min_count` or
+            `max_cells`. "bins" is ``Bins.of_probabilities()``. `Bins` counts the rows of
             each bin; binned counts can be reduced to `Bins` whose bins are unions of theirs.
             "summary" keeps no scores: for each group it holds the numbers of rows, the number of
             concordant pairs, and the sums from which the variance of the AUC follows. With sample
             weights it also holds their sums.
         min_count : int, default=None
-            Least number of rows of a class that is disclosed, other than 0. In each group and
-            class, neighboring bins are joined until each count is 0 or at least `min_count`. Groups
-            with fewer rows of a class, but more than 0, are treated by `small_groups`. A smaller
-            `n_missing` is withheld. Needs bins or a summary.
+            Smallest number of rows of a class, other than 0, that the result discloses. In each
+            group and class, neighboring bins are joined until each count is 0 or at least
+            `min_count`. Groups with fewer rows of a class, but more than 0, are treated by
+            `small_groups`. A smaller `n_missing` is withheld. Needs bins or a summary.
         small_groups : {"withhold", "join"}, default="withhold"
             How to treat groups with fewer rows of a class than `min_count`. "withhold" leaves them
             out. "join" makes them the group ``"(missing)"``, which is withheld if it is too small
-            as well. `withheld` tells what was withheld.
+            as well. `withheld` describes the withheld groups.
         tell_withheld : {"number", "rows", "labels"}, default="rows"
-            What `withheld` tells of the groups: their number; also their rows of each class, if
-            both numbers are 0 or at least `min_count`; or also their labels.
+            What `withheld` discloses of the groups. "number" is the number of groups. "rows" adds
+            the numbers of their rows of each class, if both numbers are 0 or at least `min_count`.
+            "labels" also adds the labels.
         max_cells : int, default=None
             Largest number of cells of the result. Neighboring cells of a group are joined where
             this widens the certain interval of the AUC least. The ends of their ranges are exact
@@ -1290,28 +1292,29 @@ withheld)
         range of the bin, but a bin with rows of one class still reveals this class to anyone who
         knows a person's group and score. ``skfedauc show`` counts such rows of a file.
 
-        **Summaries.** A summary gives the same group AUCs as the counts that it is made of, to the
-        last bit, with the same averages, gaps, intervals and tests of these AUCs. Summaries of
-        binned counts also hold the lowest and the highest AUC that the bins permit. Whatever
-        compares rows of different groups raises a `DisclosureError`, because a summary does not
-        determine it: the pooled AUC, cross AUCs, bias AUCs and ROC curves. Summaries can be merged
-        if no group is in two of them.
+        **Summaries.** A summary gives exactly the same group AUCs as the original counts, with the
+        same averages, gaps, intervals and tests of these AUCs. Summaries of binned counts also hold
+        the lowest and the highest AUC that the bins permit. A summary does not determine results
+        that compare rows of different groups, and these results raise a `DisclosureError`: the
+        pooled AUC, cross AUCs, bias AUCs and ROC curves. Summaries can be merged if no group is in
+        two of them.
 
         A summary of a small group reveals more than its AUC. With one positive, the AUC times the
-        number of negatives is the number of negatives that score below this positive: its rank.
+        number of negatives is the rank of this positive: the number of negatives with lower scores.
         With two positives, the sums for the variance give the ranks of both. With three positives
-        and 12 negatives they give all ranks in 85 % of the arrangements without ties, and with
-        eight and eight in 26 % (``benchmarks/summary_ranks.py``). The same holds for negatives. A
-        group whose rows all belong to one class reveals the class of every member. Who knows the
-        scores of all members of a small group can try all classes that they may have: of the
-        125,970 ways in which 8 of 20 rows without ties can be positive, a summary leaves 6 in the
-        median, and one in 11 % of cases. Sums of weights identify rows more easily than numbers of
-        rows: who knows the weights can try which of them add up to the sum.
+        and 12 negatives, these sums give all ranks in 85 % of the arrangements without ties. With
+        eight positives and eight negatives, they give all ranks in 26 %
+        (``benchmarks/summary_ranks.py``). The same holds for negatives. A
+        group whose rows all belong to one class reveals the class of every member. Anyone who knows
+        the scores of all members of a small group can try all classes that the members may have: of
+        the 125,970 ways in which 8 of 20 rows without ties can be positive, a summary leaves 6 in
+        the median, and one in 11 % of cases. Sums of weights identify rows more easily than numbers
+        of rows: anyone who knows the weights can try which of the weights add up to the sum.
 
         **Small counts.** With `min_count`, each number of rows in the result is 0 or at least
         `min_count`. The ranges of the two classes are chosen apart and may overlap. Their ends are
         edges of the bins, and never scores. They are rounded outwards to about half the width of
-        the range, so that they do not tell the lowest and the highest score of a group. Apply
+        the range, so that they do not disclose the lowest and the highest score of a group. Apply
         `min_count` where the rows are, before counts are sent or merged. What remains inferable:
 
         - The numbers of rows of each class of a group that is not withheld. If all rows of a group
@@ -1319,17 +1322,19 @@ withheld)
         - Where ranges were cut depends on the rows: between its bins with rows, no range could be
           split without a small count. A range of one or two bins tells that these hold rows.
         - Differences. Two results from overlapping rows, such as those of two days or with two
-          values of `min_count`, can differ by a single row. So can a published total and the sum
-          of the groups. Reduce each row once, with one set of arguments.
-        - The number of withheld groups, and what `tell_withheld` adds. Who knows the total of a
-          class knows how many of its rows were withheld.
-        - With sample weights, the sums of the weights and of the squared weights of each range.
+          values of `min_count`, can differ by a single row. A published total and the
+          sum of the groups can differ by a single row, too. Reduce each row once, with one set of
+          arguments.
+        - The number of withheld groups, and what `tell_withheld` adds. Anyone who knows the
+          total of a class knows how many of its rows were withheld.
+        - The sums of the weights and of the squared weights of each range, with sample weights.
 
         **Few cells.** With `max_cells`, the result takes 32 bytes per cell (64 with weights). It
-        holds ranges of scores also if no cells were joined. It can be merged with other such
-        counts and reduced again, in any order: the certain intervals hold the exact values. One
-        reduction to 1,024 cells makes the interval of the pooled AUC about 6e-4 wide, and to n
-        cells ``1,024 / n`` times this, for scores without ties. Many reductions widen it. See
+        holds ranges of scores even if no cells were joined. It can be merged with other such
+        counts and reduced again, in any order: the certain intervals hold the exact values. For
+        scores without ties, one reduction to 1,024 cells makes the certain interval of the pooled
+        AUC about 6e-4 wide. The width for n cells is ``1,024 / n`` times this width. Repeated
+        reductions widen the interval. See
         benchmarks/joining.md in the repository. `max_cells` alone protects no scores.
 
         Examples
@@ -1472,15 +1477,15 @@ withheld)
     def extremes(self) -> tuple[ScoreCounts, ScoreCounts]:
         """Return exact counts with the lowest and with the highest AUCs that the ranges permit.
 
-        The AUC of any set of positives over any set of negatives lies between its values in both.
-        In the first, the positives of each cell have the lowest score of its range, and the
-        negatives have the highest score. In the second, the reverse holds. Exact counts are
-        returned unchanged.
+        The AUC of any set of positives over any set of negatives lies between its values in both
+        results. In the first result, the positives of each cell have the lowest score of the cell's
+        range, and the negatives have the highest score. In the second result, the reverse holds.
+        Exact counts are returned unchanged.
 
         Returns
         -------
         lowest, highest : ScoreCounts
-            Exact counts of the same rows; of a summary, summaries of exact counts.
+            Exact counts of the same rows. For a summary, summaries of exact counts.
         """
         if self.summary is not None and self.summary.lowest is not None:
             low, high = self.summary.extremes
@@ -1542,7 +1547,7 @@ withheld)
 
         Notes
         -----
-        The vector has no `n_missing`, `group_names`, class labels and `sources`.
+        The vector does not hold `n_missing`, `group_names`, class labels and `sources`.
 
         Examples
         --------
@@ -1582,8 +1587,8 @@ withheld)
         groups : array-like of labels, default=None
             Labels of the groups, as in `to_vector`.
         modulus : int, default=None
-            Power of two modulo which the sum was computed, such as 2**32. Sums from half of the
-            modulus on are refused, because they are an overflow, or have masks that were not
+            Power of two modulo which the sum was computed, such as 2**32. Sums of at least half of
+            the modulus are refused, because they overflowed, or contain masks that were not
             removed. None for the sum itself.
 
         Returns
@@ -1595,8 +1600,8 @@ withheld)
         Raises
         ------
         ValueError
-            If the vector has another length, or an entry is no whole number, negative or too
-            large.
+            If the vector has another length, or an entry is not a whole number, is negative or is
+            too large.
         TypeError
             If an argument is not as described.
 
@@ -1653,7 +1658,7 @@ withheld)
             the identifier of the counting; messages and `sources` show the name.
         disclosure : "exact", "bins", "summary", Bins or None, default=None
             What the file discloses of the scores; see `reduced`. None writes the counts as they
-            are. The file records the level and the bins, and ``skfedauc show`` says them.
+            are. The file records the level and the bins, and ``skfedauc show`` prints both.
 
         Raises
         ------

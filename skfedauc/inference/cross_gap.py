@@ -44,7 +44,8 @@ class CrossGaps(NamedTuple):
         number of groups (Holm).
     ends : tuple of two tuples of ndarray of float64, shape (n_groups,)
         For binned scores: the lowest possible disparity with its standard error, and the highest
-        one with its standard error. `error` is the larger of both. Empty for exact scores.
+        possible disparity with its standard error. `error` is the larger standard error. Empty for
+        exact scores.
     """
 
     disparity: Floats
@@ -68,7 +69,7 @@ def cross_gaps(counts: ScoreCounts) -> CrossGaps:
     sampling error. Selecting the group with the largest disparity increases this bias.
 
     The two cross AUCs share no row, so with binned scores one of them can be as low and the other
-    as high as the bins permit. The p value is that of the possible disparity nearest to 0.
+    as high as the bins permit. The p value tests the possible disparity nearest to 0.
     """
     if counts.ranges is None:
         exact = _disparities(counts, counts)
@@ -100,8 +101,8 @@ def _tested(
 def _disparities(counts: ScoreCounts, others: ScoreCounts) -> tuple[Floats, Floats]:
     """Return the disparities of all groups and their standard errors.
 
-    The AUC of each group's positives is that of `counts`, and the AUC of the other groups'
-    positives is that of `others`, which has the same rows.
+    `counts` gives the AUC of each group's positives, and `others`, which has the same rows, gives
+    the AUC of the other groups' positives.
     """
     counts, others = (one.with_weights_over(one.weight_exponent) for one in (counts, others))
     variances = Variances(counts)

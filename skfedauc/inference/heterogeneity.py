@@ -91,7 +91,7 @@ def equal_groups_test(extremes: Extremes) -> EqualGroupsTest:
         return largest
     method = f"{largest.method}; binned scores: AUCs as nearly equal as possible"
     if low.max() <= high.min():
-        # Rounding error must not matter where all AUCs can be equal.
+        # All AUCs can be equal, so rounding error must not change the result.
         return dataclasses.replace(largest, statistic=0.0, pvalue=1.0, method=method)
     return dataclasses.replace(largest, method=method)
 
@@ -105,8 +105,8 @@ def _size_weights(variances: Variances) -> Floats:
 def nearest_to_equal(low: Floats, high: Floats, weight: Floats) -> Floats:
     """Return values between `low` and `high` with the smallest weighted variance.
 
-    Each value is the number in its interval that is nearest to their weighted mean. The mean minus
-    its argument decreases, so bisection finds the mean.
+    Each value is the number in its interval that is nearest to the weighted mean of all values. The
+    weighted mean minus a trial value decreases with the trial value, so bisection finds the mean.
     """
     if low.size == 0:
         return low

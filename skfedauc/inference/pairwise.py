@@ -174,13 +174,13 @@ class UsedGroups(NamedTuple):
 
     @property
     def spread(self) -> AUCSpread:
-        """The groups in use; a number that replaces an undefined AUC has variance 0."""
+        """AUCs and variances of the groups in use; a replaced undefined AUC has variance 0."""
         spread, defined = spread_of(self.variances), self.variances.defined
         variance = np.where(defined, spread.variance, 0.0)
         return spread._replace(auc=self.auc, variance=variance).take(self.used)
 
     def exact_limits(self, tail: float) -> tuple[Floats, Floats]:
-        """Return limits by "exact"; a number for an undefined AUC is its own limit."""
+        """Return limits by "exact"; a number that replaces an undefined AUC is its own limit."""
         low, high, _ = group_limits(self.variances, tail, "exact")
         low = np.where(self.variances.defined, low, self.auc)
         high = np.where(self.variances.defined, high, self.auc)
@@ -383,7 +383,7 @@ def compare(
     Parameters
     ----------
     one, other : tuple of ndarray of float64 and Spreads
-        AUCs, and the same AUCs at both extremes of binned scores.
+        AUCs of the binned scores, and AUCs of the same groups at both extremes.
     tested : ndarray of bool, shape (n_comparisons,)
         Comparisons to test; the results of other comparisons are NaN.
     deviate : float

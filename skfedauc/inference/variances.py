@@ -494,11 +494,11 @@ class FoldVariances(Variances):
 class Extremes(NamedTuple):
     """Variances of the counts, and of the same rows with the lowest and with the highest AUCs.
 
-    All three are one object for exact counts. For binned counts, `lowest` and `highest` are those
-    of `ScoreCounts.extremes`. The rows of each extreme are independent if the bins do not depend
-    on the rows. The true AUC of the scores of `lowest` is at most the true AUC of the exact scores,
-    so a lower confidence limit of the former is a lower confidence limit of the latter. The same
-    holds for `highest` and upper limits.
+    All three are one object for exact counts. For binned counts, `lowest` and `highest` are the
+    variances of the results of `ScoreCounts.extremes`. The rows of each extreme are independent if
+    the bins do not depend on the rows. The true AUC of the scores of `lowest` is at most the true
+    AUC of the exact scores, so a lower confidence limit of the former is a lower confidence limit
+    of the latter. The same holds for `highest` and upper limits.
 
     Attributes
     ----------

@@ -16,7 +16,7 @@ class ReportDisplay:
     """Base class of displays of a `GroupAUC`; subclasses define constructors and `plot`."""
 
     n_missing: int
-    # Whether the display needs more than the AUCs of the groups
+    # Whether the display needs scores in addition to the AUCs of the groups
     _needs_scores: ClassVar[bool] = True
 
     @property

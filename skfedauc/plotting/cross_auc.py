@@ -85,8 +85,8 @@ class CrossAUCDisplay(ReportDisplay):
 
     Notes
     -----
-    If scores are binned, the numbers are those of the binned scores, in which a pair of rows in the
-    same bin counts as a tie.
+    If scores are binned, the numbers are AUCs of the binned scores: a pair of rows in the same bin
+    counts as a tie.
 
     References
     ----------

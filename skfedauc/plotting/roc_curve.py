@@ -73,10 +73,10 @@ class GroupRocCurveDisplay(ReportDisplay):
     n_missing : int, default=0
         Number of rows without a group label, for the note; the display leaves them out.
     bands : sequence of n_groups arrays of shape (n_corners, 2), default=None
-        If scores are binned: outline of the area that certainly holds the curve of each group, as
-        false and true positive rates; empty if the group lacks a class.
+        If scores are binned: outline of the area that certainly contains the curve of each group,
+        as false and true positive rates; empty if the group lacks a class.
     pooled_band : array-like of shape (n_corners, 2), default=None
-        Outline of the area that certainly holds the curve of all rows together.
+        Outline of the area that certainly contains the curve of all rows together.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class GroupRocCurveDisplay(ReportDisplay):
     pooled_line_ : matplotlib Line2D or None
         Curve of all rows together.
     bands_ : dict of int or None to matplotlib Polygon
-        Areas that certainly hold the curves of binned scores, by index of the group; None is the
+        Areas that certainly contain the curves of binned scores, by index of the group; None is the
         index of all rows together. Empty for exact scores, and for groups drawn in gray.
     chance_level_ : matplotlib Line2D
         Diagonal: the ROC curve of random scores.
@@ -106,7 +106,7 @@ class GroupRocCurveDisplay(ReportDisplay):
     compares rows within folds only, each curve is the mean of the folds' curves at each false
     positive rate, weighted by pairs, and the area under the mean curve is the AUC within folds.
     If scores are binned, each bin is a straight line, and the shaded area around a curve certainly
-    holds the curve of the exact scores.
+    contains the curve of the exact scores.
 
     Curves with more than 1,000 corners are thinned on a grid of 500 by 500 squares. The AUCs in the
     legend are exact.

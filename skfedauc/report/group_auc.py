@@ -94,7 +94,7 @@ class GroupAUC:
     all groups.
 
     If scores are binned (``counts.disclosure`` is "bins"), a pair of rows in the same bin counts as
-    a tie. `bounds` gives intervals that certainly hold the values of the exact scores.
+    a tie. `bounds` gives intervals that certainly contain the values of the exact scores.
 
     References
     ----------
@@ -478,17 +478,17 @@ class GroupAUC:
         return pd.Series(all_statistics(self._estimates), dtype=np.float64)
 
     def bounds(self, of: intervals.Of = "statistics", *, withheld: bool = False) -> pd.DataFrame:
-        """Return intervals that certainly hold the AUCs of the exact scores, if scores are binned.
+        """Return certain intervals, which contain the values of the exact scores.
 
         Parameters
         ----------
         of : {"statistics", "groups"}, default="statistics"
             "statistics" gives an interval for each named statistic, "groups" for each group AUC.
         withheld : bool, default=False
-            Whether the intervals of statistics cover the rows of groups that were withheld by
-            `min_count`, of which only the numbers are known. The pooled AUC has such an interval;
-            averages, `worst` and `difference` have one if the labels of these groups are known and
-            no such group is in the report. It is NaN for other statistics.
+            Whether the intervals of statistics cover the rows of groups that `min_count` withheld.
+            Only the numbers of these rows are known. The pooled AUC has such an interval. Averages,
+            `worst` and `difference` have such an interval if the labels of these groups are known
+            and no such group is in the report. The interval is NaN for other statistics.
 
         Returns
         -------
@@ -524,8 +524,8 @@ class GroupAUC:
         from the intervals of the AUCs, and their other ends may not be reached.
 
         With sample weights, intervals are widened by the largest possible rounding error of their
-        sums. ``lowest, highest = report.counts.extremes()`` gives the bounds of other AUCs, such as
-        ``GroupAUC(lowest).cross_matrix`` and ``GroupAUC(highest).cross_matrix``.
+        sums. ``lowest, highest = report.counts.extremes()`` gives the certain intervals of other
+        AUCs, such as ``GroupAUC(lowest).cross_matrix`` and ``GroupAUC(highest).cross_matrix``.
 
         Examples
         --------
@@ -922,10 +922,10 @@ class GroupAUC:
         lowest AUC of one group and the highest AUC of the other. If the bins do not depend on the
         rows, as those of `Bins.of_probabilities`, the rows of each extreme are independent rows
         whose true AUC is at most (or at least) the true AUC of the exact scores. The coverage is
-        therefore at least the coverage of the method for these rows. Only approximately so if the
-        bins depend on the rows, for instance quantiles or bins that were joined. The interval
-        contains the certain interval, but not necessarily the confidence interval of the exact
-        scores, whose variance may be larger.
+        therefore at least the coverage of the method for these rows. This holds only approximately
+        if the bins depend on the rows, for instance quantiles or bins that were joined. The
+        interval contains the certain interval, but not necessarily the confidence interval of the
+        exact scores, whose variance may be larger.
 
         References
         ----------
@@ -986,10 +986,11 @@ class GroupAUC:
         the difference.
 
         If scores are binned, the statistic uses the AUCs within their certain intervals (see
-        `bounds`) that differ least. The p value is the largest of three that differ in their
-        variances: of the binned scores, and of the rows with the lowest and with the highest AUCs.
+        `bounds`) that differ least. The p value is the largest of three p values. They use the
+        variances of the binned scores, of the rows with the lowest AUCs, and of the rows with the
+        highest AUCs.
         The exact AUCs differ at least as much, but the variances of the exact scores may be larger,
-        so the p value is cautious without being a certain bound.
+        so the p value is cautious, but it is not certainly an upper bound.
 
         References
         ----------
@@ -1046,9 +1047,9 @@ class GroupAUC:
 
         If scores are binned, the lower limit of the difference of two groups uses the lowest AUC of
         one group and the highest AUC of the other, with their variances, and the p value follows
-        from this limit. The p value is 1 if every two certain intervals overlap. See
-        `confidence_intervals` for what holds; the adjustment for all pairs is approximate, because
-        each group is compared at two AUCs.
+        from this limit. The p value is 1 if every two certain intervals overlap. The
+        guarantees are those of `confidence_intervals`. The adjustment for all pairs is approximate,
+        because each group is compared at two AUCs.
 
         References
         ----------
@@ -1160,7 +1161,7 @@ class GroupAUC:
     def tau(self) -> float:
         """Standard deviation of the groups' true AUCs, by restricted maximum likelihood (REML).
 
-        If scores are binned, tau is that of the binned scores, without a certain interval.
+        If scores are binned, tau is computed from the binned scores, and has no certain interval.
 
         Groups are weighted by their numbers of rows, so a tiny group has little influence on the
         estimate. `heterogeneity` gives the interval of tau and other estimators. The estimate is at
@@ -1231,8 +1232,8 @@ class GroupAUC:
         86 % with .08; the coverage is lower with more groups.
 
         If scores are binned, all columns describe the AUCs of the binned scores. The estimates and
-        limits for the exact scores differ, by an amount that has no certain bound here; compare the
-        width of ``bounds(of="groups")`` with `tau`.
+        limits for the exact scores differ by an unknown amount, without a certain interval. Compare
+        the width of ``bounds(of="groups")`` with `tau`.
 
         References
         ----------
