@@ -57,10 +57,20 @@ for name, counts in sent.items():
 # The pooled AUC needs scores, which Oslo and Bern send. After reduction to the same bins, the
 # counts of both can be merged. The certain interval contains the exact pooled AUC of the rows:
 
-two = ScoreCounts.merge([sent["Oslo"].reduced(bins), sent["Bern"]])
+two = ScoreCounts.merge([sent["Oslo"], sent["Bern"]], disclosure=bins)
 low, high = GroupAUC(two).bounds().loc["pooled", ["low", "high"]]
 exact = GroupAUC(ScoreCounts.merge([counted["Oslo"], counted["Bern"]])).pooled
 print(f"pooled AUC of Oslo and Bern: {low:.4f} to {high:.4f}, exact {exact:.4f}")
+
+# %%
+# The counts of Lyon have noise. Oslo's exact counts are counted by the same bins, and no noise is
+# added to them. The interval covers the sampling of the rows, the noise and the bins:
+
+noisy = PrivateCounts.merge([sent["Oslo"], sent["Lyon"]])
+pooled = noisy.confidence_intervals(of="statistics").loc["pooled"]
+exact = GroupAUC(ScoreCounts.merge([counted["Oslo"], counted["Lyon"]])).pooled
+print(f"pooled AUC of Oslo and Lyon: {pooled['value']:.4f}, exact {exact:.4f}")
+print(f"95 % interval: {pooled['ci_low']:.4f} to {pooled['ci_high']:.4f}")
 
 # %%
 # The AUC within hospitals needs no scores. Oslo, Bern and Graz are reduced to summaries on request.
