@@ -1,8 +1,8 @@
 """Prove and measure certain intervals of binned scores: ``python -m benchmarks.bins``.
 
 The first part counts data sets in which a certain interval does not hold the exact value, computed
-over all pairs of rows. The second part measures the widths of the intervals, beside the errors of
-packages whose bins come without a bound. The tables are printed and written to benchmarks/bins.md.
+over all pairs of rows. The second part measures the widths of the intervals, and the errors of
+packages that report no certain interval. The tables are printed and written to benchmarks/bins.md.
 
 ``--keras PYTHON`` and ``--spark PYTHON`` name interpreters of environments with these packages; the
 default is the interpreter that runs this script.
@@ -331,8 +331,8 @@ def tables(pythons: dict[str, str]) -> Iterator[str]:
         "interval, `error` is the value of the binned scores minus the exact AUC, and `used` is "
         "the number of bins that have rows. The number of bins of `Bins.of_scores` is not fixed, "
         "so its resolution is chosen for the nearest number of bins in use. `Bins.of_quantiles` "
-        "needs a round before: here 131,076 bins of probabilities. Rows of a bin that are all tied "
-        "may differ for all that the counts disclose, so the width of tied scores is above 0.",
+        "needs an earlier round: here 131,076 bins of probabilities. The counts do not disclose "
+        "that all rows of a bin are tied, so the width of tied scores is above 0.",
         "",
         'Keras\' `AUC(num_thresholds=, curve="ROC", summation_method="interpolation")` and '
         "Spark's `BinaryClassificationEvaluator(numBins=)`, which uses "

@@ -265,8 +265,8 @@ def main() -> None:
         f"""# Joined cells
 
 Written by `python -m benchmarks.joining`. The figures are widths of the certain interval of the
-pooled AUC, or of the macro average where this is said. Each interval was compared with the exact
-AUC, and holds it.
+pooled AUC, or of the macro average in columns with "macro". Each interval was compared with the
+exact AUC, and holds this AUC.
 
 ## No small counts: `reduced("bins", min_count=)`
 
@@ -275,10 +275,10 @@ bins without `min_count`. "classes together" joins the same bins for both classe
 intervals of group AUCs, and wider intervals of the pooled AUC, although its ranges are not rounded
 outwards. `min_count` therefore joins the bins of each class apart.
 
-**Few rows per site leave little.** With `min_count=20` and 10,000 rows in 20 sites, the interval is
-wider than most differences that matter. With 1,000 rows in 20 sites, it says nothing. For n
-positives and m negatives of all sites, the interval of the pooled AUC is about ``sites * min_count
-* (1 / n + 1 / m)`` wide, or more if sites have few rows.
+**With few rows per site, the interval is wide.** With `min_count=20` and 10,000 rows in 20 sites,
+the interval is wider than most differences that matter. With 1,000 rows in 20 sites, the interval
+has all values from 0 to 1. For n positives and m negatives of all sites, the interval of the pooled
+AUC is about ``sites * min_count * (1 / n + 1 / m)`` wide, or more if sites have few rows.
 
 {small}
 

@@ -1,9 +1,10 @@
-"""What a summary of a small group gives back: ``python -m benchmarks.summary_ranks``.
+"""Ranks and classes that a summary discloses: ``python -m benchmarks.summary_ranks``.
 
 All arrangements of m positives among n negatives without ties are summarized. Someone who knows the
 scores of all rows, but not their classes, is left with the arrangements that have the sums of the
-summary. If there is one, the summary determines the class of every row; it also determines the
-rank of every positive among the negatives for someone who knows no scores. Output on numpy 2.4,
+summary. If one arrangement is left, the summary determines the class of every row. To
+someone who knows no scores, the summary then discloses the rank of every positive among the
+negatives. Output on numpy 2.4,
 after two seconds:
 
 ```

@@ -13,7 +13,7 @@ Integers = NDArray[np.int64]
 
 
 class KnownClasses(NamedTuple):
-    """Rows whose class is known to anyone who knows the group and the score.
+    """Numbers of rows whose class follows from the group and the score.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ def known_classes(counts: ScoreCounts) -> KnownClasses:
 
 
 def _places(groups: NDArray[np.intp], ranges: NDArray[np.float64]) -> tuple[Integers, Integers]:
-    """Return the first place of each range and the place behind its last one.
+    """Return the first place of each range and the place after its last place.
 
     Places are whole numbers in the order of the scores. Each group has places of its own.
     """

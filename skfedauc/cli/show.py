@@ -1,4 +1,4 @@
-"""The command `show`: say what a file of counts holds and what it discloses."""
+"""The command `show`: describe what a file of counts holds and discloses."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _contents(counts: ScoreCounts, path: str) -> Iterator[str]:
 
 
 def _accuracy(counts: ScoreCounts) -> Iterator[str]:
-    """Yield a line with the certain interval of the pooled AUC; none if a class has no rows."""
+    """Yield a line with the certain interval of the pooled AUC, if both classes have rows."""
     ends = [end.without_groups().concordance for end in counts.extremes()]
     if not len(counts) or 0 in (counts.n_negatives.sum(), counts.n_positives.sum()):
         return
@@ -140,7 +140,7 @@ def _group_line(counts: ScoreCounts) -> str:
 
 
 def _disclosures(counts: ScoreCounts) -> Iterator[str]:
-    """Yield sentences with numbers on what the counts reveal about single rows."""
+    """Yield sentences with numbers on what the counts disclose about single rows."""
     if counts.withheld.n_groups:
         yield _withheld(counts.withheld)
     if not len(counts):
@@ -159,7 +159,7 @@ def _disclosures(counts: ScoreCounts) -> Iterator[str]:
 
 
 def _of_summary(counts: ScoreCounts) -> Iterator[str]:
-    """Yield sentences on what sums by group reveal about single rows."""
+    """Yield sentences on what sums by group disclose about single rows."""
     rows = np.stack([counts.n_negatives, counts.n_positives])
     n_groups = counted(len(counts), "group") if counts.groups is not None else "1 table of rows"
     yield (
@@ -181,7 +181,7 @@ def _of_summary(counts: ScoreCounts) -> Iterator[str]:
 
 
 def _of_cells(counts: ScoreCounts) -> Iterator[str]:
-    """Yield sentences on what numbers of rows by group and score reveal about single rows."""
+    """Yield sentences on what numbers of rows by group and score disclose about single rows."""
     _, _, negatives, positives, weights = counts.cells
     n_rows = negatives.astype(np.int64) + positives.astype(np.int64)
     n_cells, n_single = n_rows.size, int((n_rows == 1).sum())

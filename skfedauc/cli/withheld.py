@@ -1,4 +1,4 @@
-"""Groups that a file of counts withholds because they have few rows of a class, in words."""
+"""Descriptions of groups that are withheld because they have few rows of a class."""
 
 from __future__ import annotations
 

@@ -172,8 +172,8 @@ def reduced_cells(
     counts : ScoreCounts
     disclosure : "exact", "bins" or Bins
     widen : bool
-        Whether ranges that are no bins of one rule are widened to the unions of the new bins that
-        they overlap. Otherwise, each must lie within one bin.
+        Whether ranges that are not bins of one rule are widened to the unions of the new bins that
+        they overlap. Otherwise, each range must lie within one bin.
 
     Raises
     ------

@@ -74,8 +74,9 @@ def query_of(
 
     The result has the columns `group_0`, `group_1` and so on, `score`, `label` and `n_rows`. With
     bins of floats, it also has the column `bin`, and `score` is 0 unless `bin` is `NOT_BINNED`.
-    With weights, rows of weight 0 are counted apart (`is_zero`), and there are the number of valid
-    weights (`n_valid`), the smallest and the largest one, their sum and the sum of their squares.
+    With weights, the result counts rows of weight 0 apart (`is_zero`). It also has the number of
+    valid weights (`n_valid`), the smallest and the largest weight, the sum of the weights and the
+    sum of their squares.
     """
     import narwhals.stable.v2 as nw
 

@@ -188,7 +188,7 @@ def _labels_of(entries: Any) -> NDArray[Any] | None:
     if entries is None:
         return None
     if type(entries) is not list or not entries:
-        raise ValueError("its metadata has groups that are none")
+        raise ValueError("its metadata has invalid groups")
     given = list(map(label_of, entries))
     _, labels = _input.encode_groups(given, "groups")
     if labels.tolist() != given:
@@ -198,7 +198,7 @@ def _labels_of(entries: Any) -> NDArray[Any] | None:
 
 def _release_of(facts: Any, labels: NDArray[Any] | None) -> Release:
     if type(facts) is not dict or set(facts) != _KEYS_OF_RELEASES:
-        raise ValueError("its metadata has releases that are none")
+        raise ValueError("its metadata has invalid releases")
     return Release(**facts | {"groups": _groups_at(facts["groups"], labels)})
 
 
@@ -207,7 +207,7 @@ def _groups_at(positions: Any, labels: NDArray[Any] | None) -> tuple[Any, ...]:
     if type(positions) is not list or not all(
         type(position) is int and 0 <= position < len(known) for position in positions
     ):
-        raise ValueError("its metadata has counts of groups that are none")
+        raise ValueError("its metadata names groups that do not exist")
     return tuple(known[position] for position in positions)
 
 

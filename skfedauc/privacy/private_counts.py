@@ -63,7 +63,7 @@ class PrivateCounts:
         Largest epsilon of the releases, which holds for each person whose rows are in one release
         and not in exact counts.
     sources : tuple of Source
-        The countings whose exact counts `merge` has added, each with `identifier` and `name`.
+        Sources of the exact counts that `merge` has added, each with `identifier` and `name`.
     exact_groups : tuple
         Labels of the groups to which `merge` has added exact counts.
     group_names : tuple of str
@@ -273,7 +273,7 @@ class PrivateCounts:
         PrivateCounts
             Counts of all sites. If the sites have different rows, the privacy loss of each row in a
             release is the epsilon of its site. Rows of parts without noise are not protected:
-            `epsilon` says nothing about them.
+            `epsilon` does not apply to these rows.
 
         Raises
         ------
@@ -675,7 +675,7 @@ class PrivateCounts:
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """The countings whose exact counts `merge` has added, sorted by name and identifier."""
+        """Sources of the exact counts that `merge` has added, sorted by name and identifier."""
         return self._state.sources
 
     @property

@@ -63,7 +63,7 @@ class State(NamedTuple):
 
     @classmethod
     def of_exact(cls, counts: ScoreCounts, bins: Bins) -> State:
-        """Return counts by bin without noise, which no release is part of.
+        """Return counts by bin without noise and without a release.
 
         Raises
         ------
@@ -210,18 +210,18 @@ def _wrong_releases(state: State) -> str | None:
     covered: set[Any] = set()
     for release in releases:
         if not isinstance(release, Release):
-            return "its releases are none"
+            return "it has an entry that is not a release"
         identifier, name, epsilon, k, groups = release
         if not (isinstance(identifier, str) and re.fullmatch("[0-9a-f]{32}", identifier)):
             return "a release has no identifier"
         if not isinstance(name, str | None):
-            return "the name of a release is none"
+            return "the name of a release is not text"
         if type(epsilon) is not float or not 0 < epsilon < np.inf:
             return f"a release has the epsilon {shortened(epsilon)}"
         if type(k) is not int or not 0 < k <= MOST_SCALE * epsilon:
             return f"a release has {shortened(k)} as its number of rows per person"
         if not isinstance(groups, tuple) or len(set(groups)) < len(groups):
-            return "the groups of a release are none"
+            return "the groups of a release are not distinct labels"
         covered |= set(groups)
     exact = state.exact_groups
     labels = [] if state.labels is None else state.labels.tolist()
@@ -242,7 +242,7 @@ def _wrong_releases(state: State) -> str | None:
 def _wrong_names(state: State) -> str | None:
     names = state.group_names
     if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names):
-        return "the names of its groups are none"
+        return "the names of its group columns are not text"
     if not isinstance(state.pos_label, int | float | str | None):
-        return "its positive label is none"
+        return "its positive label is neither a number nor text"
     return None
