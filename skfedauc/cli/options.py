@@ -195,7 +195,7 @@ def _add_small_counts(parser: argparse.ArgumentParser) -> None:
     add(
         "--tell-withheld",
         choices=["number", "rows", "labels"],
-        help="with --min-count: what the file tells of the groups that are left out: their number "
+        help="with --min-count: what the file discloses of groups that are left out: their number "
         "(number); also their rows of each class, unless a number is small (rows); also their "
         "labels (labels) (default: rows)",
     )

@@ -222,8 +222,8 @@ def _known_classes(counts: ScoreCounts, noun: str) -> Iterator[str]:
     )
     if n_in_part:
         yield (
-            f"The class of up to {counted(n_in_part, 'more row')} is learned as well: of those "
-            "whose score is in no range with rows of the other class."
+            f"The class of up to {counted(n_in_part, 'more row')} follows as well, if their "
+            "score is in no range with rows of the other class."
         )
 
 

@@ -60,7 +60,7 @@ def small_groups_in_words(
             f"{_few(arguments.min_count)} of a class: {labels}"
         )
         if withheld:
-            yield f"The file tells of them: {withheld_in_words(counts.withheld)}"
+            yield f"The file discloses of these groups: {withheld_in_words(counts.withheld)}"
         else:
             label = shortened_label(joined_label(exact.groups[small[0]]))
             yield f"The file holds their rows as the group {label}"

@@ -1320,7 +1320,7 @@ withheld)
         - The numbers of rows of each class of a group that is not withheld. If all rows of a group
           have one class, the class of each member is known.
         - Where ranges were cut depends on the rows: between its bins with rows, no range could be
-          split without a small count. A range of one or two bins tells that these hold rows.
+          split without a small count. A range of one or two bins shows that these bins hold rows.
         - Differences. Two results from overlapping rows, such as those of two days or with two
           values of `min_count`, can differ by a single row. A published total and the
           sum of the groups can differ by a single row, too. Reduce each row once, with one set of

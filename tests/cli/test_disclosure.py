@@ -277,7 +277,7 @@ def test_groups_with_few_rows_are_withheld(uneven, tmp_path, printed_by, disclos
     assert lines[1:4] == [
         "3 groups by g",
         "Withheld: 2 groups with 1 to 9 rows of a class: small; tiny",
-        f"The file tells of them: {told}",
+        f"The file discloses of these groups: {told}",
     ]
     assert lines[4].endswith("; each number of rows in it is 0 or at least 10")
     shown = printed_by("show", tmp_path / "p.skfa").splitlines()
@@ -429,8 +429,8 @@ def test_show_of_ranges_that_overlap(frame, counted, printed_by):
         f"score learns the class of {n_rows} of 400 rows."
     ) in lines
     assert (
-        f"- The class of up to {n_in_part} more rows is learned as well: of those whose score is "
-        "in no range with rows of the other class."
+        f"- The class of up to {n_in_part} more rows follows as well, if their score is in no "
+        "range with rows of the other class."
     ) in lines
     n_ranges = len(set(zip(*counts.ranges.tolist(), strict=True)))
     assert any(line.startswith(f"Scores: {n_ranges} ranges from about ") for line in lines)
