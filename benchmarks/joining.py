@@ -276,9 +276,9 @@ intervals of group AUCs, and wider intervals of the pooled AUC, although its ran
 outwards. `min_count` therefore joins the bins of each class apart.
 
 **With few rows per site, the interval is wide.** With `min_count=20` and 10,000 rows in 20 sites,
-the interval is wider than most differences that matter. With 1,000 rows, the interval is from 0 to
-1. For n positives and m negatives of all sites, the interval of the pooled AUC is about ``sites *
-min_count * (1 / n + 1 / m)`` wide, or more if sites have few rows.
+the interval is wider than most differences that matter. With 1,000 rows, the interval reaches
+from 0 to 1. For n positives and m negatives of all sites, the interval of the pooled AUC is about
+``sites * min_count * (1 / n + 1 / m)`` wide, or more if sites have few rows.
 
 {small}
 

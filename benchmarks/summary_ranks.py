@@ -2,10 +2,9 @@
 
 All arrangements of m positives among n negatives without ties are summarized. Someone who knows the
 scores of all rows, but not their classes, is left with the arrangements that have the sums of the
-summary. If one arrangement is left, the summary determines the class of every row. To
-someone who knows no scores, the summary then discloses the rank of every positive among the
-negatives. Output on numpy 2.4,
-after two seconds:
+summary. If one arrangement is left, the summary determines the class of every row. To someone who
+knows no scores, the summary then discloses the rank of every positive among the negatives. Output
+on numpy 2.4, after two seconds:
 
 ```
 positives  negatives  arrangements  one is left  median left

@@ -75,13 +75,13 @@ def _places(groups: NDArray[np.intp], ranges: NDArray[np.float64]) -> tuple[Inte
 def _compared(
     begins: Integers, ends: Integers, other_begins: Integers, other_ends: Integers
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return whether each range overlaps other ranges, and whether these cover all of it."""
+    """Return whether each range overlaps other ranges, and whether other ranges cover it."""
     order = np.argsort(other_begins, kind="stable")
     firsts, reach = other_begins[order], np.maximum.accumulate(other_ends[order])
     # Number of other ranges that begin before the end, without those that end before the beginning
     n_before = np.searchsorted(firsts, ends, side="left")
     overlaps = n_before > np.searchsorted(np.sort(other_ends), begins, side="right")
-    # Runs of other ranges without a gap; a range is covered if it lies within one of them.
+    # Runs of other ranges without a gap; a range is covered if it lies within one run.
     is_first = np.ones(firsts.size, np.bool_)
     is_first[1:] = firsts[1:] > reach[:-1]
     run = np.searchsorted(firsts[is_first], begins, side="right") - 1

@@ -478,7 +478,7 @@ class GroupAUC:
         return pd.Series(all_statistics(self._estimates), dtype=np.float64)
 
     def bounds(self, of: intervals.Of = "statistics", *, withheld: bool = False) -> pd.DataFrame:
-        """Return certain intervals, which contain the values of the exact scores.
+        """Return certain intervals, which contain the statistics of the exact scores.
 
         Parameters
         ----------
