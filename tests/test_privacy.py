@@ -441,6 +441,35 @@ def test_releasing_the_rows_of_a_group_or_in_other_groups_warns():
         released(counts.reduced(BINS))
 
 
+def test_releases_before_and_after_binning_add_up():
+    counts, others = counts_of(), Bins.at([0.3])
+    released(counts)
+    with pytest.warns(UserWarning, match=r"with epsilon 1\..* together is epsilon 2\."):
+        released(counts.reduced(BINS))
+    with pytest.warns(UserWarning, match=r"with epsilon 2\..* together is epsilon 3\."):
+        released(counts, bins=others)
+
+
+def test_releases_that_a_later_release_connects_add_up():
+    counts, others = counts_of(), Bins.at([0.3])
+    released(counts.reduced(BINS))
+    released(counts.reduced(others), epsilon=2.0, bins=others)
+    with pytest.warns(UserWarning, match=r"with epsilon 1\..* together is epsilon 2\."):
+        released(counts)
+    with pytest.warns(UserWarning, match=r"with epsilon 4\..* together is epsilon 4\.5\."):
+        released(counts, epsilon=0.5, bins=others)
+
+
+def test_releases_of_different_groups_do_not_add_up():
+    counts = counts_of()
+    released(counts)
+    for group in (0, 1):
+        with pytest.warns(UserWarning, match=r"with epsilon 1\..* together is epsilon 2\."):
+            released(counts.select_groups([group]))
+    with pytest.warns(UserWarning, match=r"with epsilon 2\..* together is epsilon 3\."):
+        PrivateCounts.from_counts(counts.without_groups(), BINS, None, epsilon=1.0)
+
+
 def test_releasing_other_rows_does_not_warn():
     for seed in range(3):
         released(counts_of(seed))

@@ -54,11 +54,16 @@ class Ledger:
     """Privacy loss of each row by the releases of this process, by fingerprints of the counts.
 
     A fingerprint is the SHA-256 of the scores or bins and of the counts at them, for each group
-    and for all rows without their groups.
+    and for all rows without their groups. Fingerprints before and after binning are of the same
+    rows, and so are all fingerprints that releases connect in this way. A release spends epsilon
+    on all its rows; the privacy loss of a group is the sum over all releases that contain it.
     """
 
     def __init__(self) -> None:
-        self._spent: dict[bytes, float] = {}
+        self._same: dict[bytes, bytes] = {}  # union-find: fingerprint to one of the same rows
+        self._spent: dict[bytes, float] = {}  # by fingerprint of all rows of a release
+        self._groups: dict[bytes, set[bytes]] = {}  # groups by fingerprint of all rows
+        self._wholes: dict[bytes, set[bytes]] = {}  # all rows by fingerprint of a group
         self._lock = threading.Lock()
 
     def spend(
@@ -76,20 +81,56 @@ class Ledger:
             Number of rows that epsilon covers.
         """
         own = epsilon / rows_per_person
-        prints = {*_fingerprints(counts), *_fingerprints(binned)}
+        prints = [*zip(_fingerprints(counts), _fingerprints(binned), strict=True)]
+        if not prints:
+            return
         with self._lock:
-            before = max((self._spent.get(key, 0.0) for key in prints), default=0.0)
-            for key in prints:
-                self._spent[key] = self._spent.get(key, 0.0) + own
+            whole, *groups = (self._joined(*pair) for pair in prints)
+            for group in groups:
+                self._groups.setdefault(whole, set()).add(group)
+                self._wholes.setdefault(group, set()).add(whole)
+            before = self._spent_on(whole)
+            self._spent[whole] = self._spent.get(whole, 0.0) + own
         if before:
             total, earlier = (rows_per_person * spent for spent in (before + own, before))
             _input.warn(
                 "counts equal to these, of all rows or of one group, were released before in this "
                 f"process with epsilon {earlier:.6g}. If they are the same rows, the privacy loss "
-                f"of both releases together is epsilon {total:.6g}. Draw the noise once, and send "
+                f"of all these releases together is epsilon {total:.6g}. Draw the noise once, and send "
                 "the same file again.",
                 UserWarning,
             )
+
+    def _spent_on(self, whole: bytes) -> float:
+        """Return the largest privacy loss of a group of these rows, or that of all rows."""
+        releases = [self._wholes[group] for group in self._groups.get(whole, ())] or [{whole}]
+        return max(sum(self._spent.get(key, 0.0) for key in keys) for keys in releases)
+
+    def _joined(self, exact: bytes, binned: bytes) -> bytes:
+        """Record that two fingerprints are of the same rows; return the one that is the key."""
+        kept, other = self._key_of(exact), self._key_of(binned)
+        if other != kept:
+            self._same[other] = kept
+            if other in self._spent:
+                self._spent[kept] = self._spent.get(kept, 0.0) + self._spent.pop(other)
+            _replace(self._groups, self._wholes, other, kept)
+            _replace(self._wholes, self._groups, other, kept)
+        return kept
+
+    def _key_of(self, fingerprint: bytes) -> bytes:
+        while fingerprint in self._same:
+            fingerprint = self._same[fingerprint]
+        return fingerprint
+
+
+def _replace(
+    found: dict[bytes, set[bytes]], inverse: dict[bytes, set[bytes]], old: bytes, new: bytes
+) -> None:
+    """Replace a key of a relation and of its inverse."""
+    for value in found.pop(old, ()):
+        found.setdefault(new, set()).add(value)
+        inverse[value].discard(old)
+        inverse[value].add(new)
 
 
 # Releases of this process; releases of forked processes and of later processes are not recorded.
@@ -97,7 +138,7 @@ LEDGER = Ledger()
 
 
 def _fingerprints(counts: ScoreCounts) -> list[bytes]:
-    """Return the fingerprints of all rows and of each group with its label."""
+    """Return the fingerprints of all rows, and of each group that has rows with its label."""
     starts, scores, negatives, positives, _ = counts.cells
     if not scores.size:
         return []
@@ -105,8 +146,9 @@ def _fingerprints(counts: ScoreCounts) -> list[bytes]:
     found = [_fingerprint("", *of_all)]
     for g, label in enumerate(counts.groups or ()):
         of_group = slice(starts[g], starts[g + 1])
-        arrays = scores[of_group], negatives[of_group], positives[of_group]
-        found.append(_fingerprint(repr(label), *arrays))
+        if starts[g] < starts[g + 1]:
+            arrays = scores[of_group], negatives[of_group], positives[of_group]
+            found.append(_fingerprint(repr(label), *arrays))
     return found
 
 
