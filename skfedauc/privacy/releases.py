@@ -96,8 +96,8 @@ class Ledger:
             _input.warn(
                 "counts equal to these, of all rows or of one group, were released before in this "
                 f"process with epsilon {earlier:.6g}. If they are the same rows, the privacy loss "
-                f"of all these releases together is epsilon {total:.6g}. Draw the noise once, and send "
-                "the same file again.",
+                f"of all these releases together is epsilon {total:.6g}. Draw the noise once, and "
+                "send the same file again.",
                 UserWarning,
             )
 
