@@ -127,8 +127,10 @@ class GroupPairs:
         pair is ranked more favorably in the first result, and no pair is ranked less favorably in
         the second. Both are this object if scores are exact.
         """
-        if not self.is_binned:
-            return self, self
+        return self._ends if self.is_binned else (self, self)
+
+    @functools.cached_property
+    def _ends(self) -> tuple[GroupPairs, GroupPairs]:
         of_parts = zip(*(part.extremes() for part in self.parts), strict=True)
         ends = zip(self.counts.extremes(), of_parts, strict=True)
         lowest, highest = (
@@ -138,6 +140,15 @@ class GroupPairs:
             for counts, parts in ends
         )
         return lowest, highest
+
+    @property
+    def has_overlaps(self) -> bool:
+        """Whether ranges of scores may overlap, because they are not bins of one rule.
+
+        The order of two overlapping ranges is unknown. AUCs are then the middle of their values at
+        both extremes, so that each pair whose order is unknown counts one half.
+        """
+        return self.is_binned and any(part.bins is None for part in self.parts)
 
     # Rows -----------------------------------------------------------------------------------
 
@@ -171,6 +182,9 @@ class GroupPairs:
     @functools.cached_property
     def u2(self) -> NDArray[Any]:
         """Twice the weight of the concordant pairs of each group."""
+        if self.has_overlaps:
+            low, high = (end.u2 for end in self.extremes())
+            return _middle(low, high)
         return self._added([part.concordance.u2 for part in self.parts])
 
     @functools.cached_property
@@ -201,6 +215,9 @@ class GroupPairs:
 
         Counts are exact, because Python integers neither round nor overflow.
         """
+        if self.has_overlaps:
+            (low, pairs), (high, _) = (end.within for end in self.extremes())
+            return (low + high) / 2, pairs
         u2, pairs = 0, 0
         for part in self.parts:
             u2 += _exact_sum(part.concordance.u2)
@@ -215,6 +232,9 @@ class GroupPairs:
 
         Counts are exact, because Python integers neither round nor overflow.
         """
+        if self.has_overlaps:
+            (low, pairs), (high, _) = (end.pooled for end in self.extremes())
+            return (low + high) / 2, pairs
         u2, pairs = 0, 0
         for part in self.parts:
             if len(part) == 0:
@@ -253,6 +273,9 @@ class GroupPairs:
         for negatives), and the second axis is the class of the other groups' rows. The maximum is
         twice the weight of all pairs.
         """
+        if self.has_overlaps:
+            (low, largest), (high, _) = (end.over_others for end in self.extremes())
+            return _middle(low, high), largest
         sums = np.zeros((2, 2, 2, self.n_groups))
         for part, positions in zip(self.parts, self.positions, strict=True):
             found = part.concordance
@@ -269,6 +292,9 @@ class GroupPairs:
         u2, pairs : ndarray of float64, shape (n_groups, n_groups)
             Rows are the groups of the positives; columns are the groups of the negatives.
         """
+        if self.has_overlaps:
+            (low, pairs), (high, _) = (end.cross_sums() for end in self.extremes())
+            return _middle(low, high), pairs
         if not self.is_within_folds:
             return _cross_sums(self.counts)
         u2, pairs = np.zeros((2, self.n_groups, self.n_groups))
@@ -317,6 +343,11 @@ def share_of(part: Any, whole: Any) -> float:
     """Return part / whole as a float of at most 1; NaN if the whole is 0."""
     # Rounding of weights may give slightly more than 1.
     return min(float(part / whole), 1.0) if whole else float("nan")
+
+
+def _middle(low: NDArray[Any], high: NDArray[Any]) -> Floats:
+    middle: Floats = low.astype(np.float64) / 2.0 + high.astype(np.float64) / 2.0
+    return middle
 
 
 def _cross_sums(counts: ScoreCounts) -> tuple[Floats, Floats]:

@@ -571,3 +571,29 @@ def test_reports_say_that_groups_were_withheld(tmp_path, capsys):
     assert f"297 rows, 3 groups; {phrase}" in capsys.readouterr().out
     with open(page) as file:
         assert f"<dt>Withheld</dt><dd>{phrase}</dd>" in file.read()
+
+
+def test_values_of_overlapping_ranges_are_in_the_middle_of_their_intervals():
+    rng = np.random.default_rng(0)
+    errors = []
+    for _ in range(40):
+        y = np.repeat([1, 0], [12, 300])
+        scores, groups = 1 / (1 + np.exp(-rng.normal(-2, 1, 312))), rng.choice(["a", "b"], 312)
+        counts = ScoreCounts.from_predictions(y, scores, groups=groups)
+        sent = counts.regroup({"a": "all", "b": "all"}).reduced("bins", min_count=10)
+        report = GroupAUC(sent, undefined="ignore")
+        table = report.bounds().drop(["tau", "bias_score"]).dropna()
+        monotone = table.drop(["difference", "ratio", "cross_difference"], errors="ignore")
+        middle = (monotone["low"] + monotone["high"]) / 2
+        np.testing.assert_allclose(monotone["value"], middle, atol=1e-12)
+        assert report.by_group["auc"].iloc[0] == pytest.approx(middle["pooled"])
+        intervals = report.confidence_intervals(of="statistics")
+        assert intervals.loc["pooled", "value"] == pytest.approx(middle["pooled"])
+        errors.append(report.pooled - GroupAUC(counts).pooled)
+    # Ranks by the scores that represent ranges would give an error of 0.36.
+    assert abs(np.mean(errors)) < 0.1
+    both = ScoreCounts.merge([sent, sent.regroup(lambda label: "other")])
+    report = GroupAUC(both)
+    cross = GroupAUC(both.extremes()[0]).cross_matrix + GroupAUC(both.extremes()[1]).cross_matrix
+    np.testing.assert_allclose(report.cross_matrix, cross / 2, atol=1e-12)
+    assert report.compare_groups().loc[("all", "other"), "auc"] == report.by_group["auc"].iloc[0]

@@ -18,6 +18,7 @@ References
 
 from __future__ import annotations
 
+import copy
 import functools
 from typing import Any, NamedTuple
 
@@ -93,6 +94,19 @@ class Variances:
     def cells(self) -> Cells:
         """Counts of each group and distinct score, with weights over two to the `exponent`."""
         return self._counts.cells
+
+    def with_auc(self, auc: Floats) -> Variances:
+        """Return these variances with other AUCs of the groups.
+
+        Parameters
+        ----------
+        auc : ndarray of float64, shape (n_groups,)
+        """
+        # The unbiased variance is computed with the AUC of the placement values.
+        _ = self.unbiased
+        other = copy.copy(self)
+        other.auc = auc
+        return other
 
     # Single groups ------------------------------------------------------------------------
 

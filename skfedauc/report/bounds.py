@@ -135,7 +135,7 @@ def _widened(estimates: GroupEstimates, bounds: Bounds, name: str = "") -> Bound
     if not pairs.is_binned:
         return bounds
     reach = 0.0
-    if pairs.u2.dtype.kind == "f":
+    if estimates.extremes[0].pairs.u2.dtype.kind == "f":
         # A sum of n numbers of 0 or more has a relative error of at most n units of rounding. An
         # AUC is a ratio of two such sums. If few pairs are across groups, the cross AUC is the
         # difference of sums that are up to 1,000 times larger.

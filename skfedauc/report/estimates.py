@@ -70,7 +70,10 @@ class GroupEstimates:
     def variances_at_extremes(self) -> Extremes:
         """Variances of these estimates and of both extremes."""
         lowest, highest = self.extremes
-        return Extremes(self.variances, lowest.variances, highest.variances)
+        given = self.variances
+        if self.pairs.has_overlaps:
+            given = given.with_auc(self.pairs.auc)
+        return Extremes(given, lowest.variances, highest.variances)
 
     @functools.cached_property
     def group_aucs(self) -> tuple[Floats, NDArray[np.bool_]]:

@@ -511,10 +511,11 @@ class GroupAUC:
 
         Notes
         -----
-        `value` is computed as if all rows of a bin had the same score: a pair of a positive and a
-        negative in the same bin counts one half. In every table of a report, AUCs of binned scores
-        are computed in this way. If bins do not overlap, a group AUC, the pooled AUC and each
-        average are therefore in the middle of their intervals.
+        A pair of a positive and a negative counts one half in `value` if its order is unknown,
+        because both are in the same bin or in overlapping ranges. A group AUC, the pooled AUC and
+        each average are therefore in the middle of their intervals. All tables of a report have
+        these values. Variances, `tau` and areas between ROC curves are computed as if all rows of a
+        range had the score that represents the range.
 
         The interval is not a confidence interval, and it does not depend on the distribution of the
         scores. At `low`, each positive has the lowest score of its bin and each negative the

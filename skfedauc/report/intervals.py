@@ -12,7 +12,7 @@ from skfedauc.inference import intervals, pairwise
 from skfedauc.report.bounds import Bounds, certain_range, group_bounds, statistic_bounds
 from skfedauc.report.comparisons import used_at_extremes
 from skfedauc.report.estimates import GroupEstimates
-from skfedauc.report.statistics import AVERAGES, determined_statistics, shares
+from skfedauc.report.statistics import AVERAGES, STATISTICS, determined_statistics, shares
 from skfedauc.report.undefined import NotDefined
 
 if TYPE_CHECKING:
@@ -166,8 +166,9 @@ def _interval_of(name: str, estimates: GroupEstimates, sampling: Sampling) -> in
     if of_statistic.is_monotone:
         lowest, highest = (of_statistic.compute(end, sampling) for end in estimates.extremes)
     bounds = statistic_bounds(estimates, name)
+    value = STATISTICS[name].compute(estimates)
     note = _binned_note(bounds, lowest.note, highest.note)
-    return intervals.Interval(found.estimate, lowest.low, highest.high, note)
+    return intervals.Interval(value, lowest.low, highest.high, note)
 
 
 def statistic_intervals(
