@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skfedauc._words import counted, shortened_text
 from skfedauc.cli.arguments import CountArguments, DisclosureOptions
@@ -118,7 +119,12 @@ def scores_in_words(counts: ScoreCounts) -> str:
     found = counted(n_distinct, "distinct score" if is_exact else noun_of(counts))
     if not scores.size:
         return found
-    return f"{found} from {'' if is_exact else 'about '}{scores.min():g} to {scores.max():g}"
+    if is_exact:
+        return f"{found} from {scores.min():g} to {scores.max():g}"
+    has_lowest, has_highest = (not side.any() for side in _is_open(counts))
+    lowest = f"about {scores.min():g}" if has_lowest else "-infinity"
+    highest = f"{'' if has_lowest else 'about '}{scores.max():g}" if has_highest else "infinity"
+    return f"{found} from {lowest} to {highest}"
 
 
 def noun_of(counts: ScoreCounts) -> str:
@@ -128,8 +134,16 @@ def noun_of(counts: ScoreCounts) -> str:
     return "range" if counts.bins is None else "bin"
 
 
-def _width(width: float) -> str:
-    return f"{width:.2g} wide" if width < sys.float_info.max / 2 else "without a limit on one side"
+def _is_open(counts: ScoreCounts) -> NDArray[np.bool_]:
+    """Return whether the range of each cell has no lower limit, and whether no upper limit."""
+    largest = sys.float_info.max
+    low, high = counts.ranges  # type: ignore[misc]
+    return np.stack([low == -largest, high == largest])
+
+
+def _width(width: float, n_open: int) -> str:
+    sides = [f"{width:.2g} wide", "without a limit on one side", "without a limit on either side"]
+    return sides[n_open]
 
 
 def ranges_in_words(counts: ScoreCounts) -> list[str]:
@@ -138,22 +152,31 @@ def ranges_in_words(counts: ScoreCounts) -> list[str]:
         return []
     low, high = counts.ranges
     n_rows = counts.cells.negatives.astype(np.int64) + counts.cells.positives.astype(np.int64)
-    is_point = low == high
+    n_points, noun = int(n_rows[low == high].sum()), noun_of(counts)
+    is_open = _is_open(counts)
+    n_open = is_open.sum(axis=0)
     with np.errstate(over="ignore"):
         width = high - low
     # Half of the rows are in a cell that is at most as wide as the cell `middle`.
-    order = np.argsort(width, kind="stable")
+    order = np.lexsort([width, n_open])
     middle = order[np.searchsorted(np.cumsum(n_rows[order]), n_rows.sum() / 2)]
-    n_points, noun = int(n_rows[is_point].sum()), noun_of(counts)
-    of_points = f"No {noun} is a single score, so the file gives back no score."
+    median, widest = (_width(width[cell], n_open[cell]) for cell in (middle, order[-1]))
+    sentences = [
+        f"The file narrows down the score of a row to a {noun}, which is {median} for the median "
+        f"row and {widest} for the row with the widest one."
+    ]
     if n_points:
-        of_points = (
+        sentences.append(
             f"The {noun} is a single score, such as 0 or 1, for {counted(n_points, 'row')}: the "
             "file gives back their score."
         )
-    return [
-        f"The file narrows down the score of a row to a {noun}, which is "
-        f"{_width(width[middle])} for the median row and {_width(width.max())} for the row with "
-        "the widest one.",
-        of_points,
-    ]
+    elif noun == "bin":
+        sentences.append("No bin is a single score, so the file gives back no score.")
+    if noun == "range":
+        n_ends = np.unique(counts.ranges[~is_open]).size
+        sentences.append(
+            f"The ranges have {counted(n_ends, 'distinct end')}. These may be scores of rows, "
+            "unless the scores were binned before ranges were joined. The file does not record "
+            "this."
+        )
+    return sentences

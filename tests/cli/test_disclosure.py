@@ -150,6 +150,10 @@ def test_show_of_other_levels(frame, counted, tmp_path, printed_by):
     printed = printed_by("show", counted(frame, "open", "--disclosure", "bins", "--edges", "0"))
     assert "- No bin is a single score, so the file gives back no score.\n" in printed
     assert "without a limit on one side for the row with the widest one.\n" in printed
+    assert "Scores: 2 bins from -infinity to infinity\n" in printed
+    one = frame.assign(s=frame["s"].clip(upper=0.5))
+    printed = printed_by("show", counted(one, "one", "--disclosure", "bins", "--edges=0,1"))
+    assert "Scores: 2 bins from -infinity to about 0.5\n" in printed
     ranges = ScoreCounts.from_counts(**of_rows(frame, BINS).to_counts())
     ranges.save(tmp_path / "ranges.skfa")
     printed = printed_by("show", tmp_path / "ranges.skfa")
@@ -157,6 +161,37 @@ def test_show_of_other_levels(frame, counted, tmp_path, printed_by):
     assert " cells of a group and a range, " in printed
     of_rows(frame[:0], BINS).save(tmp_path / "empty.skfa")
     assert "Scores: 0 bins\n" in printed_by("show", tmp_path / "empty.skfa")
+
+
+@pytest.mark.parametrize("reduced", [{"max_cells": 9}, {"disclosure": BINS, "min_count": 5}])
+def test_show_does_not_say_that_ends_of_ranges_are_no_scores(frame, tmp_path, printed_by, reduced):
+    counts = of_rows(frame.assign(g="a")).reduced(**reduced)
+    counts.save(tmp_path / "ranges.skfa")
+    ends = np.unique(counts.ranges)
+    if "max_cells" in reduced:
+        assert set(ends) <= set(frame["s"])
+    printed = printed_by("show", tmp_path / "ranges.skfa")
+    assert (
+        f"- The ranges have {ends.size} distinct ends. These may be scores of rows, unless the "
+        "scores were binned before ranges were joined. The file does not record this.\n"
+    ) in printed
+    assert "gives back no score" not in printed
+
+
+def test_ranges_without_limits(tmp_path, printed_by):
+    largest = np.finfo(float).max
+    low, high = [-largest, -largest, 0.25], [largest, 0.5, 0.5]
+    for first, widest in ((0, "either"), (1, "one")):
+        ScoreCounts.from_counts(
+            score=[0.5, 0.4, 0.3][first:],
+            n_negatives=[4, 4, 4][first:],
+            n_positives=[4, 4, 4][first:],
+            score_low=low[first:],
+            score_high=high[first:],
+        ).save(tmp_path / "ranges.skfa")
+        printed = printed_by("show", tmp_path / "ranges.skfa")
+        assert f"without a limit on {widest} side for the row with the widest one.\n" in printed
+        assert "ranges have 2 distinct ends. " in printed
 
 
 def test_summaries(frame, counted, tmp_path, printed_by, error_of):
@@ -433,4 +468,4 @@ def test_show_of_ranges_that_overlap(frame, counted, printed_by):
         "range with rows of the other class."
     ) in lines
     n_ranges = len(set(zip(*counts.ranges.tolist(), strict=True)))
-    assert any(line.startswith(f"Scores: {n_ranges} ranges from about ") for line in lines)
+    assert any(line.startswith(f"Scores: {n_ranges} ranges from ") for line in lines)
