@@ -20,6 +20,7 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.model_selection import GridSearchCV
 
 from skfedauc import (
+    DisclosureError,
     GroupAUC,
     ScoreCounts,
     cross_validate_group_auc,
@@ -145,6 +146,21 @@ def test_forest_plot_shows_the_numbers_of_the_report(n_groups, weighted):
     for name, line in display.lines_.items():
         assert set(line.get_xdata()) == {report.statistic(name)}
     assert set(display.lines_) == {"pooled", "macro", "within"}
+
+
+def test_a_summary_is_drawn_with_the_lines_that_it_determines():
+    exact = report_of(4, weighted=True)
+    report = GroupAUC(exact.counts.reduced("summary"), undefined="ignore")
+    display = GroupAUCDisplay.from_report(report)
+    assert list(GroupAUCDisplay.from_report(exact).lines_) == ["pooled", "macro", "within"]
+    assert list(display.lines_) == ["macro", "within"]
+    assert display.lines_["macro"].get_xdata()[0] == pytest.approx(exact.statistic("macro"))
+    np.testing.assert_allclose(display.auc, exact.by_group["auc"])
+    with pytest.raises(DisclosureError, match="the statistic 'pooled' needs disclosure='bins'"):
+        GroupAUCDisplay.from_report(report, statistics=("pooled", "macro", "within"))
+    for kind in REPORT_DISPLAYS[1:]:
+        with pytest.raises(DisclosureError, match=f"{kind.__name__}.from_report needs"):
+            kind.from_report(report)
 
 
 def test_forest_plot_tells_of_groups_it_does_not_show():

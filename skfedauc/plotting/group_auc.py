@@ -51,6 +51,8 @@ _LINES: dict[str, tuple[str, Any]] = {
     "worst": (GREY, (0, (1, 1))),
 }
 _OTHER_LINE: tuple[str, Any] = (BLACK, (0, (4, 1, 1, 1)))
+# Default of `statistics`; a summary by group does not determine the pooled AUC
+_DEFAULT_LINES: tuple[StatisticName, ...] = ("pooled", "macro", "within")
 # Default of `max_groups`, and largest number of listed labels of groups without an AUC
 _MOST_GROUPS, _MOST_NAMES = 30, 3
 # Areas of markers in square points: the smallest, and the additional area of the largest group
@@ -165,7 +167,7 @@ class GroupAUCDisplay(ReportDisplay):
         *,
         confidence_level: float = 0.95,
         method: Method = "logit",
-        statistics: Sequence[StatisticName] = ("pooled", "macro", "within"),
+        statistics: Sequence[StatisticName] | None = None,
         max_groups: int | None = None,
         ax: Axes | None = None,
     ) -> GroupAUCDisplay:
@@ -179,9 +181,10 @@ class GroupAUCDisplay(ReportDisplay):
             Confidence level of the intervals.
         method : {"logit", "delong", "exact"}, default="logit"
             Method of the intervals; see `GroupAUC.confidence_intervals`.
-        statistics : sequence of str, default=("pooled", "macro", "within")
+        statistics : sequence of str, default=None
             Statistics to draw as lines: "pooled", "macro", "samples", "positives",
-            "negatives", "within", "cross", "worst".
+            "negatives", "within", "cross", "worst". None draws "pooled", "macro" and "within",
+            or the last two if the counts are a summary by group.
         max_groups : int, default=None
             Largest number of groups to draw. None draws up to 30 groups, if there is room.
         ax : matplotlib Axes, default=None
@@ -197,8 +200,12 @@ class GroupAUCDisplay(ReportDisplay):
             If matplotlib is not installed.
         ValueError, TypeError
             If an argument is not as described.
+        DisclosureError
+            If the counts are a summary by group that does not determine one of `statistics`.
         """
         cls._check_report(report)
+        if statistics is None:
+            statistics = [name for name in _DEFAULT_LINES if name in report.determined_statistics]
         if isinstance(statistics, str):
             raise TypeError(
                 f"statistics must be a sequence of names; got {_words.shortened(statistics)}."
@@ -230,7 +237,7 @@ class GroupAUCDisplay(ReportDisplay):
         missing: _input.Missing = "raise",
         confidence_level: float = 0.95,
         method: Method = "logit",
-        statistics: Sequence[StatisticName] = ("pooled", "macro", "within"),
+        statistics: Sequence[StatisticName] | None = None,
         max_groups: int | None = None,
         ax: Axes | None = None,
     ) -> GroupAUCDisplay:
@@ -256,9 +263,9 @@ class GroupAUCDisplay(ReportDisplay):
             Confidence level of the intervals.
         method : {"logit", "delong", "exact"}, default="logit"
             Method of the intervals; see `GroupAUC.confidence_intervals`.
-        statistics : sequence of str, default=("pooled", "macro", "within")
+        statistics : sequence of str, default=None
             Statistics to draw as lines: "pooled", "macro", "samples", "positives",
-            "negatives", "within", "cross", "worst".
+            "negatives", "within", "cross", "worst". None draws "pooled", "macro" and "within".
         max_groups : int, default=None
             Largest number of groups to draw. None draws up to 30 groups, if there is room.
         ax : matplotlib Axes, default=None
@@ -308,7 +315,7 @@ class GroupAUCDisplay(ReportDisplay):
         missing: _input.Missing = "raise",
         confidence_level: float = 0.95,
         method: Method = "logit",
-        statistics: Sequence[StatisticName] = ("pooled", "macro", "within"),
+        statistics: Sequence[StatisticName] | None = None,
         max_groups: int | None = None,
         ax: Axes | None = None,
     ) -> GroupAUCDisplay:
@@ -340,9 +347,9 @@ class GroupAUCDisplay(ReportDisplay):
             Confidence level of the intervals.
         method : {"logit", "delong", "exact"}, default="logit"
             Method of the intervals; see `GroupAUC.confidence_intervals`.
-        statistics : sequence of str, default=("pooled", "macro", "within")
+        statistics : sequence of str, default=None
             Statistics to draw as lines: "pooled", "macro", "samples", "positives",
-            "negatives", "within", "cross", "worst".
+            "negatives", "within", "cross", "worst". None draws "pooled", "macro" and "within".
         max_groups : int, default=None
             Largest number of groups to draw. None draws up to 30 groups, if there is room.
         ax : matplotlib Axes, default=None
