@@ -9,6 +9,7 @@ import pytest
 from oracles import STATISTICS, Case, all_pairs, random_case
 
 from skfedauc import Bins, DisclosureError, FairnessAudit, GroupAUC, ScoreCounts
+from skfedauc.audit.decisions import bin_of_threshold
 from skfedauc.cli.main import main
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.heterogeneity import nearest_to_equal
@@ -460,6 +461,33 @@ def test_thresholds_within_a_bin_are_refused():
     with pytest.raises(DisclosureError, match=message):
         FairnessAudit(report, threshold=0.3)
     assert FairnessAudit(report, threshold=None).decisions is None
+
+
+def test_thresholds_within_a_range_are_refused(tmp_path, capsys):
+    """Ranges that `min_count` joined are not bins: their edges are no mend."""
+    pytest.importorskip("pyarrow")
+    counts = binned(wide_case(8), Bins.of_probabilities()).reduced(min_count=20)
+    report = GroupAUC(counts)
+    low, high = bin_of_threshold(counts, 0.5)
+    message = (
+        f"the decisions at threshold=0.5 are unknown: it is within a range of scores, from {low} "
+        f"to {high}. Pass counts by bins that were made without min_count and max_cells, "
+        "decisions= with counts of the decisions, or threshold=None to audit the ranking alone."
+    )
+    with pytest.raises(DisclosureError, match=f"^{re.escape(message)}$"):
+        FairnessAudit(report, threshold=0.5)
+    assert (
+        "Decisions are not audited: the threshold 0.5 is within a range of scores, and neither "
+        "another threshold nor decisions are given."
+    ) in FairnessAudit(report).findings
+    path = str(tmp_path / "ranges.skfa")
+    counts.save(path)
+    assert main(["report", path, "--json", "--threshold", "0.5"]) == 2
+    assert (
+        f"--threshold 0.5 is within a range of scores, from {low} to {high}, so the decisions are "
+        "unknown; count the rows by bins without --min-count, or pass none to audit the ranking "
+        "alone"
+    ) in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

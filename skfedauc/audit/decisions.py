@@ -64,13 +64,16 @@ def at_threshold(counts: ScoreCounts, threshold: float) -> ScoreCounts:
     Raises
     ------
     DisclosureError
-        If scores are binned, and the threshold is within a bin.
+        If scores are binned, and the threshold is within a bin or range.
     """
     bin_ = bin_of_threshold(counts, threshold)
     if bin_ is not None:
+        noun, mend = "bin", "a threshold that is an edge of a bin"
+        if counts.bins is None:
+            noun, mend = "range", "counts by bins that were made without min_count and max_cells"
         raise DisclosureError(
-            f"the decisions at threshold={threshold:g} are unknown: it is within a bin of scores, "
-            f"from {bin_[0]} to {bin_[1]}. Pass a threshold that is an edge of a bin, "
+            f"the decisions at threshold={threshold:g} are unknown: it is within a {noun} of "
+            f"scores, from {bin_[0]} to {bin_[1]}. Pass {mend}, "
             "decisions= with counts of the decisions, or threshold=None to audit the ranking alone."
         )
     # All scores of a bin are on the same side of the threshold.

@@ -47,7 +47,8 @@ class FairnessAudit:
         `decisions` if they are given; otherwise it uses 0.5 if all scores are from 0 to 1, and no
         threshold if not. None uses no threshold: the audit covers the ranking only. If scores are
         binned, a threshold has to be an edge of a bin, as 0.5 is with `Bins.of_probabilities`;
-        "auto" uses no threshold if 0.5 is within a bin.
+        "auto" uses no threshold if 0.5 is within a bin. With ``reduced(min_count=)``, ranges of
+        scores may contain any edge; count by bins without `min_count`, or pass None.
     min_per_class : int, default=10
         Least number of rows for a comparison: rows of any class for a selection rate, positives for
         a true positive rate, negatives for a false positive rate, and rows of each class for an
@@ -84,7 +85,7 @@ class FairnessAudit:
         If the report has no groups or covers several folds; if `decisions` do not match the rows
         of the report; if both decisions and a threshold are given; if the reference is not a group
         or is a small group; or if another argument is invalid. A `DisclosureError` if scores are
-        binned and the threshold is within a bin.
+        binned and the threshold is within a bin or range.
 
     See Also
     --------

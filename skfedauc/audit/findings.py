@@ -264,9 +264,10 @@ def _on_decisions(tables: AuditTables) -> Iterator[str]:
             counts = tables.report.counts
             scores = counts.cells.scores if counts.ranges is None else counts.ranges
             if scores.min() >= 0 and scores.max() <= 1:
+                noun = "range" if counts.bins is None else "bin"
                 yield (
-                    "Decisions are not audited: the threshold 0.5 is within a bin of scores, and "
-                    "neither another threshold nor decisions are given."
+                    f"Decisions are not audited: the threshold 0.5 is within a {noun} of scores, "
+                    "and neither another threshold nor decisions are given."
                 )
                 return
             if counts.ranges is not None:

@@ -99,17 +99,20 @@ def _audits(groupings: Sequence[Grouping], options: ReportOptions) -> list[Fairn
 
 
 def _check_threshold(groupings: Sequence[Grouping], threshold: Any) -> None:
-    """Raise an error if the threshold is within a bin, so that decisions are unknown."""
+    """Raise an error if the threshold is within a bin or range, so that decisions are unknown."""
     if not isinstance(threshold, float):
         return
     for grouping in groupings:
-        bin_ = bin_of_threshold(grouping.report.counts, threshold)
+        counts = grouping.report.counts
+        bin_ = bin_of_threshold(counts, threshold)
         if bin_ is not None:
             low, high = bin_
+            noun, mend = "bin", "pass an edge of a bin, or none"
+            if counts.bins is None:
+                noun, mend = "range", "count the rows by bins without --min-count, or pass none"
             raise CommandError(
-                f"--threshold {threshold:g} is within a bin of scores, from {low} to "
-                f"{high}, so the decisions are unknown; pass an edge of a bin, or none to "
-                "audit the ranking alone"
+                f"--threshold {threshold:g} is within a {noun} of scores, from {low} to {high}, "
+                f"so the decisions are unknown; {mend} to audit the ranking alone"
             )
 
 
