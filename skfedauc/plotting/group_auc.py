@@ -201,7 +201,7 @@ class GroupAUCDisplay(ReportDisplay):
         ValueError, TypeError
             If an argument is not as described.
         DisclosureError
-            If the counts are a summary by group that does not determine one of `statistics`.
+            If the counts are a summary by group that does not determine a requested statistic.
         """
         cls._check_report(report)
         if statistics is None:
