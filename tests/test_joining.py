@@ -1,5 +1,6 @@
 """Counts without small numbers, and within a number of cells, against all pairs of exact rows."""
 
+import itertools
 import pickle
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
 from skfedauc.counts import Withheld
+from skfedauc.counts.withheld import withheld_of
 
 
 def make_rows(rng, n_rows, n_groups=3):
@@ -70,11 +72,16 @@ def test_no_count_is_small_and_the_exact_auc_is_inside(bins):
         assert counts.disclosure == "bins"
         withheld = counts.withheld
         assert withheld.n_groups == np.unique(groups[~kept]).size
-        if withheld.n_negatives is not None:
-            assert (withheld.n_negatives, withheld.n_positives) == (
-                (~y[~kept]).sum(),
-                y[~kept].sum(),
-            )
+        for n_rows, known, most in (
+            ((~y[~kept]).sum(), withheld.n_negatives, withheld.most_negatives),
+            (y[~kept].sum(), withheld.n_positives, withheld.most_positives),
+        ):
+            enough = withheld.n_groups * least
+            if n_rows >= enough:
+                assert known == most == n_rows
+            else:
+                assert known is None
+                assert most == enough - 1
         n_withheld += withheld.n_groups
     assert n_withheld > 5
 
@@ -134,7 +141,7 @@ def test_small_groups_are_joined():
     # Too few rows also when they are joined
     withheld = exact.reduced("bins", min_count=12, small_groups="join", tell_withheld="labels")
     assert withheld.groups == (1, 4)
-    assert withheld.withheld == Withheld(2, None, None, (2, 3))
+    assert withheld.withheld == Withheld(2, None, None, (2, 3), False, 23, 23)
     by_columns = exact.regroup(lambda label: (label, "x")).reduced(
         "bins", min_count=5, small_groups="join"
     )
@@ -145,24 +152,76 @@ def test_what_withheld_groups_tell():
     y = np.tile([0, 1], 24)
     scores = np.random.default_rng(4).random(48)
     groups = np.repeat(list("abcd"), [24, 8, 8, 8])
+    y[24:32] = 0
     exact = ScoreCounts.from_predictions(y, scores, groups=groups)
     tell = {
         told: exact.reduced("bins", min_count=5, tell_withheld=told)
         for told in ("number", "rows", "labels")
     }
-    assert tell["number"].withheld == Withheld(3, None, None, None)
-    assert tell["rows"].withheld == Withheld(3, 12, 12, None)
-    assert tell["labels"].withheld == Withheld(3, 12, 12, ("b", "c", "d"))
-    assert "3 groups of 24 rows withheld" in repr(tell["rows"])
-    # One group, whose number of rows of a class is small
-    assert exact.select_groups([0, 1]).reduced("bins", min_count=5).withheld == Withheld(
-        1, None, None, None
-    )
+    assert tell["number"].withheld == Withheld(2, None, None, None, False, None, None)
+    assert tell["rows"].withheld == Withheld(2, None, None, None, False, 9, 9)
+    assert tell["labels"].withheld == Withheld(2, None, None, ("c", "d"), False, 9, 9)
+    assert ", 2 groups withheld" in repr(tell["rows"])
     for sums in (tell["rows"] + tell["labels"], tell["labels"].regroup(str.upper)):
         assert sums.withheld.labels is None
     both = tell["rows"] + tell["labels"]
-    assert both.withheld == Withheld(6, 24, 24, None)
-    assert (both + tell["number"]).withheld == Withheld(9, None, None, None)
+    assert both.withheld == Withheld(4, None, None, None, False, 18, 18)
+    assert (both + tell["number"]).withheld == Withheld(6, None, None, None, False, None, None)
+
+
+def with_groups(*sizes):
+    """Counts with a group for each pair of numbers of positives and negatives."""
+    numbers = np.array(sizes).ravel()
+    y = np.repeat(np.tile([1, 0], len(sizes)), numbers)
+    groups = np.repeat(np.repeat(np.arange(len(sizes)), 2), numbers)
+    return counted(y, np.random.default_rng(20).random(y.size), groups)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "least", "negatives", "positives"),
+    [
+        # (known number, upper limit)
+        ([(1, 100), (1, 100)], 2, (200, 200), (None, 3)),
+        ([(1, 100), (3, 1)], 2, (101, 101), (4, 4)),
+        ([(1, 100), (2, 1)], 2, (101, 101), (None, 3)),
+        ([(8, 300)], 10, (300, 300), (None, 9)),
+        ([(0, 4), (0, 3)], 5, (None, 9), (None, 9)),
+    ],
+)
+def test_a_total_narrows_no_small_number(sizes, least, negatives, positives):
+    withheld = with_groups(*sizes).reduced("bins", min_count=least).withheld
+    assert (withheld.n_negatives, withheld.most_negatives) == negatives
+    assert (withheld.n_positives, withheld.most_positives) == positives
+
+
+def test_every_small_number_is_possible_given_what_is_known():
+    least, most = 3, 9
+    n_rows = np.array(list(itertools.product(range(most), repeat=4))).reshape(-1, 2, 2)
+    is_withheld = ((n_rows > 0) & (n_rows < least)).any(axis=1).all(axis=1)
+    possible = {}
+    for negatives, positives in n_rows[is_withheld]:
+        if max(negatives.sum(), positives.sum()) < most:
+            known = withheld_of(negatives, positives, [], least, "rows")
+            possible.setdefault(known, set()).update(
+                {("negatives", int(negatives[0])), ("positives", int(positives[0]))}
+            )
+    assert len(possible) == 16
+    for numbers in possible.values():
+        assert numbers >= set(itertools.product(["negatives", "positives"], range(1, least)))
+
+
+def test_totals_and_limits_are_added_up():
+    first, second = (
+        with_groups(*sizes).reduced("bins", min_count=least)
+        for sizes, least in (([(8, 300)], 10), ([(40, 3)], 5))
+    )
+    assert (first + second).withheld == Withheld(2, None, None, None, False, 304, 49)
+
+
+def test_a_limit_that_no_rows_reach_is_not_kept():
+    counts = with_groups((3, 4)).reduced("bins", min_count=10**30)
+    assert counts.withheld == Withheld(1, None, None, None, False, None, None)
+    assert pickle.loads(pickle.dumps(counts)).withheld == counts.withheld
 
 
 def test_groups_without_rows_of_a_class_are_sent():
@@ -229,7 +288,7 @@ def test_bounds_cover_the_rows_of_withheld_groups(level):
         y, scores, groups = make_rows(rng, 150, n_groups=8)
         exact = GroupAUC(counted(y, scores, groups), undefined="ignore")
         counts = exact.counts.reduced(level, min_count=4, tell_withheld="labels")
-        if not counts.withheld.n_groups or counts.withheld.n_rows is None or not len(counts):
+        if not counts.withheld.n_groups or not len(counts):
             continue
         table = GroupAUC(counts, undefined="ignore").bounds(withheld=True)
         names = ["macro", "samples", "positives", "negatives", "within", "worst", "difference"]
@@ -242,15 +301,76 @@ def test_bounds_cover_the_rows_of_withheld_groups(level):
     assert n_covered > 30
 
 
+@pytest.mark.parametrize("least", [2, 3])
+def test_bounds_hold_for_every_number_of_withheld_rows_up_to_the_limit(least):
+    y, scores = np.tile([0, 1, 0, 1, 0, 1, 1, 1], 3), np.arange(24) / 24
+    small = np.full(5, 1), np.array([0, 0, 0, 0, 1]), np.linspace(0, 1, 5)
+    exact = counted(
+        np.r_[y, small[1]], np.r_[scores, small[2]], np.r_[np.full(24, "a"), np.full(5, "b")]
+    )
+    counts = exact.reduced("bins", min_count=least, tell_withheld="labels")
+    withheld = counts.withheld
+    assert (withheld.n_negatives, withheld.most_positives) == (4, least - 1)
+    table = GroupAUC(counts).bounds(withheld=True).dropna()
+    assert {"pooled", "macro", "samples", "positives", "negatives", "within"} <= set(table.index)
+    # All withheld rows are placed where the AUC is smallest or largest, in one group of their own.
+    known = counts.extremes()
+    found = []
+    for n_positives in range(1, withheld.most_positives + 1):
+        for end, sign in zip(known, (-1.0, 1.0), strict=True):
+            rows = end.from_counts(["b"] * 2, [sign * 9, -sign * 9], [0, 4], [n_positives, 0])
+            values = GroupAUC(end + rows).statistics()
+            found.append((n_positives, values["pooled"]))
+            for name in table.index:
+                assert table.loc[name, "low"] <= values[name] <= table.loc[name, "high"], name
+    for end, choose in (("low", min), ("high", max)):
+        n_positives, value = choose(found, key=lambda pair: pair[1])
+        assert n_positives == withheld.most_positives
+        assert table.loc["pooled", end] == pytest.approx(value, abs=1e-12)
+
+
+@pytest.mark.parametrize("n_positives", range(10))
+@pytest.mark.parametrize("n_negatives", [0, 1, 19])
+def test_a_larger_limit_widens_every_interval(n_positives, n_negatives):
+    counts = with_groups((20, 30), (15, 12), (8, 4), (5, 7)).reduced(
+        "bins", min_count=10, tell_withheld="labels"
+    )
+    assert counts.withheld == Withheld(2, None, None, (2, 3), False, 19, 19)
+    wide = GroupAUC(counts).bounds(withheld=True)
+    fewer = counts.withheld._replace(
+        n_negatives=max(n_negatives, 2),
+        n_positives=n_positives,
+        most_negatives=max(n_negatives, 2),
+        most_positives=n_positives,
+    )
+    state = counts.__reduce__()
+    contents, labels, origin, _, *rest = state[1]
+    known = state[0](contents, labels, origin._replace(withheld=fewer), None, *rest)
+    narrow = GroupAUC(known).bounds(withheld=True)
+    assert (narrow["low"].isna() == wide["low"].isna()).all()
+    assert (narrow["low"] >= wide["low"])[wide["low"].notna()].all()
+    assert (narrow["high"] <= wide["high"])[wide["high"].notna()].all()
+
+
+def test_bounds_cover_one_withheld_group():
+    exact = with_groups((80, 100), (40, 90), (8, 300))
+    counts = exact.reduced("bins", min_count=10)
+    low, high = GroupAUC(counts).bounds(withheld=True).loc["pooled", ["low", "high"]]
+    assert low <= GroupAUC(exact).pooled <= high
+    n_pairs = [120 * 190, 129 * 490]
+    plain = GroupAUC(counts).bounds().loc["pooled"]
+    assert low == pytest.approx(plain["low"] * n_pairs[0] / n_pairs[1], abs=1e-12)
+
+
 def test_bounds_need_the_numbers_of_withheld_rows():
     y, groups = [0, 1] * 6, list("aaaabbbbcccc")
     exact = ScoreCounts.from_predictions(y, [0.1, 0.9] * 6, groups=groups)
     sent = exact.select_groups([0, 1]).reduced("bins", min_count=2)
     both = ScoreCounts.merge(
-        [sent, exact.select_groups([2]).reduced("bins", min_count=3, tell_withheld="labels")]
+        [sent, exact.select_groups([2]).reduced("bins", min_count=3, tell_withheld="number")]
     )
-    assert both.withheld == Withheld(1, None, None, ("c",))
-    with pytest.raises(ValueError, match="numbers of withheld rows"):
+    assert both.withheld == Withheld(1, None, None, None, False, None, None)
+    with pytest.raises(ValueError, match="Reduce with small_groups='join', or with tell_withheld="):
         GroupAUC(both).bounds(withheld=True)
     with pytest.raises(ValueError, match="of='statistics'"):
         GroupAUC(both).bounds(of="groups", withheld=True)
@@ -263,11 +383,11 @@ def test_averages_have_no_bounds_if_a_withheld_group_may_be_among_the_groups():
     exact = ScoreCounts.from_predictions(y, scores, groups=["a"] * 12 + ["b"] * 6 + ["c"] * 6)
     for tell, is_known in (("rows", False), ("labels", True)):
         counts = exact.reduced("bins", min_count=4, tell_withheld=tell)
-        assert counts.withheld.n_negatives == 6
+        assert counts.withheld.most_negatives == counts.withheld.most_positives == 7
         low = GroupAUC(counts, undefined="ignore").bounds(withheld=True)["low"]
-        # 36 pairs are known, of 144; all are certain
+        # 36 pairs are known, of at most 169; all are certain
         known = GroupAUC(counts).bounds().loc["pooled", "low"]
-        assert low["pooled"] == pytest.approx(known * 36 / 144, abs=1e-13)
+        assert low["pooled"] == pytest.approx(known * 36 / 169, abs=1e-13)
         assert np.isnan(low["macro"]) != is_known
     again = counts + exact.select_groups([1]).reduced("bins").regroup({"b": "c"})
     assert np.isnan(GroupAUC(again).bounds(withheld=True).loc["macro", "low"])
@@ -296,7 +416,16 @@ def test_impossible_numbers_of_withheld_groups_are_refused():
         Withheld(0, 3, 2),
         Withheld(1, 1, None),
         Withheld(1, None, None, ("a", "b")),
-        Withheld(5, 1, 1),
+        Withheld(5, 1, 1, None, False, 1, 1),
+        Withheld(1, 5, None, None, False, 6, 3),
+        Withheld(1, 5, None, None, False, None, 3),
+        Withheld(1, None, None, None, False, -1, 3),
+        Withheld(1, None, None, None, False, 2.0, 3),
+        Withheld(1, None, None, None, False, True, 3),
+        Withheld(1, None, None, None, False, 10**400, 3),
+        Withheld(5, None, None, None, False, 2, 2),
+        Withheld(0, None, 0, (), False, 3, 0),
+        Withheld(10**400, None, None, None, False, None, None),
         (1, 1, 1),
     ):
         contents, labels, origin, _, *rest = state[1]

@@ -228,7 +228,11 @@ def _known_classes(counts: ScoreCounts, noun: str) -> Iterator[str]:
 
 
 def _withheld(withheld: Withheld) -> str:
-    rows = "" if withheld.n_rows is None else " and of their rows of each class"
+    rows = ""
+    if withheld.most_negatives is not None or withheld.most_positives is not None:
+        rows = " and of their rows of each class"
+        if withheld.n_rows is None:
+            rows += ", for small numbers an upper limit"
     labels = ", with their labels" if withheld.labels else ""
     return (
         f"The number of groups that are withheld{rows}{labels}. Anyone who knows how many rows of "

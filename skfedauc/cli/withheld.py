@@ -69,13 +69,18 @@ def small_groups_in_words(
 
 
 def withheld_in_words(withheld: Withheld) -> str:
-    """Return the number of withheld groups, and their rows and labels where they are known."""
+    """Return the number of withheld groups, and what is known of their rows and labels."""
     phrase = counted(withheld.n_groups, "group")
-    if withheld.n_positives is not None and withheld.n_negatives is not None:
-        phrase += (
-            f", {counted(withheld.n_positives, 'positive')} and "
-            f"{counted(withheld.n_negatives, 'negative')}"
+    of_classes = [
+        ("" if number is not None else "at most ") + counted(most, noun)
+        for number, most, noun in (
+            (withheld.n_positives, withheld.most_positives, "positive"),
+            (withheld.n_negatives, withheld.most_negatives, "negative"),
         )
+        if most is not None
+    ]
+    if of_classes:
+        phrase += f", {' and '.join(of_classes)}"
     return f"{phrase}: {_labels(withheld.labels)}" if withheld.labels else phrase
 
 

@@ -43,8 +43,9 @@ def checksum_of(arrays: Sequence[NDArray[Any]], labels: NDArray[Any] | None, ori
     if origin.bins is not None:
         known += [origin.bins.to_dict()]
     if origin.withheld != Withheld():
-        *numbers, names, is_low = origin.withheld
-        known += [numbers, None if names is None else [*map(_text_of, names)], is_low]
+        names = origin.withheld.labels
+        texts = None if names is None else [*map(_text_of, names)]
+        known += [tuple(origin.withheld._replace(labels=None)), texts]
     return zlib.crc32(repr(known).encode(), checksum)
 
 

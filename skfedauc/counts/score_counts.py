@@ -1217,8 +1217,9 @@ without a group label left out)
         """Groups that `reduced` withheld because they have few rows of a class.
 
         A named tuple: `n_groups`, the number of groups; `n_negatives` and `n_positives`, their
-        rows, or None if the numbers are withheld too; `labels`, or None; and `is_n_missing_low`,
-        whether `n_missing` is too low because a small number was withheld.
+        rows, or None if a number is withheld too; `labels`, or None; `is_n_missing_low`, whether
+        `n_missing` is too low because a small number was withheld; and `most_negatives` and
+        `most_positives`, the numbers of their rows or upper limits of these numbers.
 
         Examples
         --------
@@ -1226,9 +1227,13 @@ without a group label left out)
         >>> counts = ScoreCounts.from_predictions(
         ...     [0, 1, 0, 1, 1, 0, 1], [0.2, 0.6, 0.5, 0.4, 0.7, 0.1, 0.3], groups=list("aabaabb")
         ... )
-        >>> counts.reduced("bins", min_count=2)
-        ScoreCounts(0 groups, 0 rows: 0 positives and 0 negatives, 0 ranges, 2 groups of 7 rows \
-withheld)
+        >>> reduced = counts.reduced("bins", min_count=2)
+        >>> reduced
+        ScoreCounts(0 groups, 0 rows: 0 positives and 0 negatives, 0 ranges, 2 groups withheld)
+        >>> reduced.withheld.n_positives, reduced.withheld.n_negatives
+        (4, None)
+        >>> reduced.withheld.most_negatives
+        3
         """
         return self.origin.withheld
 
@@ -1263,8 +1268,9 @@ withheld)
             as well. `withheld` describes the withheld groups.
         tell_withheld : {"number", "rows", "labels"}, default="rows"
             What `withheld` discloses of the groups. "number" is the number of groups. "rows" adds
-            the numbers of their rows of each class, if both numbers are 0 or at least `min_count`.
-            "labels" also adds the labels.
+            the number of their rows of each class, if it is at least `min_count` times the number
+            of groups; a smaller number is replaced by the upper limit that this implies. "labels"
+            also adds the labels.
         max_cells : int, default=None
             Largest number of cells of the result. Neighboring cells of a group are joined where
             this widens the certain interval of the AUC least. The ends of their ranges are exact
@@ -1325,8 +1331,11 @@ withheld)
           values of `min_count`, can differ by a single row. A published total and the
           sum of the groups can differ by a single row, too. Reduce each row once, with one set of
           arguments.
-        - The number of withheld groups, and what `tell_withheld` adds. Anyone who knows the
-          total of a class knows how many of its rows were withheld.
+        - The number of withheld groups, and what `tell_withheld` adds. A disclosed number of their
+          rows of a class is at least `min_count` times the number of groups, so that it excludes no
+          small number in any of the groups. A number that is not disclosed is smaller than that.
+          Anyone who knows the total of a class in all rows knows how many of its rows were
+          withheld.
         - The sums of the weights and of the squared weights of each range, with sample weights.
 
         **Few cells.** With `max_cells`, the result takes 32 bytes per cell (64 with weights). It

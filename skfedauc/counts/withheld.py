@@ -15,6 +15,8 @@ from skfedauc._words import counted, described
 SmallGroups: TypeAlias = Literal["withhold", "join"]
 # What is disclosed of the groups that are withheld
 ToldOfWithheld: TypeAlias = Literal["number", "rows", "labels"]
+# Largest number of rows of withheld groups
+_MOST_ROWS = 1 << 40
 
 
 class Withheld(NamedTuple):
@@ -25,12 +27,15 @@ class Withheld(NamedTuple):
     n_groups : int
         Number of groups. A group that two sites withheld counts twice.
     n_negatives, n_positives : int or None
-        Number of rows of each class in all these groups; None if the numbers are withheld too.
+        Number of rows of each class in all these groups; None if the number is withheld too.
     labels : tuple or None
         Labels of these groups; None if the labels are withheld too.
     is_n_missing_low : bool
         Whether a number of rows without a group label was withheld because it was below
         `min_count`; `ScoreCounts.n_missing` is then too low.
+    most_negatives, most_positives : int or None
+        Upper limit of the number of rows of each class in all these groups: the number, if it is
+        known. None if no limit is known.
     """
 
     n_groups: int = 0
@@ -38,10 +43,12 @@ class Withheld(NamedTuple):
     n_positives: int | None = 0
     labels: tuple[Any, ...] | None = ()
     is_n_missing_low: bool = False
+    most_negatives: int | None = 0
+    most_positives: int | None = 0
 
     @classmethod
     def merged(cls, parts: Sequence[Withheld]) -> Withheld:
-        """Add up withheld groups; a number that is unknown in a part is unknown in the sum."""
+        """Add up withheld groups; what is unknown in a part is unknown in the sum."""
         labels: list[Any] | None = []
         for part in parts:
             labels = None if labels is None or part.labels is None else [*labels, *part.labels]
@@ -51,6 +58,8 @@ class Withheld(NamedTuple):
             _sum([part.n_positives for part in parts]),
             None if labels is None else tuple(labels),
             any(part.is_n_missing_low for part in parts),
+            _sum([part.most_negatives for part in parts]),
+            _sum([part.most_positives for part in parts]),
         )
 
     @property
@@ -130,17 +139,23 @@ def withheld_of(
     labels : sequence
         Labels of the groups; empty for rows without groups.
     min_count : int
-        The totals of both classes are withheld too if one of them is above 0 and below this number.
+        The total of a class is withheld too if it is below this number times the number of groups:
+        it could narrow down the numbers of single groups. The result then has an upper limit.
     tell : {"number", "rows", "labels"}
         What to disclose of the groups.
     """
     if n_negatives.size == 0:
         return Withheld()
-    negatives, positives = int(n_negatives.sum()), int(n_positives.sum())
+    n_groups = n_negatives.size
     known = tuple(labels) if tell == "labels" else None
-    if tell == "number" or is_small([negatives, positives], min_count):
-        return Withheld(n_negatives.size, None, None, known)
-    return Withheld(n_negatives.size, negatives, positives, known)
+    if tell == "number":
+        return Withheld(n_groups, None, None, known, most_negatives=None, most_positives=None)
+    least = n_groups * min_count
+    totals = [int(n_rows.sum()) for n_rows in (n_negatives, n_positives)]
+    negatives, positives = (total if total >= least else None for total in totals)
+    limit = least - 1 if least <= _MOST_ROWS else None
+    most = [limit if total is None else total for total in (negatives, positives)]
+    return Withheld(n_groups, negatives, positives, known, False, *most)
 
 
 def wrong_withheld(withheld: Any) -> str | None:
@@ -148,18 +163,23 @@ def wrong_withheld(withheld: Any) -> str | None:
     wrong = "what it says of withheld groups is impossible"
     if not isinstance(withheld, Withheld):
         return wrong
-    n_groups, negatives, positives, labels, is_low = withheld
-    is_number = [type(number) is int and number >= 0 for number in (negatives, positives)]
-    are_told = [number is not None for number in (negatives, positives)]
-    if type(n_groups) is not int or n_groups < 0 or type(is_low) is not bool:
+    n_groups, negatives, positives, labels, is_low, *most = withheld
+    if not _is_number(n_groups) or type(is_low) is not bool:
         return wrong
-    if any(are_told) and not all(is_number):
+    for number, limit in zip((negatives, positives), most, strict=True):
+        if not all(value is None or _is_number(value) for value in (number, limit)):
+            return wrong
+        if number is not None and limit != number:
+            return wrong
+    n_rows, most_rows = withheld.n_rows, _sum(most)
+    if most_rows is not None and most_rows < n_groups:
         return wrong
-    n_rows = withheld.n_rows
-    if n_rows is not None and (n_rows < n_groups or (n_rows > 0 and not n_groups)):
-        return wrong
-    if n_rows is None and not n_groups:
+    if not n_groups and n_rows != 0:
         return wrong
     if labels is not None and not isinstance(labels, tuple):
         return wrong
     return wrong if labels is not None and len(labels) > n_groups else None
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is int and 0 <= value <= _MOST_ROWS

@@ -486,7 +486,8 @@ class GroupAUC:
             "statistics" gives an interval for each named statistic, "groups" for each group AUC.
         withheld : bool, default=False
             Whether the intervals of statistics cover the rows of groups that `min_count` withheld.
-            Only the numbers of these rows are known. The pooled AUC has such an interval. Averages,
+            Only the numbers of these rows, or upper limits of the numbers, are known. The interval
+            holds for every number up to the limit. The pooled AUC has such an interval. Averages,
             `worst` and `difference` have such an interval if the labels of these groups are known
             and no such group is in the report. The interval is NaN for other statistics.
 
@@ -502,7 +503,7 @@ class GroupAUC:
         ------
         ValueError
             If `of` is not a listed value. If `withheld` is given for groups, for weighted rows, or
-            for withheld groups whose numbers of rows are unknown.
+            for withheld groups whose numbers of rows have no known limits.
 
         See Also
         --------

@@ -1,7 +1,8 @@
 """Certain intervals of statistics that cover the rows of withheld groups.
 
 The order of a withheld row and any other row is unknown, so each such pair can be concordant or
-discordant.
+discordant. Where the number of withheld rows is unknown, the intervals use its upper limit. They
+widen with the number, and therefore contain the intervals for each smaller number.
 """
 
 from __future__ import annotations
@@ -38,17 +39,18 @@ def cover_withheld(table: pd.DataFrame, estimates: GroupEstimates) -> pd.DataFra
     Raises
     ------
     ValueError
-        If the numbers of withheld rows are unknown, or rows have weights.
+        If no limits of the numbers of withheld rows are known, or rows have weights.
     """
     counts = estimates.pairs.counts_for("withheld=True")
     withheld = counts.withheld
     if withheld.n_groups == 0:
         return table
-    if withheld.n_negatives is None or withheld.n_positives is None:
+    most_negatives, most_positives = withheld.most_negatives, withheld.most_positives
+    if most_negatives is None or most_positives is None:
         raise ValueError(
-            "withheld=True needs the numbers of withheld rows, which these counts do not tell. "
-            "Reduce with tell_withheld='rows' and a smaller min_count, or with "
-            "small_groups='join'."
+            "withheld=True needs the numbers of withheld rows, or limits of these numbers, and "
+            "these counts hold only the number of withheld groups. Reduce with "
+            "small_groups='join', or with tell_withheld='rows'."
         )
     if counts.is_weighted:
         raise ValueError(
@@ -57,7 +59,7 @@ def cover_withheld(table: pd.DataFrame, estimates: GroupEstimates) -> pd.DataFra
         )
     n_negatives, n_positives = int(counts.n_negatives.sum()), int(counts.n_positives.sum())
     n_pairs = n_negatives * n_positives
-    all_pairs = (n_negatives + withheld.n_negatives) * (n_positives + withheld.n_positives)
+    all_pairs = (n_negatives + most_negatives) * (n_positives + most_positives)
     # Weight of the known AUCs and weight of the unknown AUCs, by statistic
     weights = {"pooled": (n_pairs, all_pairs - n_pairs)}
     are_apart = withheld.labels is not None and set(withheld.labels).isdisjoint(counts.groups or ())
@@ -65,7 +67,7 @@ def cover_withheld(table: pd.DataFrame, estimates: GroupEstimates) -> pd.DataFra
         used = estimates.group_aucs[1]
         negatives = counts.n_negatives[used].astype(np.float64)
         positives = counts.n_positives[used].astype(np.float64)
-        unknown = withheld.n_negatives, withheld.n_positives
+        unknown = most_negatives, most_positives
         weights |= {
             "macro": (int(used.sum()), withheld.n_groups),
             "samples": (negatives.sum() + positives.sum(), sum(unknown)),
