@@ -273,6 +273,30 @@ def test_batches_are_reduced_where_they_are_counted(tmp_path):
     assert (resumed, resumed.bins) == (exact.reduced(bins), bins)
 
 
+def test_the_checkpoint_of_binned_counts_does_not_depend_on_scores_within_bins(tmp_path):
+    """A checksum of exact scores would confirm a guess of the score of a batch of one row."""
+
+    def written(score, disclosure):
+        def batches():
+            yield [1], [score]
+            raise OSError("the connection is lost")
+
+        path = tmp_path / f"{score}"
+        with pytest.raises(RuntimeError, match="the connection is lost"):
+            ScoreCounts.from_batches(batches(), disclosure=disclosure, checkpoint=path)
+        return path.read_bytes()
+
+    for bins in (Bins.at([0.5]), Bins.of_scores(parts=1)):
+        for path in tmp_path.iterdir():
+            path.unlink()
+        assert written(0.3, bins) == written(0.4, bins) != written(0.6, bins)
+    path = tmp_path / "0.6"
+    with pytest.raises(ValueError, match="is of 1 other batches"):
+        ScoreCounts.from_batches([([1], [0.4])], disclosure=bins, checkpoint=path)
+    resumed = ScoreCounts.from_batches([([1], [0.7])], disclosure=bins, checkpoint=path)
+    assert resumed == ScoreCounts.from_predictions([1], [0.6], disclosure=bins)
+
+
 def test_changed_pickles_are_noticed():
     counts = counts_of(case_of(2, "integer"), Bins.at([0.25, 0.5]))
     restore, (cells, labels, origin, checksum, ranges) = counts.__reduce__()

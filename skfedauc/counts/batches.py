@@ -15,6 +15,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from skfedauc import _input
 from skfedauc.counts.agreement import Agreement
+from skfedauc.counts.bins import Bins
 from skfedauc.counts.checkpoint import Checkpoint
 from skfedauc.counts.columns import Columns, arguments_of
 from skfedauc.counts.readers import is_lazy, is_path, read_batch
@@ -51,9 +52,10 @@ def arguments_of_batch(batch: Any, columns: Columns) -> dict[str, Any]:
     return arguments_of(batch, columns)
 
 
-def scores_of(batch: Any, columns: Columns) -> Any:
-    """Return the scores of a batch."""
-    return _input.column_of(arguments_of_batch(batch, columns)["y_score"], "y_score")
+def scores_of(batch: Any, columns: Columns, bins: Bins | None = None) -> Any:
+    """Return the scores of a batch, or the numbers of their bins."""
+    scores = _input.column_of(arguments_of_batch(batch, columns)["y_score"], "y_score")
+    return scores if bins is None else bins.numbers_of(scores)
 
 
 def merged_batches(

@@ -34,12 +34,14 @@ class Checkpoint(Generic[P]):
     restore : callable
         Makes a `ScoreCounts` from cells, labels, origin and ``ranges=``.
     scores_of : callable
-        Returns the scores of a batch.
+        Returns the scores of a batch, or the bins of the scores if counts are binned.
 
     Notes
     -----
     A checksum of the first batches tells whether a later call has the same batches. The checksum
     covers the scores of batches that hold rows, and the identities of batches that workers read.
+    With binned counts it covers the bins of the scores: from a checksum of exact scores, guesses of
+    the score of a batch of one row could be tested.
     """
 
     def __init__(
@@ -136,7 +138,7 @@ class Checkpoint(Generic[P]):
 
 
 def _checksum(batch: Any, scores_of: Callable[[Any], Any], before: int) -> int:
-    """Return the checksum of the scores or identities of a batch and of all earlier batches."""
+    """Return the checksum of the scores, bins or identities of all batches up to this one."""
     identity = identity_of(batch)
     if identity is not None:
         return zlib.crc32(json.dumps(identity).encode(), before)

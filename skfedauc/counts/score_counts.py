@@ -619,8 +619,8 @@ default=None
         checkpoint : str or os.PathLike, default=None
             File that keeps the counts if a batch fails, a worker is killed or the process ends. To
             resume, call again with the same batches in the same order: batches that the file covers
-            are not counted again. Different batches are refused. Batches of rows are compared by
-            their scores, for which they are read again. Paths and callables are not read again. A
+            are not counted again. Different batches are refused. Batches of rows are read again,
+            and compared by a checksum of their scores. Paths and callables are not read again. A
             path is compared by its absolute path and the size of the file. A callable is compared
             by its name and its arguments; it must be a function of a module or a
             ``functools.partial`` of one. `from_batches` removes the checkpoint file once all
@@ -630,8 +630,9 @@ default=None
         disclosure : "exact", "bins", "summary" or Bins, default="exact"
             What the counts disclose of the scores; see `reduced`. Each batch is reduced to bins
             where it is counted, so that neither workers nor the checkpoint file keep its scores.
-            A "summary" is made after all batches are counted; the checkpoint file then holds exact
-            counts.
+            The checksum in this file is then of the bins of the rows, in their order. A "summary"
+            is made after all batches are counted; the checkpoint file then holds exact counts, and
+            a checksum of exact scores.
 
         max_cells : int, default=None
             Largest number of cells of the result, for streams without end: the counts then take at
@@ -713,7 +714,7 @@ default=None
                 checkpoint,
                 arguments,
                 cls._restored,
-                functools.partial(scores_of, columns=columns),
+                functools.partial(scores_of, columns=columns, bins=bins_of(level)),
             )
         whole = merged_batches(
             batches, count, merge, n_jobs=n_jobs, verbose=verbose, checkpoint=kept
