@@ -208,7 +208,7 @@ def test_extreme_weights_are_refused():
     [
         (lambda counts: counts.cells, rf"^cells {NEEDS}"),
         (lambda counts: counts.to_counts(), rf"^to_counts {NEEDS}"),
-        (lambda counts: counts.map_scores(np.round), rf"^map_scores {NEEDS}"),
+        (lambda counts: counts.map_scores(np.round), "^map_scores needs disclosure='exact'; these"),
         (lambda counts: counts.without_groups(), rf"^combining groups {NEEDS}"),
         (lambda c: c.regroup(lambda g: g // 2), rf"^combining the groups 0 and 1 {NEEDS}"),
         (lambda c: c + c.select_groups([4]), r"^part 0 and part 1 are summaries with .* group 4\."),

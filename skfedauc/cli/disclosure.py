@@ -89,8 +89,8 @@ def reduced(counts: ScoreCounts, options: CountArguments, name: str) -> ScoreCou
         return counts.reduced(
             level,
             min_count=options.min_count,
-            small_groups=options.small_groups or "withhold",
-            tell_withheld=options.tell_withheld or "rows",
+            small_groups=options.small_groups,
+            tell_withheld=options.tell_withheld,
         )
     except ValueError as error:
         raise CommandError(str(error).removesuffix(".")) from None

@@ -763,11 +763,14 @@ default=None
             countings that may be of the same rows. "allow" adds up all parts.
         disclosure : "exact", "bins", "summary", Bins or None, default=None
             What the result discloses of the scores. Each part is reduced to this level first; see
-            `reduced`. None requires that all parts have the same level and the same bins.
-            Summaries can only be merged if no group is in two of them. With `Bins`, ranges that are
+            `reduced`. None requires that all parts have the same level and bins. Summaries can only
+            be merged if no group is in two of them. With `Bins`, ranges that are
             no bins of one rule, such as those of `min_count`, are widened to the unions of the bins
             that they overlap, so that certain intervals remain certain. The `bins` of the result
-            are None if such a range has several bins.
+            are None if such a range has several bins. With None, such ranges can be merged with any
+            bins and with each other. Merging protects no rows: each part discloses what it
+            disclosed before, and the result has small counts if a part was reduced without
+            `min_count`.
 
         Returns
         -------
@@ -1016,7 +1019,7 @@ default=None
         ValueError, TypeError
             If `function` is not callable, or does not return one finite number for each score.
         DisclosureError
-            If the counts are binned: the function of a range of scores is unknown.
+            If the counts are binned or a summary: the function of a range of scores is unknown.
 
         Examples
         --------
@@ -1030,12 +1033,15 @@ default=None
         """
         if not callable(function):
             raise TypeError(f"function must be callable; got {_words.described(function)}.")
-        cells = cells_for(self, "map_scores")
-        if self.ranges is not None:
+        if self.disclosure != "exact":
+            held = "hold ranges of scores", "bins"
+            if self.disclosure == "summary":
+                held = "are a summary by group, which holds no scores", "a summary"
             raise DisclosureError(
-                "map_scores needs disclosure='exact'; these counts hold ranges of scores. Map the "
-                "scores before the counts are reduced to bins."
+                f"map_scores needs disclosure='exact'; these counts {held[0]}. Map the scores "
+                f"before the counts are reduced to {held[1]}."
             )
+        cells = self.cells
         name = "the result of function"
         distinct, numbers = np.unique(cells.scores, return_inverse=True)
         # Adding 0.0 converts -0.0 to 0.0.
@@ -1243,8 +1249,8 @@ without a group label left out)
         disclosure: Disclosure | None = None,
         *,
         min_count: int | None = None,
-        small_groups: SmallGroups = "withhold",
-        tell_withheld: ToldOfWithheld = "rows",
+        small_groups: SmallGroups | None = None,
+        tell_withheld: ToldOfWithheld | None = None,
         max_cells: int | None = None,
     ) -> ScoreCounts:
         """Return counts that disclose less of the scores, or have fewer cells.
@@ -1263,15 +1269,15 @@ without a group label left out)
             group and class, neighboring bins are joined until each count is 0 or at least
             `min_count`. Groups with fewer rows of a class, but more than 0, are treated by
             `small_groups`. A smaller `n_missing` is withheld. Needs bins or a summary.
-        small_groups : {"withhold", "join"}, default="withhold"
-            How to treat groups with fewer rows of a class than `min_count`. "withhold" leaves them
-            out. "join" makes them the group ``"(missing)"``, which is withheld if it is too small
-            as well. `withheld` describes the withheld groups.
-        tell_withheld : {"number", "rows", "labels"}, default="rows"
-            What `withheld` discloses of the groups. "number" is the number of groups. "rows" adds
-            the number of their rows of each class, if it is at least `min_count` times the number
-            of groups; a smaller number is replaced by the upper limit that this implies. "labels"
-            also adds the labels.
+        small_groups : {"withhold", "join"}, default=None
+            How to treat groups with fewer rows of a class than `min_count`; needs `min_count`.
+            "withhold" or None leaves them out. "join" makes them the group ``"(missing)"``, which
+            is withheld if it is too small as well. `withheld` describes the withheld groups.
+        tell_withheld : {"number", "rows", "labels"}, default=None
+            What `withheld` discloses of the groups; needs `min_count`. "number" is the number of
+            groups. "rows" or None adds the number of their rows of each class, if it is at least
+            `min_count` times the number of groups; a smaller number is replaced by the upper limit
+            that this implies. "labels" also adds the labels.
         max_cells : int, default=None
             Largest number of cells of the result. Neighboring cells of a group are joined where
             this widens the certain interval of the AUC least. The ends of their ranges are exact
@@ -1287,8 +1293,9 @@ without a group label left out)
         ValueError
             If the counts disclose less than `disclosure`. If their bins do not lie within the bins
             of `disclosure`. If a score is outside the scores of the bins. If `min_count` is given
-            for scores without bins. If `max_cells` is given for a summary, or is less than the
-            number of groups.
+            for scores without bins. If `small_groups` or `tell_withheld` is given without
+            `min_count`. If `max_cells` is given for a summary, or is less than the number of
+            groups.
         TypeError
             If `disclosure` is no text and no `Bins`, or no argument is given.
 
@@ -1375,13 +1382,13 @@ without a group label left out)
         ScoreCounts(no groups, 200 rows: 90 positives and 110 negatives, 50 ranges)
         """
         counts = self
+        check_small_groups(small_groups, tell_withheld, has_min_count=min_count is not None)
         if min_count is not None:
             min_count = _input.check_whole_number(min_count, "min_count")
-            check_small_groups(small_groups, tell_withheld)
             check_protects(self, disclosure)
             if small_groups == "join":
                 counts = self._with_small_joined(min_count)
-            counts = ScoreCounts._without_small(counts, min_count, tell_withheld)
+            counts = ScoreCounts._without_small(counts, min_count, tell_withheld or "rows")
         if disclosure is not None or (min_count is None and max_cells is None):
             counts = ScoreCounts._at_level(counts, disclosure)
         if min_count is not None and counts.bins is not None:

@@ -87,18 +87,25 @@ def _sum(numbers: Sequence[int | None]) -> int | None:
     return sum(known) if len(known) == len(numbers) else None
 
 
-def check_small_groups(small_groups: object, tell_withheld: object) -> None:
-    """Refuse unknown values of the arguments of `ScoreCounts.reduced`."""
-    if small_groups not in ("withhold", "join"):
+def check_small_groups(small_groups: object, tell_withheld: object, *, has_min_count: bool) -> None:
+    """Refuse arguments of `ScoreCounts.reduced` that are unknown or have no effect."""
+    if small_groups not in (None, "withhold", "join"):
         raise ValueError(
             "small_groups must be 'withhold' (leave groups with few rows of a class out) or 'join' "
             f"(make them one group); got {described(small_groups)}."
         )
-    if tell_withheld not in ("number", "rows", "labels"):
+    if tell_withheld not in (None, "number", "rows", "labels"):
         raise ValueError(
             "tell_withheld must be 'number' (of groups), 'rows' (also their rows of each class) or "
             f"'labels' (also their labels); got {described(tell_withheld)}."
         )
+    given = {"small_groups": small_groups, "tell_withheld": tell_withheld}
+    for name, value in given.items():
+        if value is not None and not has_min_count:
+            raise ValueError(
+                f"{name}={value!r} has no effect without min_count, the smallest number of rows "
+                "that the result discloses. Pass min_count as well."
+            )
 
 
 def joined_label(label: Any) -> Any:
