@@ -528,12 +528,14 @@ def facts_of(frame, by):
     """Numbers of `show`, from the rows."""
     cells = frame.groupby([*by, "s"])["y"].agg(["size", "nunique"])
     sizes = frame.groupby(by).size()
+    numbers = frame.groupby([*by, "s", "y"]).size()
     return {
         "n_cells": len(cells),
         "n_single": int((cells["size"] == 1).sum()),
         "n_one_class": int((cells["nunique"] == 1).sum()),
         "n_known": int(cells.loc[cells["nunique"] == 1, "size"].sum()),
-        "smallest_cell": cells["size"].min(),
+        "n_ones": int((numbers == 1).sum()),
+        "n_numbers": numbers.size,
         "smallest": sizes.min(),
         "n_distinct": frame["s"].nunique(),
     }
@@ -556,7 +558,8 @@ def test_show_says_what_is_in_the_file(frame, counted, printed_by):
         f"group, score and class of these {found['n_single']} rows.",
         f"- {found['n_one_class']} of {found['n_cells']} cells hold rows of one class: anyone who "
         f"knows a person's group and score learns the class of {found['n_known']} of 400 rows.",
-        f"- The smallest cell has {found['smallest_cell']} row.",
+        f"- {found['n_ones']} of {found['n_numbers']} numbers of rows above 0, by group, score and "
+        "class, are 1. Each of these describes a single row.",
     ):
         assert line in lines
     assert f"Scores: {found['n_distinct']} distinct scores from " in printed
@@ -586,7 +589,10 @@ def test_show_of_scores_that_repeat(tmp_path, printed_by):
     printed = printed_by("show", path)
     assert "- None of 2 cells holds a single row.\n" in printed
     assert "knows a person's score learns the class of 3 of 12 rows.\n" in printed
-    assert "- The smallest cell has 3 rows.\n" in printed
+    line = (
+        "- No number of rows by score and class is 1: the smallest of the 3 numbers above 0 is 3.\n"
+    )
+    assert line in printed
     assert "Groups: none\n" in printed
 
 

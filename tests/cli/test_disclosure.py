@@ -211,8 +211,11 @@ def test_summaries(frame, counted, tmp_path, printed_by, error_of):
         "- The numbers of rows of both classes of each group, the AUC of the group, and sums from "
         "which the variance of the AUC follows. The file holds no score.",
         "- 1 of 3 groups hold one or two rows of a class: the AUC and the sums give back the ranks "
-        "of these rows among the rows of the other class. In other small groups, the sums often "
-        "give back such ranks as well.",
+        "of these rows among the rows of the other class.",
+        "- 0 of 3 groups hold at least 3 rows of both classes, and 3 to 9 rows of a class: the "
+        "sums often give back these ranks as well, in 85 % of the arrangements of 3 positives and "
+        "12 negatives, 76 % of 3 and 97, and 26 % of 8 and 8. Anyone who knows the ranks and the "
+        "scores of all rows of a group learns the class of each row.",
         "- 1 of 3 groups hold rows of one class: anyone who knows a person's group learns the "
         f"class of 1 of {n_rows} rows.",
     ):
@@ -229,6 +232,52 @@ def test_summaries(frame, counted, tmp_path, printed_by, error_of):
     message = error_of(["merge", *paths, counted(parts[1][:50], "again", "--disclosure", "summary"),
                         "-o", tmp_path / "y"])  # fmt: skip
     assert f"{paths[1]} and {tmp_path / 'again.skfa'} are summaries with rows of the" in message
+
+
+@pytest.mark.parametrize(("n_few", "line"), [(2, 0), (3, 1), (9, 1), (10, None)])
+def test_show_counts_summaries_with_few_rows_of_a_class(tmp_path, printed_by, n_few, line):
+    y = np.repeat([1, 0], [n_few, 300])
+    counts = ScoreCounts.from_predictions(y, np.arange(y.size), disclosure="summary")
+    counts.save(tmp_path / "p.skfa")
+    printed = printed_by("show", tmp_path / "p.skfa")
+    for i, words in enumerate(["one or two rows of a class", "at least 3 rows of both classes"]):
+        assert f"- {int(line == i)} of 1 table of rows hold {words}" in printed
+
+
+def test_summaries_with_three_positives_leave_at_most_two_ways():
+    """The shares that `show` and the guide state; positions of positives among 97 negatives."""
+    shares = {}
+    for n in (12, 97):
+        last = np.arange(n + 1)
+        low, middle, high = np.meshgrid(last, last, last, indexing="ij")
+        is_ordered = (low <= middle) & (middle <= high)
+        low, middle, high = low[is_ordered], middle[is_ordered], high[is_ordered]
+        # Concordant pairs, squares by positive, and squares by negative
+        sums = [low + middle + high, low**2 + middle**2 + high**2, 5 * low + 3 * middle + high]
+        ways = np.unique(np.stack(sums), axis=1, return_counts=True)[1]
+        assert ways.max() == 2
+        shares[n] = 100 * (ways == 1).sum() / low.size
+    assert shares == {12: pytest.approx(85, abs=0.5), 97: pytest.approx(76, abs=0.5)}
+
+
+def test_show_counts_numbers_by_class_and_weights(tmp_path, printed_by):
+    """One positive among 99 negatives of a bin is a number of 1, and discloses its weight."""
+    y = np.repeat([1, 0, 1, 0], [1, 99, 2, 3])
+    scores = np.repeat([0.2, 0.8], [100, 5])
+    weights = np.random.default_rng(0).random(y.size)
+    for level in ("bins", "summary"):
+        groups = scores > 0.5 if level == "summary" else None
+        counts = ScoreCounts.from_predictions(
+            y, scores, groups=groups, sample_weight=weights, disclosure=level
+        )
+        counts.save(tmp_path / "p.skfa")
+        printed = printed_by("show", tmp_path / "p.skfa")
+        assert (
+            "- The sums of the weights and of their squares give back the weights of 3 rows: 1 in "
+            "numbers of 1, and 2 in numbers of 2.\n"
+        ) in printed
+        line = "- 1 of 4 numbers of rows above 0, by bin and class, is 1. This number describes a"
+        assert (line in printed) == (level == "bins")
 
 
 def test_a_report_says_that_scores_are_binned(frame, counted, printed_by, capsys):
