@@ -803,9 +803,11 @@ def test_show_says_what_a_file_of_private_counts_holds(tmp_path, capsys):
         "- Noise protects one person with at most 2 rows: whether the rows were counted changes "
         "the probability of any result at most by the factor 1.649.",
         # sqrt(2 a) / (1 - a) with a = exp(-0.5 / 2), and 4 times as much
-        "- The noise of a count has a standard deviation of 5.64 rows, and that of the number of "
-        "rows of a class in a group 22.6. Numbers of rows that are smaller cannot be distinguished "
-        "from 0.",
+        "- For someone who knows that the rows were counted, their classes change this probability "
+        "at most by the factor 2.718, exp(2 epsilon).",
+        "- The noise of a number, of a group, a bin and a class, has a standard deviation of 5.64 "
+        "rows. A number of rows well above this can be seen in its bin. The noise of the number of "
+        "rows of a class in a group adds up over the bins, to 22.6.",
     ):
         assert line in lines
     assert main(["show", str(paths[2])]) == 0
@@ -820,6 +822,26 @@ def test_show_says_what_a_file_of_private_counts_holds(tmp_path, capsys):
     assert (
         "- Exact counts of 1 group were added. Noise and epsilon do not protect their rows."
     ) in lines
+
+
+@pytest.mark.parametrize(("epsilon", "factor"), [(0.1, "1.221"), (1, "7.389"), (5, "22,026")])
+def test_show_has_the_factor_for_the_class_of_a_row(tmp_path, capsys, epsilon, factor):
+    released(counts_of(0), epsilon=epsilon).save(tmp_path / "p.skfa")
+    assert main(["show", str(tmp_path / "p.skfa")]) == 0
+    assert f"at most by the factor {factor}, exp(2 epsilon).\n" in capsys.readouterr().out
+
+
+def test_probabilities_that_the_guide_states():
+    """Numbers of empty bins and of bins with one row, from the discrete Laplace distribution."""
+    above, zero, alike = [], [], []
+    for epsilon, most in [(0.1, 30), (0.5, 6), (1, 3), (5, 0)]:
+        a = np.exp(-epsilon)
+        above.append(100 * a ** (most + 1) / (1 + a))
+        zero.append(100 * (1 - a) / (1 + a))
+        alike.append(100 * a / (1 + a))  # an empty bin with a number above 0
+    np.testing.assert_allclose(above[:3], [2.4, 1.9, 1.3], atol=0.05)
+    np.testing.assert_allclose(zero, [5, 24, 46, 98.7], atol=0.5)
+    np.testing.assert_allclose(alike, [48, 38, 27, 0.7], atol=0.5)
 
 
 def test_other_commands_name_the_reader_of_private_counts(tmp_path, capsys):

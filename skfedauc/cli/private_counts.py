@@ -83,19 +83,25 @@ def _group_line(counts: PrivateCounts) -> str:
     return f"Groups: {counted(len(counts), 'agreed group')} by {columns}: {'; '.join(groups)}"
 
 
+def _factor(factor: float) -> str:
+    return f"{factor:,.4g}" if factor < 1e4 or factor >= 1e6 else f"{factor:,.0f}"
+
+
 def _disclosures(counts: PrivateCounts) -> list[str]:
     """Return sentences on what the counts disclose about single rows and about groups."""
-    factor = math.exp(min(counts.epsilon, 700.0))
+    factor, of_class = (math.exp(min(n * counts.epsilon, 700.0)) for n in (1, 2))
     protected = sorted({release.protected for release in counts.releases})
     of_sites = " at each site" if len(counts.releases) > 1 else ""
     noise = math.sqrt(float(counts.state.variance.max()))
     in_class = noise * math.sqrt(counts.negatives.shape[1])
     sentences = [
         f"Noise protects {enumerated(protected, 'or')}{of_sites}: whether the rows were counted "
-        f"changes the probability of any result at most by the factor {factor:,.4g}.",
-        f"The noise of a count has a standard deviation of {noise:,.3g} rows, and that of the "
-        f"number of rows of a class in a group {in_class:,.3g}. Numbers of rows that are smaller "
-        "cannot be distinguished from 0.",
+        f"changes the probability of any result at most by the factor {_factor(factor)}.",
+        "For someone who knows that the rows were counted, their classes change this probability "
+        f"at most by the factor {_factor(of_class)}, exp(2 epsilon).",
+        f"The noise of a number, of a group, a bin and a class, has a standard deviation of "
+        f"{noise:,.3g} rows. A number of rows well above this can be seen in its bin. The noise of "
+        f"the number of rows of a class in a group adds up over the bins, to {in_class:,.3g}.",
         "The factor holds for all that anyone computes from this file. Another release of the same "
         "rows adds its epsilon.",
         "The labels of the groups, the bins, the positive label and the names of the releases are "
