@@ -601,6 +601,37 @@ def test_reports_say_that_groups_were_withheld(tmp_path, capsys):
         assert f"<dt>Withheld</dt><dd>{phrase}</dd>" in file.read()
 
 
+@pytest.mark.parametrize(
+    ("tell", "min_count", "numbers", "labels"),
+    [
+        ("labels", 3, [2, None, 53, 5, 53], [["few", 1], ["few", 2]]),
+        ("rows", 3, [2, None, 53, 5, 53], None),
+        ("number", 3, [2, None, None, None, None], None),
+        ("labels", 1, [0, 0, 0, 0, 0], []),
+    ],
+)
+def test_the_document_has_the_groups_that_were_withheld(
+    tmp_path, capsys, tell, min_count, numbers, labels
+):
+    pytest.importorskip("pyarrow")
+    rows = [("a", 1, 9, 9), ("few", 1, 2, 50), ("few", 2, 1, 3)]
+    groups = [(site, part) for site, part, m, n in rows for _ in range(m + n)]
+    y = np.concatenate([np.repeat([1, 0], sizes) for _, _, *sizes in rows])
+    counts = ScoreCounts.from_predictions(
+        y, np.linspace(0, 1, y.size), groups=np.array(groups, object), disclosure=COARSE
+    ).reduced(min_count=min_count, tell_withheld=tell)
+    path = str(tmp_path / "counts.skfa")
+    counts.save(path)
+    assert main(["report", path, "--json"]) == 0
+    (*of_parts, whole) = json.loads(capsys.readouterr().out)["groupings"]
+    names = ["n_groups", "n_positives", "n_negatives", "most_positives", "most_negatives"]
+    for grouping in (*of_parts, whole):
+        found = grouping["withheld"]
+        assert [found[name] for name in names] == numbers
+        assert found["is_n_dropped_low"] is False
+    assert whole["withheld"]["labels"] == labels
+
+
 def test_values_of_overlapping_ranges_are_in_the_middle_of_their_intervals():
     rng = np.random.default_rng(0)
     errors = []

@@ -11,6 +11,7 @@ from skfedauc import GroupAUC
 from skfedauc._words import label_text
 from skfedauc.audit import FairnessAudit
 from skfedauc.cli.groupings import Grouping
+from skfedauc.counts import Withheld
 
 
 def document_of(
@@ -44,6 +45,7 @@ def _grouping(grouping: Grouping) -> dict[str, Any]:
         "n_positives": int(report.counts.n_positives.sum()),
         "n_negatives": int(report.counts.n_negatives.sum()),
         "n_dropped": report.n_missing,
+        "withheld": _withheld(report.counts.withheld),
         "n_groups": report.n_groups,
         "n_undefined": report.n_undefined,
         "statistics": {str(k): _or_null(v) for k, v in report.statistics().items()},
@@ -63,6 +65,20 @@ def _grouping(grouping: Grouping) -> dict[str, Any]:
             "n_groups": of_equality.n_groups,
         },
         "groups": _groups(report),
+    }
+
+
+def _withheld(withheld: Withheld) -> dict[str, Any]:
+    """Return what is known of withheld groups; numbers, limits and labels may be unknown: null."""
+    labels = withheld.labels
+    return {
+        "n_groups": withheld.n_groups,
+        "n_positives": withheld.n_positives,
+        "n_negatives": withheld.n_negatives,
+        "most_positives": withheld.most_positives,
+        "most_negatives": withheld.most_negatives,
+        "labels": None if labels is None else [*map(_label_of_group, labels)],
+        "is_n_dropped_low": withheld.is_n_missing_low,
     }
 
 
@@ -98,7 +114,7 @@ def _groups(report: GroupAUC) -> list[dict[str, Any]]:
     table = report.by_group.join(limits)[columns]
     return [
         {
-            "label": [*map(_label, label)] if isinstance(label, tuple) else _label(label),
+            "label": _label_of_group(label),
             "auc": _or_null(auc),
             "ci_low": _or_null(ci_low),
             "ci_high": _or_null(ci_high),
@@ -111,6 +127,10 @@ def _groups(report: GroupAUC) -> list[dict[str, Any]]:
 
 def _or_null(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
+
+
+def _label_of_group(label: Any) -> str | int | list[str | int]:
+    return [*map(_label, label)] if isinstance(label, tuple) else _label(label)
 
 
 def _label(label: Any) -> str | int:
