@@ -109,6 +109,15 @@ class Counted:
         return counts if columns == self.columns else counts.regroup(itemgetter(*places))
 
     def _check_classes(self, counts: ScoreCounts, lacking: tuple[str, ...]) -> None:
+        n_withheld = self.counts.withheld.n_groups
+        if n_withheld and not len(self.counts):
+            all_groups = (
+                "the only group is" if n_withheld == 1 else f"all {n_withheld:,} groups are"
+            )
+            raise CommandError(
+                f"{self.subject} no rows: {all_groups} withheld, with few rows of a class; count "
+                "again with --small-groups join, fewer --group columns or a smaller --min-count"
+            )
         positives, negatives = int(counts.n_positives.sum()), int(counts.n_negatives.sum())
         for name, n_rows in (("positive", positives), ("negative", negatives)):
             if n_rows == 0:

@@ -393,6 +393,29 @@ def test_groups_with_few_rows_are_joined(uneven, tmp_path, printed_by):
     assert "Withheld" not in printed_by("show", tmp_path / "p.skfa")
 
 
+@pytest.mark.parametrize("disclosure", [BINS, "summary"])
+@pytest.mark.parametrize(
+    ("columns", "all_groups"), [(["g"], "all 3 groups are"), (["g", "sex"], "all 6 groups are")]
+)
+def test_a_report_says_that_all_groups_are_withheld(
+    uneven, tmp_path, error_of, disclosure, columns, all_groups
+):
+    path = tmp_path / "p.skfa"
+    groups = uneven[columns] if len(columns) > 1 else uneven["g"]
+    counts = ScoreCounts.from_predictions(uneven["y"], uneven["s"], groups=groups)
+    counts.reduced(disclosure, min_count=1_000).save(path)
+    assert error_of(["report", path]).endswith(
+        f"p.skfa has no rows: {all_groups} withheld, with few rows of a class; count again with "
+        "--small-groups join, fewer --group columns or a smaller --min-count\n"
+    )
+
+
+def test_the_only_group_may_be_withheld(uneven, tmp_path, error_of):
+    counts = of_rows(uneven.assign(g="a")).reduced("summary", min_count=1_000)
+    counts.save(tmp_path / "p.skfa")
+    assert "has no rows: the only group is withheld, " in error_of(["report", tmp_path / "p.skfa"])
+
+
 def test_what_is_withheld_of_rows_without_a_group(uneven, tmp_path, printed_by):
     uneven.loc[395:, "g"] = None
     path = tmp_path / "p.skfa"
