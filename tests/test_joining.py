@@ -148,6 +148,31 @@ def test_small_groups_are_joined():
     assert by_columns.groups[-1] == ("(missing)", "(missing)")
 
 
+@pytest.mark.parametrize("n_missing", [4, 60])
+@pytest.mark.parametrize("n_columns", [1, 2])
+@pytest.mark.parametrize("kind", [int, str])
+def test_small_groups_are_not_joined_with_rows_without_a_label(n_missing, n_columns, kind):
+    labels = [*map(kind, np.repeat([1, 2, 3, 4], [60, 8, 9, 60])), *[None] * n_missing]
+    groups = np.empty(len(labels), object)
+    groups[:] = labels
+    if n_columns == 2:
+        groups = np.stack([groups, groups], axis=1)
+    y, scores = np.arange(len(labels)) % 2, np.random.default_rng(21).random(len(labels))
+    exact = ScoreCounts.from_predictions(y, scores, groups=groups, missing="group")
+    arguments = {"disclosure": "bins", "min_count": 5, "small_groups": "join"}
+    with pytest.raises(ValueError, match=r"have a group with this label.*small_groups='withhold'"):
+        exact.reduced(**arguments)
+    label = exact.groups[-1]
+    other = kind(99) if n_columns == 1 else (kind(99), kind(99))
+    renamed = exact.regroup(lambda old: other if old == label else old).reduced(**arguments)
+    assert renamed.groups[-1] == label
+    assert (other in renamed.groups) == (n_missing == 60)
+    # No other group is small
+    large = exact.select_groups([0, 3, 4]).reduced(**arguments)
+    assert (label in large.groups) == (n_missing == 60)
+    assert large.withheld.n_groups == (n_missing == 4)
+
+
 def test_what_withheld_groups_tell():
     y = np.tile([0, 1], 24)
     scores = np.random.default_rng(4).random(48)

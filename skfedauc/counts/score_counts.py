@@ -49,6 +49,7 @@ from skfedauc.counts.withheld import (
     SmallGroups,
     ToldOfWithheld,
     Withheld,
+    check_can_be_joined,
     check_small_groups,
     is_small,
     joined_label,
@@ -764,13 +765,12 @@ default=None
         disclosure : "exact", "bins", "summary", Bins or None, default=None
             What the result discloses of the scores. Each part is reduced to this level first; see
             `reduced`. None requires that all parts have the same level and bins. Summaries can only
-            be merged if no group is in two of them. With `Bins`, ranges that are
-            no bins of one rule, such as those of `min_count`, are widened to the unions of the bins
-            that they overlap, so that certain intervals remain certain. The `bins` of the result
-            are None if such a range has several bins. With None, such ranges can be merged with any
-            bins and with each other. Merging protects no rows: each part discloses what it
-            disclosed before, and the result has small counts if a part was reduced without
-            `min_count`.
+            be merged if no group is in two of them. With `Bins`, ranges that are no bins of one
+            rule, such as those of `min_count`, are widened to the unions of the bins that they
+            overlap, so that certain intervals remain certain. The `bins` of the result are None if
+            such a range has several bins. With None, such ranges can be merged with any bins and
+            with each other. Merging protects no rows: each part discloses what it disclosed before,
+            and the result can have small counts if a part was reduced without `min_count`.
 
         Returns
         -------
@@ -1272,7 +1272,10 @@ without a group label left out)
         small_groups : {"withhold", "join"}, default=None
             How to treat groups with fewer rows of a class than `min_count`; needs `min_count`.
             "withhold" or None leaves them out. "join" makes them the group ``"(missing)"``, which
-            is withheld if it is too small as well. `withheld` describes the withheld groups.
+            is withheld if it is too small as well. This is also the label of rows without a group
+            label (``missing="group"``): "join" refuses counts that have such a group and other
+            small groups, and a merge adds both to one group. `withheld` describes the withheld
+            groups.
         tell_withheld : {"number", "rows", "labels"}, default=None
             What `withheld` discloses of the groups; needs `min_count`. "number" is the number of
             groups. "rows" or None adds the number of their rows of each class, if it is at least
@@ -1294,8 +1297,8 @@ without a group label left out)
             If the counts disclose less than `disclosure`. If their bins do not lie within the bins
             of `disclosure`. If a score is outside the scores of the bins. If `min_count` is given
             for scores without bins. If `small_groups` or `tell_withheld` is given without
-            `min_count`. If `max_cells` is given for a summary, or is less than the number of
-            groups.
+            `min_count`. If small groups are to be joined and there is a group ``"(missing)"``
+            already. If `max_cells` is given for a summary, or is less than the number of groups.
         TypeError
             If `disclosure` is no text and no `Bins`, or no argument is given.
 
@@ -1404,6 +1407,7 @@ without a group label left out)
         if self.groups is None or not small.any():
             return self
         cells = cells_for(self, "small_groups='join'")
+        check_can_be_joined(self.groups, small)
         to = {
             label: joined_label(label) if is_one else label
             for label, is_one in zip(self.groups, small, strict=True)

@@ -113,6 +113,26 @@ def joined_label(label: Any) -> Any:
     return (_input.MISSING,) * len(label) if isinstance(label, tuple) else _input.MISSING
 
 
+def check_can_be_joined(groups: Sequence[Any], small: NDArray[np.bool_]) -> None:
+    """Refuse to join small groups if another group has the label of the joined groups.
+
+    Raises
+    ------
+    ValueError
+        If there is a group of rows without a group label, and another group is small.
+    """
+    label = joined_label(groups[0])
+    if label in groups and any(
+        group != label for group, is_one in zip(groups, small, strict=True) if is_one
+    ):
+        raise ValueError(
+            f"small_groups='join' makes small groups the group {label!r}, and these counts have "
+            "a group with this label, of rows without a group label. Pass "
+            "small_groups='withhold', count with missing='drop', or give the group another label "
+            "by .regroup(function)."
+        )
+
+
 def is_small(numbers: Sequence[NDArray[np.int64] | int], least: int) -> NDArray[np.bool_]:
     """Return where a number of rows is above 0 and below `least`.
 
