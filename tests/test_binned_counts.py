@@ -12,6 +12,7 @@ import pytest
 from oracles import comparisons, random_case
 
 from skfedauc import Bins, DisclosureError, GroupAUC, ScoreCounts
+from skfedauc.cli.main import main
 from skfedauc.counts import MergeError
 
 KINDS = (
@@ -416,3 +417,20 @@ def test_functions_of_scores_need_exact_counts():
 def test_other_levels_are_refused(disclosure, error):
     with pytest.raises(error, match="disclosure must be 'exact', 'bins', 'summary' or a Bins; got"):
         ScoreCounts.from_predictions([0, 1], [0.1, 0.2], disclosure=disclosure)
+
+
+def test_ranges_with_the_same_score_are_counted_each(tmp_path, capsys):
+    pytest.importorskip("pyarrow")
+    counts = ScoreCounts.from_counts(
+        group=["a", "a", "b", "b"],
+        score=[0.3, 0.5, 0.5, 0.9],
+        n_negatives=[1, 2, 2, 0],
+        n_positives=[1, 2, 2, 1],
+        score_low=[0.3, 0.4, 0.2, 0.9],
+        score_high=[0.3, 0.6, 0.8, 0.9],
+    )
+    assert repr(counts).endswith("and 5 negatives, 4 ranges)")
+    assert repr(counts.select_groups([0])).endswith("2 ranges)")
+    counts.save(tmp_path / "ranges.skfa")
+    assert main(["show", str(tmp_path / "ranges.skfa")]) == 0
+    assert "Scores: 4 ranges from" in capsys.readouterr().out

@@ -12,6 +12,7 @@ from skfedauc._words import counted, shortened_text
 from skfedauc.cli.arguments import CountArguments, DisclosureOptions
 from skfedauc.cli.errors import CommandError
 from skfedauc.counts import Bins, Disclosure, ScoreCounts
+from skfedauc.counts.ranges import n_distinct
 
 
 def level_of(options: DisclosureOptions) -> Disclosure | None:
@@ -112,11 +113,9 @@ def scores_in_words(counts: ScoreCounts) -> str:
     is_exact = counts.disclosure == "exact"
     scores = counts.cells.scores
     if counts.ranges is not None and counts.bins is None:
-        # Ranges that overlap may have the same score.
-        n_distinct = np.unique(counts.ranges, axis=1).shape[1]
+        found = counted(n_distinct(counts.ranges), "range")
     else:
-        n_distinct = np.unique(scores).size
-    found = counted(n_distinct, "distinct score" if is_exact else noun_of(counts))
+        found = counted(np.unique(scores).size, "distinct score" if is_exact else "bin")
     if not scores.size:
         return found
     if is_exact:

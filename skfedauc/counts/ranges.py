@@ -94,6 +94,12 @@ def _hull(
     return hull
 
 
+def n_distinct(ranges: Ranges) -> int:
+    """Return the number of distinct ranges; ranges that overlap may have the same score."""
+    low, high = ranges
+    return int(np.unique(low + 1j * high).size)
+
+
 def extremes_of(cells: Cells, ranges: Ranges) -> tuple[Cells, Cells]:
     """Return exact cells for the lowest and for the highest AUCs that the ranges permit.
 

@@ -36,7 +36,13 @@ from skfedauc.counts.joining import join_nearest, join_small
 from skfedauc.counts.merging import Part, merged_parts
 from skfedauc.counts.moments import ClassRows, OwnMoments, own_moments, rows_by_class
 from skfedauc.counts.origin import Origin, Source, left_out
-from skfedauc.counts.ranges import Ranges, add_with_ranges, extremes_of, merge_with_ranges
+from skfedauc.counts.ranges import (
+    Ranges,
+    add_with_ranges,
+    extremes_of,
+    merge_with_ranges,
+    n_distinct,
+)
 from skfedauc.counts.summary import (
     Summary,
     arrays_of,
@@ -2057,14 +2063,17 @@ without a group label left out)
         for name in ("_cells", "_labels", "_origin", "_ranges", "_summary"):
             object.__setattr__(self, name, getattr(restored, name))
 
+    def _n_distinct(self) -> tuple[int, str]:
+        """Return the number of distinct scores, bins or ranges, and their noun."""
+        if self.ranges is not None and self.bins is None:
+            return n_distinct(self.ranges), "range"
+        return np.unique(self.cells.scores).size, "distinct score" if self.bins is None else "bin"
+
     def __repr__(self) -> str:
         positives, negatives = int(self.n_positives.sum()), int(self.n_negatives.sum())
         content = "summary by group"
         if self._summary is None:
-            noun = (
-                "distinct score" if self.ranges is None else "range" if self.bins is None else "bin"
-            )
-            content = _words.counted(np.unique(self.cells.scores).size, noun)
+            content = _words.counted(*self._n_distinct())
         groups = "no groups" if self.labels is None else _words.counted(len(self), "group")
         weighted = ", weighted" if self.is_weighted else ""
         counted = _words.counted
