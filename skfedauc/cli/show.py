@@ -172,7 +172,7 @@ def _of_summary(counts: ScoreCounts) -> Iterator[str]:
         f"{int(has_few.sum()):,} of {n_groups} hold one or two rows of a class: the AUC and the "
         "sums give back the ranks of these rows among the rows of the other class."
     )
-    # Shares of arrangements without ties: benchmarks/summary_ranks.py
+    # Shares of arrangements without ties: benchmarks/summary_ranks.py, tests/cli/test_disclosure.py
     has_more = (rows.min(axis=0) > 2) & (rows.min(axis=0) < 10)
     yield (
         f"{int(has_more.sum()):,} of {n_groups} hold at least 3 rows of both classes, and 3 to 9 "
