@@ -366,7 +366,10 @@ def test_a_statistic_that_needs_scores_is_named(name):
         ("GroupRocCurveDisplay.from_report", GroupRocCurveDisplay.from_report),
         ("GroupScoreDisplay.from_report", GroupScoreDisplay.from_report),
         ("CrossAUCDisplay.from_report", CrossAUCDisplay.from_report),
-        ("the statistic 'pooled'", GroupAUCDisplay.from_report),
+        (
+            "the statistic 'pooled'",
+            lambda report: GroupAUCDisplay.from_report(report, statistics=["pooled"]),
+        ),
     ],
 )
 def test_a_result_that_needs_scores_is_named(name, use):
