@@ -419,6 +419,23 @@ def test_other_levels_are_refused(disclosure, error):
         ScoreCounts.from_predictions([0, 1], [0.1, 0.2], disclosure=disclosure)
 
 
+@pytest.mark.parametrize(
+    ("reduce", "message"),
+    [
+        (lambda c: c.reduced("summary").reduced("bins"), "they are a summary by group"),
+        (lambda c: c.reduced(Bins.at([0.5])).reduced("exact"), "disclosure='exact' would disclose"),
+        (lambda c: c.reduced(Bins.at([0.5])).reduced(Bins.at([0.3])), "cannot be reduced to"),
+        (lambda c: c.reduced(max_cells=1).reduced(Bins.at([0.5])), "not within one of its bins"),
+        (lambda c: c.reduced(min_count=2), "the result would be exact"),
+        (lambda c: c.reduced(max_cells=1).reduced(min_count=2), "would be ranges of scores"),
+        (lambda c: c.reduced("summary").reduced(max_cells=9), "max_cells needs disclosure="),
+    ],
+)
+def test_refusals_because_of_the_level_of_disclosure_are_disclosure_errors(reduce, message):
+    with pytest.raises(DisclosureError, match=message):
+        reduce(ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.7]))
+
+
 def test_ranges_with_the_same_score_are_counted_each(tmp_path, capsys):
     pytest.importorskip("pyarrow")
     counts = ScoreCounts.from_counts(

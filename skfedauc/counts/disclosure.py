@@ -20,7 +20,7 @@ LEVELS = ("exact", "bins", "summary")
 
 
 class DisclosureError(ValueError):
-    """Error for a result that counts at this level of disclosure do not determine.
+    """Error for a result that the level of disclosure of counts does not permit.
 
     See Also
     --------
@@ -109,7 +109,7 @@ def check_protects(counts: State, disclosure: object) -> None:
 
     Raises
     ------
-    ValueError
+    DisclosureError
         If the level is neither bins nor a summary.
     """
     level = counts.disclosure if disclosure is None else check_disclosure(disclosure)
@@ -119,7 +119,7 @@ def check_protects(counts: State, disclosure: object) -> None:
         mend = "disclosure='bins', a Bins or 'summary'"
         if counts.ranges is not None:
             mend = "disclosure='summary', or min_count before counts are joined or merged"
-        raise ValueError(
+        raise DisclosureError(
             f"min_count needs bins of one rule or a summary; the result would be "
             f"{level_in_words(counts)}. Pass {mend}."
         )
@@ -177,18 +177,20 @@ def reduced_cells(
 
     Raises
     ------
+    DisclosureError
+        If the counts disclose less than this level.
     ValueError, TypeError
-        If the counts cannot be reduced to this level.
+        If `disclosure` is no level, or a score is outside the scores of the bins.
     """
     to, bins = check_disclosure(disclosure), counts.origin.bins
     if counts.disclosure == "summary":
-        raise ValueError(
+        raise DisclosureError(
             f"disclosure={shortened(disclosure)} would disclose more than these counts hold: they "
             "are a summary by group. Count the rows again."
         )
     if not isinstance(to, Bins):
         if counts.ranges is not None:
-            raise ValueError(
+            raise DisclosureError(
                 "disclosure='exact' would disclose more than these counts hold: they are "
                 f"{level_in_words(counts)}. Count the rows again with disclosure='exact'."
             )
@@ -198,7 +200,7 @@ def reduced_cells(
     if counts.ranges is None:
         low = high = to.numbers_of(counts.cells.scores)
     elif bins is not None and not bins.refines(to):
-        raise ValueError(
+        raise DisclosureError(
             f"counts with {bins!r} cannot be reduced to {to!r}, whose bins are no unions of "
             "theirs. Count the rows again, or pass bins that contain theirs."
         )
@@ -209,7 +211,7 @@ def reduced_cells(
         return counts.cells._replace(scores=to.scores_of(low)), to.ranges_of(low), to
     if not widen:
         first, last = counts.ranges[:, np.argmax(is_across)]  # type: ignore[index]
-        raise ValueError(
+        raise DisclosureError(
             f"the counts cannot be reduced to {to!r}: the range from {first:.17g} to {last:.17g} "
             "is not within one of its bins. Count the rows again."
         )

@@ -1299,12 +1299,14 @@ without a group label left out)
 
         Raises
         ------
-        ValueError
+        DisclosureError
             If the counts disclose less than `disclosure`. If their bins do not lie within the bins
-            of `disclosure`. If a score is outside the scores of the bins. If `min_count` is given
-            for scores without bins. If `small_groups` or `tell_withheld` is given without
-            `min_count`. If small groups are to be joined and there is a group ``"(missing)"``
-            already. If `max_cells` is given for a summary, or is less than the number of groups.
+            of `disclosure`. If `min_count` is given for scores without bins, or `max_cells` for a
+            summary.
+        ValueError
+            If a score is outside the scores of the bins. If `small_groups` or `tell_withheld` is
+            given without `min_count`. If small groups are to be joined and there is a group
+            ``"(missing)"`` already. If `max_cells` is less than the number of groups.
         TypeError
             If `disclosure` is no text and no `Bins`, or no argument is given.
 
