@@ -510,7 +510,9 @@ def test_exact_parts_have_no_noise(tmp_path):
     assert table.auc["c"] == pytest.approx(report.pooled, rel=1e-12)
     assert table.se_noise["c"] == 0.0
     limits = report.confidence_intervals().loc["c", ["ci_low", "ci_high"]]
-    np.testing.assert_allclose(table.loc["c", ["ci_low", "ci_high"]].astype(float), limits)
+    np.testing.assert_allclose(
+        table.loc["c", ["ci_low", "ci_high"]].astype(float), limits.astype(float)
+    )
     alone = private.confidence_intervals()
     assert table.loc["a"].equals(alone.loc["a"])
     assert 0.0 < table.se_noise["b"] < alone.se_noise["b"]  # the same noise on more rows
