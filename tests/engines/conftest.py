@@ -33,6 +33,8 @@ WARNED = [
     "ignore:::sqlglot",
     "ignore:::narwhals",
     "ignore:Dask support is moving out of Narwhals:FutureWarning",  # of the line that calls it
+    # Ray drops the handles of processes that it ends itself; they are collected in any later test.
+    "ignore:subprocess .* is still running:ResourceWarning",
 ]
 
 
