@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -603,6 +603,13 @@ class Table(NamedTuple):
     columns: list[str]
     cells: list[tuple[str, Callable[..., list[str]], tuple[Any, ...]]]
     share: float = 1.0  # of the requested runs, for tables whose runs are expensive
+    coverage: Sequence[str] = ()  # columns with coverage in % of 95 % intervals
+    error_rate: Sequence[str] = ()  # columns with error rates in % of tests at 5 %
+
+    @property
+    def nominal(self) -> dict[str, float]:
+        """Nominal rates in % of the columns that the documentation draws."""
+        return dict.fromkeys(self.coverage, 95.0) | dict.fromkeys(self.error_rate, 5.0)
 
 
 def tables() -> list[Table]:
@@ -626,6 +633,7 @@ def tables() -> list[Table]:
                 for ratio in (1.0, 2.0, 0.5)
                 if ratio == 1.0 or (m, n) == (50, 200)
             ],
+            coverage=["logit", "delong", "exact"],
         ),
         Table(
             "Tests of equal groups with equal AUCs",
@@ -635,6 +643,7 @@ def tables() -> list[Table]:
             "factor of up to 2), in the ratio of standard deviations, in scale and in shift.",
             ["groups of positives/negatives", "equal groups", "with the rest"],
             null,
+            error_rate=["equal groups", "with the rest"],
         ),
         Table(
             "Tests of many very small groups with equal AUCs",
@@ -646,6 +655,7 @@ def tables() -> list[Table]:
                 for auc in (0.7, 0.9)
                 for name, make in (("alike", alike), ("unlike", unlike))
             ],
+            error_rate=["equal groups"],
         ),
         Table(
             "Worst and difference",
@@ -678,6 +688,7 @@ def tables() -> list[Table]:
                     ("3/50", [3] * 5, [50] * 5, 0.8),
                 )
             ],
+            coverage=["worst, logit", "difference, logit", "worst, exact", "difference, exact"],
         ),
         Table(
             "Random groups of unequal size",
@@ -697,6 +708,8 @@ def tables() -> list[Table]:
             ],
             [(f"{g} groups", unequal, (g, 0.05)) for g in (10, 30, 100)],
             share=0.5,
+            coverage=["macro", "samples", "within"],
+            error_rate=["pooled, error rate", "samples, error rate", "within, error rate"],
         ),
         Table(
             "Rows with weights",
@@ -708,6 +721,7 @@ def tables() -> list[Table]:
                 for auc in (0.75, 0.9)
                 for sigma in (0.5, 1.0, 2.0)
             ],
+            coverage=["logit", "exact"],
         ),
         Table(
             "Average of group AUCs (macro)",
@@ -720,6 +734,7 @@ def tables() -> list[Table]:
                 (f"{g} groups of 50/200, tau {tau}", averages, (g, tau, 50, 200))
                 for g, tau in ((5, 0.0), (5, 0.05), (10, 0.05), (40, 0.05))
             ],
+            coverage=["over rows", "over groups", "over rows, population"],
         ),
         Table(
             "Pooled AUC",
@@ -730,6 +745,7 @@ def tables() -> list[Table]:
                 (f"{g} groups, {confidence_level}", pooled, (g, confidence_level))
                 for g, confidence_level in ((5, 0.0), (5, 1.0), (10, 0.5), (10, 1.0), (30, 1.0))
             ],
+            coverage=["over rows", "over groups"],
         ),
         Table(
             "Two models on the same rows",
@@ -741,6 +757,7 @@ def tables() -> list[Table]:
                 for auc in (0.7, 0.9)
                 for rho in (0.0, 0.5, 0.9, 0.99)
             ],
+            error_rate=["error rate"],
         ),
         Table(
             "Standard deviation of the true AUCs (tau)",
@@ -779,6 +796,7 @@ def tables() -> list[Table]:
                 for tau in (0.03, 0.05, 0.08)
             ],
             share=0.25,
+            coverage=["coverage"],
         ),
         Table(
             "Largest difference between groups with equal AUCs",
@@ -859,6 +877,15 @@ def tables() -> list[Table]:
                 ),
                 ("10 groups of 20/80, AUC .9", no_gap, (groups(10, 20, 80, 0.9), 9, False)),
             ],
+            error_rate=[
+                "equal groups",
+                "single groups",
+                "favor",
+                "rates",
+                "ABROCA",
+                "our interval",
+                "fairlearn's interval",
+            ],
         ),
         Table(
             "Findings of audits without any gap",
@@ -883,6 +910,7 @@ def tables() -> list[Table]:
                 for n_rows in (400, 4_000)
             ],
             share=0.5,
+            error_rate=["any claim", "any p value"],
         ),
         Table(
             "Bound of the difference from the pooled AUC",
@@ -906,6 +934,7 @@ def tables() -> list[Table]:
                 for m, n in ((10, 40), (20, 200), (20, 2_000))
                 for auc in (0.8, 0.9, 0.95, 0.99)
             ],
+            coverage=["normal", "ratio 2", "whole", "two values"],
         ),
         Table(
             "The largest difference",
@@ -917,6 +946,8 @@ def tables() -> list[Table]:
             "the positives divided by the standard deviation of the negatives.",
             ["groups", "p < .05", "disagree", "coverage", "pair errors"],
             [(name, largest, (of, kind)) for name, of, kind in DESIGNS],
+            coverage=["coverage"],
+            error_rate=["pair errors"],
         ),
         Table(
             "Further designs of the largest difference",
@@ -925,6 +956,8 @@ def tables() -> list[Table]:
             ["groups", "p < .05", "disagree", "coverage", "pair errors"],
             [(name, largest, (of, kind)) for name, of, kind in FURTHER_DESIGNS],
             share=0.4,
+            coverage=["coverage"],
+            error_rate=["pair errors"],
         ),
         Table(
             "Rare positives, ties and unequal sizes with equal AUCs",
@@ -974,6 +1007,7 @@ def tables() -> list[Table]:
                 ),
             ],
             share=0.5,
+            error_rate=["equal groups", "with the rest"],
         ),
         Table(
             "Equal groups of weighted rows",
@@ -988,6 +1022,7 @@ def tables() -> list[Table]:
                 ("lognormal, sigma 3", weighted_equal, ("lognormal", 3.0)),
             ],
             share=0.5,
+            error_rate=["equal groups", "with the rest"],
         ),
         Table(
             "Critical difference",
@@ -1004,6 +1039,7 @@ def tables() -> list[Table]:
                 for auc in (0.7, 0.8, 0.9, 0.95)
             ],
             share=0.5,
+            error_rate=["binormal", "uniform", "pilot rows", "p value"],
         ),
         Table(
             "Averages that differ from the pooled AUC by delta",
@@ -1018,6 +1054,7 @@ def tables() -> list[Table]:
                 for g, levels in ((2, 0.6), (5, 1.0))
             ],
             share=0.25,
+            error_rate=["found equivalent"],
         ),
     ]
 

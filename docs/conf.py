@@ -7,9 +7,10 @@ import warnings
 from pathlib import Path
 
 DOCS = Path(__file__).parent
-sys.path.insert(0, str(DOCS))  # the modules beside this file
+sys.path[:0] = [str(DOCS), str(DOCS.parent)]  # the modules beside this file, and `benchmarks`
 
 import architecture  # noqa: E402
+import calibration_plots  # noqa: E402
 import inventories  # noqa: E402
 
 import skfedauc  # noqa: E402
@@ -160,6 +161,15 @@ def draw_architecture(app):
     path.write_text(architecture.svg(), encoding="utf-8")
 
 
+def draw_calibration(app, docname, source):
+    """Draw the tables of the page on calibration."""
+    if docname == "calibration":
+        from benchmarks.calibration import tables
+
+        nominal = {table.title: table.nominal for table in tables() if table.nominal}
+        source[0] = calibration_plots.with_plots(source[0], nominal)
+
+
 def copy_explorer(app, exception):
     """Copy the explorer, a standalone page, into the site."""
     if exception is None and app.builder.format == "html":
@@ -171,4 +181,5 @@ def setup(app):
     app.connect("autodoc-skip-member", skip_inherited)
     app.connect("missing-reference", refer_to_public_name)
     app.connect("builder-inited", draw_architecture)
+    app.connect("source-read", draw_calibration)
     app.connect("build-finished", copy_explorer)

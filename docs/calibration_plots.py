@@ -1,0 +1,159 @@
+"""Plots of the tables of calibration.md: coverage and error rates against nominal rates.
+
+A table becomes one plot for each nominal rate of its columns, with a dot for each cell. The table
+itself moves into a closed dropdown.
+"""
+
+import html
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+LABELS, STRIP, LINE, TOP, BOTTOM = 330, 400, 22, 34, 40
+WIDTH = LABELS + STRIP + 30
+SHAPES = (
+    '<circle cx="{x}" cy="{y}" r="5"/>',
+    '<rect x="{x0}" y="{y0}" width="9" height="9"/>',
+    '<path d="M{x},{y1} l6,10 h-12 z"/>',
+    '<path d="M{x},{y2} l6,6 l-6,6 l-6,-6 z"/>',
+)
+NAMES = {95.0: "Coverage in %", 5.0: "Error rate in %"}
+TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
+
+
+class Section(NamedTuple):
+    """A table of the page.
+
+    Attributes
+    ----------
+    title : str
+    n_runs : int
+    columns : list of str
+    lines : list of list of str
+    """
+
+    title: str
+    n_runs: int
+    columns: list[str]
+    lines: list[list[str]]
+
+
+def with_plots(page: str, nominal: dict[str, dict[str, float]]) -> str:
+    """Return the Markdown page with plots above the tables.
+
+    Parameters
+    ----------
+    page : str
+    nominal : dict
+        Nominal rates in %, by title and column. Other columns are not drawn.
+    """
+    introduction, *sections = page.split("\n## ")
+    drawn = [introduction]
+    for section in sections:
+        title = section.split("\n")[0]
+        drawn.append(_with_plots(section, title, nominal[title]) if title in nominal else section)
+    return "\n## ".join(drawn)
+
+
+def _with_plots(section: str, title: str, nominal: dict[str, float]) -> str:
+    found = TABLE.search(section)
+    runs = re.search(r"([\d,]+) runs per line", section)
+    if found is None or runs is None:
+        raise ValueError(f"calibration.md: {title!r} lacks a table or its number of runs")
+    columns, _, *lines = [
+        [cell.strip() for cell in line.strip("| ").split(" | ")] for line in found[0].splitlines()
+    ]
+    if unknown := nominal.keys() - set(columns):
+        raise ValueError(f"calibration.md: {title!r} has no columns {sorted(unknown)}")
+    table = Section(title, int(runs[1].replace(",", "")), columns, lines)
+    plots = ""
+    for rate in sorted(set(nominal.values()), reverse=True):
+        drawn = svg(table, [column for column in columns if nominal.get(column) == rate], rate)
+        plots += f"```{{raw}} html\n{drawn}\n```\n\n"
+    dropdown = f":::{{dropdown}} Table\n{found[0]}:::\n"
+    return section[: found.start()] + plots + dropdown + section[found.end() :]
+
+
+def svg(table: Section, columns: list[str], nominal: float) -> str:
+    """Return one plot as SVG; its colors come from the page, light or dark."""
+    values = [
+        [float(line[table.columns.index(column)] or "nan") for column in columns]
+        for line in table.lines
+    ]
+    seen = [value for line in values for value in line if value == value]
+    error = 2.0 * (nominal * (100.0 - nominal) / table.n_runs) ** 0.5
+    step, low, high = _axis(min(*seen, nominal - error), max(*seen, nominal + error), nominal)
+
+    def x_of(value: float) -> float:
+        return LABELS + (value - low) / (high - low) * STRIP
+
+    bottom = TOP + LINE * len(values)
+    shapes = [
+        f'<rect class="band" x="{x_of(max(nominal - error, low)):.1f}" y="{TOP}" '
+        f'width="{x_of(min(nominal + error, high)) - x_of(max(nominal - error, low)):.1f}" '
+        f'height="{bottom - TOP}"/>',
+        *_ticks(x_of, low, high, step, bottom),
+        f'<path class="nominal" d="M{x_of(nominal):.1f},{TOP} V{bottom}"/>',
+    ]
+    for i, (line, row) in enumerate(zip(table.lines, values, strict=True)):
+        y = TOP + LINE * (i + 0.5)
+        shapes.append(
+            f'<text x="{LABELS - 14}" y="{y + 4:.1f}" class="label">{_short(line[0])}</text>'
+        )
+        shapes += [
+            f'<g class="series-{k}">{_mark(k, x_of(value), y)}<title>{html.escape(line[0])}, '
+            f"{html.escape(columns[k])}: {value:g} %</title></g>"
+            for k, value in enumerate(row)
+            if value == value
+        ]
+    axis = (
+        f'<text class="axis" x="{LABELS + STRIP / 2}" y="{bottom + 34}">{NAMES[nominal]} '
+        f"(nominal {nominal:g})</text>"
+    )
+    words = f"{NAMES[nominal]} of {', '.join(columns)}; the table below has the values"
+    return (
+        f'<div class="calibration"><svg viewBox="0 0 {WIDTH} {bottom + BOTTOM}" role="img" '
+        f'aria-label="{html.escape(words)}">{"".join(_legend(columns))}{"".join(shapes)}{axis}'
+        "</svg></div>"
+    )
+
+
+def _axis(lowest: float, highest: float, nominal: float) -> tuple[float, float, float]:
+    """Return step, low end and high end of an axis of percentages with at most 7 ticks."""
+    if nominal > 50.0:
+        lowest, highest = min(lowest, 90.0), 100.0
+    else:
+        lowest, highest = 0.0, max(highest, 10.0)
+    step = next(step for step in (1, 2, 5, 10, 20) if (highest - lowest) / step <= 6.0)
+    low, high = lowest // step * step, -(-highest // step) * step
+    return step, low, high
+
+
+def _ticks(
+    x_of: Callable[[float], float], low: float, high: float, step: float, bottom: float
+) -> Iterator[str]:
+    value = low
+    while value <= high:
+        x = x_of(value)
+        yield f'<path class="tick" d="M{x:.1f},{TOP} V{bottom}"/>'
+        yield f'<text class="axis" x="{x:.1f}" y="{bottom + 16}">{value:g}</text>'
+        value += step
+
+
+def _legend(columns: list[str]) -> Iterator[str]:
+    widths = [36 + 7.0 * len(column) for column in columns]
+    x = max(10.0, min(LABELS, WIDTH - sum(widths)))
+    for k, column in enumerate(columns):
+        yield f'<g class="series-{k}">{_mark(k, x + 6, 14)}</g>'
+        yield f'<text x="{x + 18:.1f}" y="18">{html.escape(column)}</text>'
+        x += widths[k]
+
+
+def _mark(series: int, x: float, y: float) -> str:
+    places = {"x": x, "y": y, "x0": x - 4.5, "y0": y - 4.5, "y1": y - 6, "y2": y - 6}
+    shape = SHAPES[series % len(SHAPES)]
+    return shape.format(**{name: f"{value:.1f}" for name, value in places.items()})
+
+
+def _short(label: str) -> str:
+    return html.escape(label if len(label) <= 50 else f"{label[:49]}…")
