@@ -1101,8 +1101,9 @@ INTRODUCTION = """# Calibration of intervals and tests
 
 `python -m benchmarks.calibration` simulates these tables with fixed seeds. The simulation took
 {minutes:.0f} minutes on two cores. The standard error of a share of 95 % or of 5 % is 0.5
-percentage points with 2,000 runs, 1.0 with 500 runs and 1.4 with 250 runs. In the tables, 50/200
-means 50 positives and 200 negatives per group.
+percentage points with 2,000 runs, 1.0 with 500 runs and 1.4 with 250 runs. In the plots, the band
+is the nominal rate plus and minus two standard errors. 50/200 means 50 positives and 200 negatives
+per group.
 
 Main limits:
 

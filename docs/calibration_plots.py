@@ -107,6 +107,8 @@ def svg(table: Section, columns: list[str], nominal: float) -> str:
             if value == value
         ]
     axis = (
+        f'<text class="axis label" x="{LABELS - 14}" y="{bottom + 16}">'
+        f"{html.escape(table.columns[0])}</text>"
         f'<text class="axis" x="{LABELS + STRIP / 2}" y="{bottom + 34}">{NAMES[nominal]} '
         f"(nominal {nominal:g})</text>"
     )
