@@ -11,6 +11,7 @@ import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pandas as pd
 import pytest
 from joblib.externals.loky import get_reusable_executor
@@ -270,3 +271,38 @@ def test_links_that_lead_nowhere_are_found(tmp_path):
     )
     check_links = load("check_links")
     assert check_links.broken(tmp_path) == ["b/c.html: ../a.html#no", "b/c.html: no.png"]
+
+
+PAGE_OF_PLOTS = """# Title
+
+## Intervals
+
+Coverage of two methods. 2,000 runs per line.
+
+| rows | logit | exact | width |
+| --- | --- | --- | --- |
+| 5 < 6 | 94.0 | 100.0 | .1 |
+| many | 71.5 |  | .2 |
+
+## Not drawn
+
+| a | b |
+"""
+
+
+def test_plots_of_calibration_have_a_mark_for_each_cell():
+    plots = load("calibration_plots")
+    drawn = plots.with_plots(PAGE_OF_PLOTS, {"Intervals": {"logit": 95.0, "exact": 95.0}})
+    assert drawn.endswith("## Not drawn\n\n| a | b |\n")
+    assert ":::{dropdown} Table\n| rows | logit | exact | width |\n" in drawn
+    (svg,) = re.findall(r"<svg.*</svg>", drawn)
+    root = ElementTree.fromstring(svg)
+    titles = [title.text for title in root.iter("title")]
+    assert titles == ["5 < 6, logit: 94 %", "5 < 6, exact: 100 %", "many, logit: 71.5 %"]
+    assert "nominal 95" in svg
+    (band,) = (rect for rect in root.iter("rect") if rect.get("class") == "band")
+    # Two standard errors on each side, on an axis from 70 to 100 %
+    width = 4 * np.sqrt(0.95 * 0.05 / 2000) * 100 / 30 * plots.STRIP
+    assert float(band.get("width")) == pytest.approx(width, abs=0.1)
+    with pytest.raises(ValueError, match=r"'Intervals' has no columns \['other'\]"):
+        plots.with_plots(PAGE_OF_PLOTS, {"Intervals": {"other": 95.0}})
