@@ -1,6 +1,6 @@
 """Evaluation metrics for XGBoost and LightGBM: exact pooled and group AUCs in every round.
 
-Neither library is imported before a metric needs it.
+The module imports a library only when a metric needs the library.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Groups: TypeAlias = Sequence[tuple[Any, Any]] | Callable[[Any], Any] | None
 # First byte of a message between workers
 _COUNTS, _ERROR = b"c", b"e"
 
-# Parameters of LightGBM, with aliases, that name the machines of a distributed training
+# Parameters of LightGBM, with aliases, for the machines of a distributed training
 _MACHINES = ("machines", "workers", "nodes")
 _N_MACHINES = ("num_machines", "num_machine")
 
@@ -43,7 +43,7 @@ class _EvaluationSet(NamedTuple):
     ----------
     positive : ndarray of bool, shape (n_rows,)
     codes : ndarray of intp, shape (n_rows,)
-        Group number of each row; -1 for rows without a group label that are left out.
+        Group number of each row, -1 for omitted rows without a group label.
     labels : ndarray of shape (n_groups,)
         Sorted group labels.
     """
@@ -54,7 +54,7 @@ class _EvaluationSet(NamedTuple):
 
 
 class _GroupMetric:
-    """Metric of one group statistic; subclasses have the interface of one library.
+    """Metric of one group statistic, with the interface of one library in each subclass.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class _GroupMetric:
         for position, (y, labels) in enumerate(groups):
             _input.check_row_order({"y": y, "groups": labels})
             codes, known = _input.encode_groups(labels, missing=self._missing)
-            # The arrays may be those of the user, who may change them.
+            # Copy arrays of the user, who may change the values later.
             one = _EvaluationSet(
                 _positives(y, f"y of groups[{position}]").copy(), codes.copy(), known.copy()
             )
@@ -106,7 +106,7 @@ class _GroupMetric:
         return tuple(sets)
 
     def _counts(self, y: Any, scores: Any, weights: Any, dataset: Any) -> ScoreCounts:
-        """Count the rows of an evaluation set; `dataset` is None if the library passes arrays."""
+        """Count the rows of an evaluation set, of which the library passes a dataset or arrays."""
         scores = np.asarray(scores)
         if scores.ndim > 1:
             raise ValueError(
@@ -137,7 +137,7 @@ class _GroupMetric:
                 None if weights is None else weights[kept],
                 warn_labels=False,
             )
-            # Group labels were encoded once, by the constructor.
+            # The constructor has encoded the group labels once.
             if rows.labels is not None:
                 rows = rows._replace(labels=_input.some_labels(found.labels, rows.labels))
         else:
@@ -179,14 +179,14 @@ class _GroupMetric:
         )
 
     def _value(self, counts: ScoreCounts) -> float:
-        """Compute the statistic; greater is better."""
+        """Compute the statistic, of which greater values are better."""
         policy = UndefinedPolicy(self._undefined)
         estimates = GroupEstimates(GroupPairs(counts), policy)
         value = estimates.value_of(STATISTICS[self._statistic.removeprefix("neg_")].compute)
         return -value if self._statistic.startswith("neg_") else value
 
     def __deepcopy__(self, memo: dict[int, Any]) -> _GroupMetric:
-        """Return the metric itself, which is immutable: clones share labels and groups."""
+        """Return the metric itself, which is immutable, so clones share labels and groups."""
         return self
 
     def __repr__(self) -> str:
@@ -205,13 +205,13 @@ class _GroupMetric:
 class XGBoostMetric(_GroupMetric):
     """Metric for XGBoost that computes a statistic of the AUC over groups in every round.
 
-    Pass it as ``custom_metric=`` to ``xgboost.train``, or as ``eval_metric=`` to
-    ``xgboost.XGBClassifier``. Greater is better. The name of the metric is ``auc_`` followed by the
-    statistic; XGBoost maximizes metrics whose names start with ``auc``, so early stopping needs no
-    further argument.
+    Pass the metric as ``custom_metric=`` to ``xgboost.train``, or as ``eval_metric=`` to
+    ``xgboost.XGBClassifier``. Greater values are better. The name of the metric is ``auc_``
+    followed by the statistic. XGBoost maximizes metrics whose names start with ``auc``, so early
+    stopping needs no further argument.
 
-    In distributed training the workers exchange their score counts, and each worker returns the
-    statistic of all rows. XGBoost's own ``auc`` is then an average over the workers [1]_.
+    In distributed training, the workers exchange score counts, and each worker returns the
+    statistic of all rows. The metric ``auc`` of XGBoost is then an average over the workers [1]_.
 
     Parameters
     ----------
@@ -222,25 +222,25 @@ class XGBoostMetric(_GroupMetric):
     groups : list of tuples, callable or None, default=None
         How the metric finds the group of each row of an evaluation set.
 
-        - A list with a tuple ``(y, groups)`` for each evaluation set: the labels that XGBoost gets
+        - A list with a tuple ``(y, groups)`` for each evaluation set: the labels for XGBoost
           (0 and 1), and the group labels of the same rows. The metric recognizes an evaluation set
-          by its labels, and raises an error for a set whose labels are not in the list.
+          by the labels, and raises an error for a set whose labels are not in the list.
         - A callable ``groups(dmatrix)`` that returns the group label of each row of a
           ``xgboost.DMatrix``, for ``xgboost.train``, ``xgboost.cv`` and ``xgboost.dask.train``.
         - None, for the statistic "pooled" only.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
-        How to treat groups that lack a class: leave them out with a warning ("skip"), leave them
-        out silently ("ignore"), raise a ValueError ("raise"), or use a number as their AUC. A
-        statistic without a value is NaN, which is not an improvement in early stopping.
+        How to treat groups that lack a class. "skip" omits these groups with a warning,
+        "ignore" omits these groups silently, "raise" raises a ValueError, and a number replaces the
+        AUC. A statistic without a value is NaN, which is not an improvement in early stopping.
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`.
 
     Raises
     ------
     ValueError
-        If there is no such statistic, or two evaluation sets have the same labels and different
-        groups. In training, if `groups` has no tuple for an evaluation set, in which case all
-        workers raise the error.
+        If `statistic` is not one of these names, or two evaluation sets have the same labels and
+        different groups. In training, if `groups` has no tuple for an evaluation set; all workers
+        then raise the error.
     TypeError
         If `groups` is of another type.
 
@@ -252,17 +252,19 @@ class XGBoostMetric(_GroupMetric):
     Notes
     -----
     The metric counts the predictions that XGBoost passes, with the weights of the evaluation set.
-    These are probabilities in float32, unless the objective is a callable. Rows whose margins
-    differ may have equal probabilities near 0 and 1. XGBoost keeps six decimals of a custom metric,
-    so early stopping takes the first of the rounds whose statistics are equal to six decimals.
+    The predictions are probabilities in float32, unless the objective is a callable. Near 0 and 1,
+    rows with different margins may have equal probabilities. XGBoost keeps six decimals of a custom
+    metric. Early stopping therefore selects the first of several rounds with equal statistics to
+    six decimals.
 
-    Two evaluation sets that are equal in all labels cannot be distinguished if only one of them is
-    in the list, for instance two sets of the same size that are sorted by label. A metric holds the
-    labels and groups, and so does the pickle of an estimator with the metric.
+    If two evaluation sets have equal labels in all rows, and only one set is in the list, the
+    metric cannot distinguish the sets. Two sets of the same size in the order of the labels are an
+    example. A metric holds the labels and groups, and so does the pickle of an estimator with the
+    metric.
 
     In every round, the workers exchange score counts, at most 16 bytes for each distinct score and
-    group, by ``xgboost.collective``. The exchange needs ``pip install "skfedauc[files]"``. Training
-    that is split by columns is not supported.
+    group, by ``xgboost.collective``. The exchange needs ``pip install "skfedauc[files]"``. The
+    metric does not support a split of the training by columns.
 
     References
     ----------
@@ -271,7 +273,7 @@ class XGBoostMetric(_GroupMetric):
 
     Examples
     --------
-    XGBoost calls the metric in this way; the first argument has the labels of the evaluation set:
+    In this call by XGBoost, the first argument has the labels of the evaluation set:
 
     >>> from skfedauc.boosting import XGBoostMetric
     >>> y, site = [0, 1, 0, 1, 1], ["a", "a", "b", "b", "b"]
@@ -308,7 +310,7 @@ class XGBoostMetric(_GroupMetric):
         )
 
     def _merged_value(self, y: Any, scores: Any, weights: Any, dmatrix: Any) -> float:
-        if weights is not None and len(weights) == 0:  # XGBoost's form of "no weights"
+        if weights is not None and len(weights) == 0:  # XGBoost's value for no weights
             weights = None
         collective = _collective()
         if collective is None:
@@ -324,7 +326,7 @@ class XGBoostMetric(_GroupMetric):
             if len(y):
                 message = _COUNTS + self._counts(y, scores, weights, dmatrix).to_bytes()
         except Exception as error:
-            # The other workers wait for a message, so send the error, too.
+            # The other workers wait for a message, so send the error.
             failure, message = error, _ERROR + f"{type(error).__name__}: {error}".encode()
         messages = _gathered(message, collective)
         if failure is not None:
@@ -339,10 +341,10 @@ class XGBoostMetric(_GroupMetric):
 class LightGBMMetric(_GroupMetric):
     """Metric for LightGBM that computes a statistic of the AUC over groups in every round.
 
-    Pass it as ``feval=`` to ``lightgbm.train``, or as ``eval_metric=`` to
-    ``lightgbm.LGBMClassifier.fit``. Greater is better, which the metric tells LightGBM. The name of
-    the metric is ``auc_`` followed by the statistic. Early stopping also observes LightGBM's own
-    metrics, unless the parameter ``metric`` is "None".
+    Pass the metric as ``feval=`` to ``lightgbm.train``, or as ``eval_metric=`` to
+    ``lightgbm.LGBMClassifier.fit``. The metric reports to LightGBM that greater values are better.
+    The name of the metric is ``auc_`` followed by the statistic. Early stopping also observes
+    LightGBM's own metrics, unless the parameter ``metric`` is "None".
 
     LightGBM has no exchange between the metrics of several machines [1]_ [2]_. The metric therefore
     raises an error if a worker evaluates a part of a set, as workers of ``lightgbm.dask`` do.
@@ -358,13 +360,13 @@ class LightGBMMetric(_GroupMetric):
 
         - A list with a tuple ``(y, groups)`` for each evaluation set: the labels (0 and 1, or -1
           and 1), and the group labels of the same rows. The metric recognizes an evaluation set by
-          its labels, and raises an error for a set whose labels are not in the list.
+          the labels, and raises an error for a set whose labels are not in the list.
         - A callable ``groups(dataset)`` that returns the group label of each row of a
           ``lightgbm.Dataset``, for ``lightgbm.train`` and ``lightgbm.cv``.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
-        How to treat groups that lack a class: leave them out with a warning ("skip"), leave them
-        out silently ("ignore"), raise a ValueError ("raise"), or use a number as their AUC. A
-        statistic without a value is NaN, which is not an improvement in early stopping.
+        How to treat groups that lack a class. "skip" omits these groups with a warning,
+        "ignore" omits these groups silently, "raise" raises a ValueError, and a number replaces the
+        AUC. A statistic without a value is NaN, which is not an improvement in early stopping.
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`.
 
@@ -385,11 +387,13 @@ class LightGBMMetric(_GroupMetric):
     -----
     The metric counts the predictions that LightGBM passes, with the weights of the evaluation set.
 
-    In training on several machines, give every machine the same evaluation set, and `groups` its
-    labels and groups. All machines then return the same number and stop in the same round.
+    For training on several machines, pass the same evaluation set to every machine, and the labels
+    and groups of this set in `groups`. All machines then return the same number and stop in the
+    same round.
 
-    Two evaluation sets that are equal in all labels cannot be distinguished if only one of them is
-    in the list, for instance two sets of the same size that are sorted by label.
+    If two evaluation sets have equal labels in all rows, and only one set is in the list, the
+    metric cannot distinguish the sets. Two sets of the same size in the order of the labels are an
+    example.
 
     References
     ----------
@@ -442,7 +446,7 @@ class LightGBMMetric(_GroupMetric):
 
     def __call__(
         self, first: Any, second: Any, weight: Any = None
-    ) -> tuple[str, float, bool]:  # LightGBM passes weights to functions of three parameters
+    ) -> tuple[str, float, bool]:  # LightGBM passes weights to functions with three parameters
         """Compute the metric from ``(predictions, Dataset)``, or from ``(y, scores, weight)``."""
         dataset = second if hasattr(second, "get_label") else None
         if dataset is None:  # called by LGBMClassifier
@@ -458,7 +462,7 @@ class LightGBMMetric(_GroupMetric):
 
 
 def _positives(y: Any, name: str) -> NDArray[np.bool_]:
-    """Return whether each label is positive; labels are in {0, 1}, {-1, 1} or booleans."""
+    """Return whether each label is positive, for labels in {0, 1}, {-1, 1} or booleans."""
     labels = _input.column_of(y, name)
     if labels.dtype.kind == "b":
         return labels
@@ -491,19 +495,20 @@ def _n_machines(params: dict[str, Any]) -> int:
 
 
 def _collective() -> Any:
-    """Return ``xgboost.collective`` if XGBoost trains on several workers, else None."""
+    """Return ``xgboost.collective`` if XGBoost trains on several workers, or None."""
     try:
         from xgboost import collective
-    except ImportError:  # the metric is called without XGBoost
+    except ImportError:  # a caller without XGBoost
         return None
     return collective if collective.get_world_size() > 1 else None
 
 
 def _gathered(message: bytes, collective: Any) -> list[bytes]:
-    """Send a message to all workers; return the messages of all workers by rank.
+    """Send a message to all workers, and return the messages of all workers by rank.
 
-    XGBoost's Python package has no operation that gathers bytes, so each worker adds its message to
-    zeros: first its length, then its bytes at the place that follows from all lengths.
+    XGBoost's Python package has no operation that gathers bytes. Each worker therefore adds numbers
+    to an array of zeros in two steps. The first sum collects the lengths of all messages. The
+    second sum collects the bytes, at places that follow from the lengths.
     """
     rank, n_workers = collective.get_rank(), collective.get_world_size()
     sizes = np.zeros(n_workers, np.int64)

@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Case = Literal["identical", "same_negatives", "same_positives", "different"]
 
-# Whether the device's shift applies to the mean score of the negatives, and of the positives.
+# Whether the device's shift applies to the mean score of the negatives, and of the positives
 _SHIFTED: dict[Case, tuple[bool, bool]] = {
     "identical": (False, False),
     "same_negatives": (False, True),
@@ -48,21 +48,21 @@ def make_group_scores(
 ) -> Bunch:
     """Simulate rows of several devices with normal scores and known AUCs.
 
-    `case` selects which score distributions the devices share. The case determines which averages
-    of the group AUCs equal the pooled AUC.
+    `case` selects the score distributions that devices share. The case determines the averages of
+    the group AUCs that equal the pooled AUC.
 
     Parameters
     ----------
     case : {"identical", "same_negatives", "same_positives", "different"}
         Classes with equal score distributions on all devices. Scores are normal with standard
-        deviation 1. The mean is 0 for negatives and `separation` for positives. The shift of the
-        device is added for both classes if "different", for positives if "same_negatives", for
-        negatives if "same_positives", and for no class if "identical".
+        deviation 1. The mean is 0 for negatives and `separation` for positives, plus the shift of
+        the device in some cases. "different" shifts both classes, "same_negatives" shifts
+        positives, "same_positives" shifts negatives, and "identical" shifts no class.
     n_positives, n_negatives : int or array-like of int, shape (n_devices,), default=500
         Number of rows of each class: one number for all devices, or one number for each device.
     shifts : array-like of float, shape (n_devices,), default=(-0.75, -0.25, 0.25, 0.75)
-        Shift of each device, in standard deviations; at least two. The "identical" case uses only
-        the number of shifts.
+        Shift of each of at least two devices, in standard deviations. The "identical" case uses
+        only the number of shifts.
     separation : float, default=1.0
         Mean of the positives minus mean of the negatives without shifts, in standard deviations.
         The AUC is then ``Phi(separation / sqrt(2))``, 0.760 for the default.
@@ -76,14 +76,15 @@ def make_group_scores(
 
         ``y_score``, ndarray of float64, shape (n_rows,).
 
-        ``groups``, ndarray of str, shape (n_rows,): "device 1" and so on, zero-padded
-        ("device 01") if there are ten or more devices, so that sorting keeps their order.
+        ``groups``, ndarray of str, shape (n_rows,): "device 1" and so on. With ten or more devices,
+        labels such as "device 01" have leading zeros, so sorting keeps the order of the devices.
 
         ``population``, dict: the true AUCs, which are the limits as the number of rows increases in
-        these proportions. The keys are the names in `GroupAUC`: floats for "pooled", "macro",
-        "samples", "positives", "negatives", "within", "worst", "ratio", "cross", "difference" and
-        "cross_difference"; "by_group", ndarray of shape (n_devices,); and "cross_matrix", ndarray
-        of shape (n_devices, n_devices), whose rows are the positives' device.
+        these proportions. The keys are the names in `GroupAUC`. Values are floats for "pooled",
+        "macro", "samples", "positives", "negatives", "within", "worst", "ratio", "cross",
+        "difference" and "cross_difference". "by_group" is an ndarray of shape (n_devices,).
+        "cross_matrix" is an ndarray of shape (n_devices, n_devices), whose rows are the positives'
+        device.
 
     Raises
     ------
@@ -97,7 +98,7 @@ def make_group_scores(
     Notes
     -----
     A positive of device g outranks a negative of device h with probability
-    ``Phi((mu+_g - mu-_h) / sqrt(2))``, where ``mu`` are the means of the scores and Phi is the
+    ``Phi((mu+_g - mu-_h) / sqrt(2))``. Here ``mu`` are the means of the scores, and Phi is the
     normal distribution function [1]_.
 
     If negatives have the same score distribution on all devices, the average by positives equals
@@ -168,17 +169,17 @@ def make_group_scores(
 def make_uniform_scores(
     auc: float, n_samples: int, prevalence: float, *, random_state: Any = None
 ) -> Bunch:
-    """Make evenly spaced scores with a chosen AUC, from which test sets can be drawn.
+    """Make evenly spaced scores with a chosen AUC, for drawing test sets.
 
     Parameters
     ----------
     auc : float
-        AUC of the population, the limit for infinitely many rows; from 0.5 to 1.
+        AUC of the population from 0.5 to 1, which is the limit for infinitely many rows.
     n_samples : int
         Number of rows, at least 2.
     prevalence : float
-        Share of positives, between 0 and 1. The number of positives is rounded to at least one and
-        at most ``n_samples - 1``.
+        Share of positives, between 0 and 1. The rounded number of positives is at least one and at
+        most ``n_samples - 1``.
     random_state : int, RandomState instance or None, default=None
         Seed of the row order. The set of scores does not depend on the seed.
 
@@ -189,8 +190,8 @@ def make_uniform_scores(
 
         ``y_score``, ndarray of float64, shape (n_samples,).
 
-        ``auc``, float: the exact AUC of these rows, with ties counted one half. This AUC converges
-        to the parameter `auc` as the number of rows increases.
+        ``auc``, float: the exact AUC of these rows, in which a tie counts one half. The exact AUC
+        converges to the parameter `auc` as the number of rows increases.
 
         ``n_positives``, ``n_negatives``, int.
 
@@ -206,14 +207,13 @@ def make_uniform_scores(
 
     Notes
     -----
-    Negatives are spaced evenly over [0, 1] and positives over [a, 1], with ``a = 2 * auc - 1``. A
-    share a of the negatives is below every positive; a positive is above each other negative with
+    Negatives have even spacing over [0, 1], and positives over [a, 1], with ``a = 2 * auc - 1``. A
+    share a of the negatives is below every positive. A positive is above each other negative with
     probability one half. The AUC is therefore ``a + (1 - a) / 2``.
 
-    The n rows of a class are at the midpoints of n equal parts of the interval, that is, at the
-    fractions ``(i + 1/2) / n`` of its length. No row is at an end of the interval. Rows at the ends
-    would tie a positive with a negative at score 1, which moves the AUC of the rows away from
-    `auc`.
+    The n rows of a class are at the midpoints of n equal parts of the interval, which are the
+    fractions ``(i + 1/2) / n`` of the length. No row is at an end of the interval. Rows at the ends
+    would tie a positive with a negative at score 1, which would change the AUC of the rows.
 
     Examples
     --------
@@ -252,7 +252,7 @@ def make_uniform_scores(
 
 
 def _counts_of_devices(counts: Any, name: str, n_devices: int) -> Counts:
-    """Return the number of rows of each device, from one number or one number for each device."""
+    """Return the number of rows of each device from one number, or from one per device."""
     if np.ndim(counts) == 0:
         return np.full(n_devices, _input.check_whole_number(counts, name), np.int64)
     of_device = _input.check_counts(counts, name)
@@ -269,7 +269,7 @@ def _counts_of_devices(counts: Any, name: str, n_devices: int) -> Counts:
 def _population(
     mean_positive: Floats, mean_negative: Floats, positives: Counts, negatives: Counts
 ) -> dict[str, Any]:
-    """Return the true AUCs, from the normal distribution function."""
+    """Return the true AUCs by the normal distribution function."""
     from scipy.special import ndtr
 
     matrix = ndtr((mean_positive[:, None] - mean_negative) / np.sqrt(2.0))

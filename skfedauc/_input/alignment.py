@@ -1,7 +1,7 @@
 """Row order: agreement of pandas indexes, and group labels from columns or the index of X.
 
-As in scikit-learn, rows are matched by position, after a check that pandas indexes agree. Only
-groups that are passed as a Series together with X are matched by label.
+As in scikit-learn, inputs match by position, after a check that pandas indexes agree. Only groups
+in a Series match the rows of X by index label.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from skfedauc._words import all_shortened, listed, shortened, shortened_text
 
 
 def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
-    """Refuse pandas inputs whose indexes show that their rows are in different orders.
+    """Refuse pandas inputs whose indexes have different orders.
 
-    Indexes agree if they have the same labels in the same order. A plain ``RangeIndex(n)`` does
-    not identify rows: it agrees with any index, except an index with its labels in another order.
+    Indexes agree if they have the same labels in the same order. A plain ``RangeIndex(n)`` does not
+    identify rows. A plain index agrees with any index except the numbers 0 to n - 1 in another
+    order.
 
     Parameters
     ----------
     inputs : mapping of str to object
-        Inputs by argument name. Inputs without an index are not compared.
+        Inputs by argument name. The check skips inputs without an index.
     is_cut : bool, default=False
-        Whether scikit-learn may have selected the rows by position. Because a plain
-        ``RangeIndex(n)`` is then not recognizable, the check refuses only equal labels in different
-        orders.
+        Whether scikit-learn may have selected the rows by position. The check does not recognize a
+        plain ``RangeIndex(n)`` then, and refuses only equal labels in different orders.
 
     Raises
     ------
@@ -65,12 +65,12 @@ def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
 
 
 def has_index(values: Any) -> bool:
-    """Return whether the input is a pandas Series or DataFrame, or has a similar index."""
+    """Return whether the input has an index like a pandas Series or DataFrame."""
     return hasattr(values, "iloc") and hasattr(values, "index")
 
 
 def _is_plain(index: Any) -> bool:
-    """Return whether an index numbers the rows from 0, which is the default of pandas."""
+    """Return whether an index numbers the rows from 0, as pandas does by default."""
     is_range = hasattr(index, "start") and hasattr(index, "step")
     return is_range and index.start == 0 and index.step == 1
 
@@ -113,7 +113,7 @@ def groups_of_rows(groups: Any, X: Any) -> Any:
     if isinstance(groups, str):
         return columns_of(X, [groups])
     if is_column_names(groups):
-        # A list with one string per row may be labels instead of names.
+        # A list with one string per row may contain labels instead of names.
         if len(groups) != np.shape(X)[0]:
             return columns_of(X, groups)
         names = getattr(X, "column_names", getattr(X, "columns", ()))
@@ -130,17 +130,17 @@ def groups_of_rows(groups: Any, X: Any) -> Any:
 
 
 def _is_by_position(groups: Any, X: Any) -> bool:
-    """Return whether to match rows by position: the index labels are equal or do not match."""
+    """Return whether to match rows by position, because index labels are equal or do not match."""
     if groups.index is X.index or groups.index.equals(X.index):
         return True
     if len(groups) != len(X) or not (_is_plain(groups.index) or _is_plain(X.index)):
         return False
-    # If groups has all index labels of X, rows are matched by label.
+    # Match rows by label if groups has all index labels of X.
     return X.index.nlevels != groups.index.nlevels or not bool(X.index.isin(groups.index).all())
 
 
 def check_column_names(names: list[str], known: Sequence[str], name: str, table: str) -> None:
-    """Refuse names of columns that a table does not have, or has more than once.
+    """Refuse column names that a table lacks, or has more than once.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def _refuse_reset_index(groups: Any, X: Any, places: NDArray[np.intp]) -> None:
     """Refuse index labels that are row numbers, shuffled in groups and increasing in X.
 
     Probably ``reset_index(drop=True)`` reset the index of X but not the index of the groups.
-    Matching by label then gives rows the labels of other rows.
+    Matching by label would then assign labels to the wrong rows.
     """
     if len(X) < 2 or not X.index.is_monotonic_increasing or (np.diff(places) > 0).all():
         return

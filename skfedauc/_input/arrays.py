@@ -26,7 +26,7 @@ def check_length(name: str, size: int, other: str, other_size: int) -> None:
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Issue a warning at the line outside this package that caused the warning."""
+    """Issue a warning that points to the calling line outside this package."""
     package = __name__.partition(".")[0]
     level, frame = 1, inspect.currentframe()
     while frame is not None and frame.f_back is not None:
@@ -47,7 +47,7 @@ def from_array_api(values: Any) -> Any:
 def column_of(values: Any, name: str) -> NDArray[Any]:
     """Return any supported column as a one-dimensional numpy array."""
     values = from_array_api(values)
-    # The conversion of pyarrow's dictionaries to numpy gives missing values another value.
+    # The conversion of pyarrow's dictionaries to numpy replaces missing values.
     if hasattr(values, "dictionary_encode") and hasattr(values.type, "index_type"):
         values = values.cast(values.type.value_type)
     if isinstance(values, np.ndarray):
@@ -69,7 +69,7 @@ def column_of(values: Any, name: str) -> NDArray[Any]:
                 array = object_array(values)
         except MemoryError:
             raise
-        except Exception as error:  # other libraries raise their own types of errors
+        except Exception as error:  # other libraries raise various types of errors
             raise ValueError(
                 f"{name} must be a one-dimensional array; got {described(values)}, "
                 f"which cannot be converted to an array ({error})."
@@ -97,7 +97,7 @@ def column_of(values: Any, name: str) -> NDArray[Any]:
 
 
 def not_single_values(column: NDArray[Any], name: str) -> TypeError:
-    """Return the error for a column that has lists or other objects that cannot be labels."""
+    """Return the error for a column with lists or other objects that are no labels."""
     odd = next((value for value in column if not isinstance(value, Hashable)), column[0])
     return TypeError(
         f"{name} must hold one label per row; got {described(odd)}: pass a column of single "
@@ -106,7 +106,7 @@ def not_single_values(column: NDArray[Any], name: str) -> TypeError:
 
 
 def kind_in_words(values: Any) -> str:
-    """Return the class of an object with its package; for a list also the types of its items."""
+    """Return the package and class of an object, and the types of the items of a list."""
     kind = type(values)
     package = "" if kind.__module__ == "builtins" else f"{kind.__module__.split('.')[0]} "
     if not isinstance(values, list | tuple) or not values:
@@ -121,10 +121,10 @@ def check_scores(
     keep_single: bool = False,
     n_rows: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float64]:
-    """Return scores as finite float64; refuse different scores that round to the same float.
+    """Return scores as finite float64, and refuse different scores that round to the same float.
 
-    Scores in float32 are not converted if `keep_single`. If the scores are counted already,
-    `n_rows` is the number of rows of each, for messages.
+    With `keep_single`, scores in float32 keep this type. For scores with counts, `n_rows` is the
+    number of rows of each score, for messages.
     """
     array = column_of(values, name)
     scores = _as_floats(array, name, keep_single=keep_single)
@@ -141,12 +141,12 @@ def check_scores(
 
 
 def number_of_rows(chosen: NDArray[np.bool_], n_rows: NDArray[np.int64] | None) -> int:
-    """Return the number of chosen rows, or the sum of their `n_rows` if rows are counted."""
+    """Return the number of chosen rows, or the sum of `n_rows` over the chosen rows."""
     return int(chosen.sum() if n_rows is None else n_rows[chosen].sum())
 
 
 def total_of_rows(size: int, n_rows: NDArray[np.int64] | None) -> int:
-    """Return the number of all rows: the size, or the sum of `n_rows` if rows are counted."""
+    """Return the number of all rows: the size, or the sum of `n_rows`."""
     return size if n_rows is None else int(n_rows.sum())
 
 
@@ -158,7 +158,7 @@ def refuse_ties(numbers: Sequence[Any], scores: NDArray[np.float64], name: str) 
     numbers : sequence of numbers
         Numbers before rounding: integers, floats, decimals, fractions or long doubles.
     scores : ndarray of float64, shape (n_numbers,)
-        The numbers rounded to float64; all are finite.
+        The numbers rounded to float64, which must be finite.
     """
     if set(map(type, numbers)) <= {float, bool, np.float64, np.float32, np.float16, np.bool_}:
         return
@@ -183,8 +183,8 @@ def _refuse_inexact(
 ) -> None:
     """Refuse decimals and fractions that may tie with numbers counted in another call.
 
-    Two different numbers have different float64 values if each number equals its float64 value, or
-    is the shortest decimal that is read as this value.
+    Two different numbers have different float64 values in two cases: each number equals the float64
+    value, or is the shortest decimal that rounds to this value.
     """
     if set(map(type, numbers)) <= {float, int, bool}:
         return
@@ -209,7 +209,7 @@ def _refuse_inexact(
 def _refuse_infinite(
     scores: NDArray[np.float64], name: str, n_rows: NDArray[np.int64] | None = None
 ) -> NDArray[np.float64]:
-    # A finite sum implies finite scores; the sum of finite scores may overflow.
+    # A finite sum implies finite scores. The sum of finite scores may overflow.
     with np.errstate(over="ignore", invalid="ignore"):
         looks_finite = bool(np.isfinite(scores.sum()))
     if not looks_finite and not np.isfinite(scores).all():
@@ -225,9 +225,9 @@ def _refuse_infinite(
 def check_weights(
     values: Any, name: str = "sample_weight", n_rows: NDArray[np.int64] | None = None
 ) -> NDArray[np.float64]:
-    """Return weights as finite float64 of 0 or more; refuse extreme scales and ratios.
+    """Return weights as finite float64 of 0 or more, and refuse extreme scales and ratios.
 
-    If the weights are counted already, `n_rows` is the number of rows of each, for messages.
+    For weights with counts, `n_rows` is the number of rows of each weight, for messages.
     """
     weights = _refuse_infinite(_as_floats(column_of(values, name), name), name, n_rows)
     if weights.size == 0 or (weights.min() >= 1e-50 and weights.max() <= 1e50):
@@ -309,7 +309,7 @@ def _as_floats(array: NDArray[Any], name: str, *, keep_single: bool = False) -> 
                 raise ValueError(f"{name} holds integers beyond the largest float.") from error
             except (ValueError, TypeError):
                 converted = None
-            # Strings of digits probably come from a wrong column.
+            # Strings of digits probably belong to a wrong column.
             if converted is not None and not any(isinstance(v, str) for v in array):
                 return converted
         if array.size or array.dtype.kind != "O":
@@ -333,7 +333,7 @@ def _refuse_rounded(array: NDArray[Any], scores: NDArray[np.float64], name: str)
             )
     integers = array
     if array.dtype.kind == "O":
-        # Only integers beyond 2**53 are rounded.
+        # Rounding changes only integers beyond 2**53.
         far = array[np.abs(scores) >= 1 << 53]
         integers = object_array(v for v in far if isinstance(v, int | np.integer))
     elif array.dtype.kind not in "iu" or array.dtype.itemsize < 8:
@@ -350,7 +350,7 @@ def _refuse_rounded(array: NDArray[Any], scores: NDArray[np.float64], name: str)
 def count_missing(values: NDArray[Any], n_rows: NDArray[np.int64] | None = None) -> int:
     """Return the number of None, NaN, NaT and pandas.NA in a one-dimensional array.
 
-    If the values are counted already, `n_rows` is the number of rows of each.
+    For values with counts, `n_rows` is the number of rows of each value.
     """
     if values.dtype.kind in "biuUS":
         return 0
@@ -364,7 +364,7 @@ def count_missing(values: NDArray[Any], n_rows: NDArray[np.int64] | None = None)
 
 
 def object_array(items: Iterable[Any]) -> NDArray[Any]:
-    """Return a one-dimensional array of objects; tuples are single objects."""
+    """Return a one-dimensional array of objects, in which tuples are single objects."""
     listed = list(items)
     array = np.empty(len(listed), object)
     array[:] = listed

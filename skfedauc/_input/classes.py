@@ -26,9 +26,9 @@ class Classes(NamedTuple):
     Attributes
     ----------
     seen : tuple of at most two int, float or str
-        Labels of the rows, sorted. Booleans are 0 and 1.
+        Sorted labels of the rows. Booleans are 0 and 1.
     pos_label : int, float, str or None
-        The positive label; None if it is unknown because there are no rows.
+        The positive label, or None without rows.
     """
 
     seen: tuple[Any, ...] = ()
@@ -49,8 +49,8 @@ class Classes(NamedTuple):
         Raises
         ------
         ValueError
-            If the parts have different positive labels or more than two labels, or if neither of
-            two labels is the positive label.
+            If the parts have different positive labels, more than two labels, or two labels without
+            the positive label.
         """
         seen: set[Any] = set()
         positive: set[Any] = set()
@@ -83,12 +83,12 @@ class Classes(NamedTuple):
 
     @property
     def lacks_positive(self) -> bool:
-        """Whether there are rows, and none of them has the positive label."""
+        """Whether there are rows, but no rows with the positive label."""
         return bool(self.seen) and self.pos_label not in self.seen
 
 
 def _plain(label: Any) -> int | float | str:
-    """Return a label as an integer, a float or a string; equal labels have equal results."""
+    """Return a label as an integer, a float or a string, with equal results for equal labels."""
     if isinstance(label, np.generic):
         label = label.item()
     if isinstance(label, str):
@@ -113,9 +113,9 @@ def check_labels(
 ) -> tuple[NDArray[np.bool_], Classes]:
     """Return whether each label is positive, and the classes.
 
-    As in scikit-learn, `pos_label` is optional if the labels are in {0, 1}, {-1, 1} or booleans;
-    the positive label is then 1. If the labels are counted already, `n_rows` is the number of rows
-    of each, for messages.
+    As in scikit-learn, `pos_label` is optional for booleans and for labels in {0, 1} or {-1, 1}.
+    The positive label is then 1. For labels with counts, `n_rows` is the number of rows of each
+    label, for messages.
     """
     if hasattr(pos_label, "__len__") and not isinstance(pos_label, str | bytes):
         raise TypeError(
@@ -127,10 +127,10 @@ def check_labels(
     if isinstance(pos_label, str):
         check_text([pos_label], "pos_label")
     if y.dtype.kind == "b":
-        y = y.view(np.uint8) != 0  # Boolean views of other bytes may hold values above 1
+        y = y.view(np.uint8) != 0  # Boolean views of other bytes may have values above 1
     if y.dtype.kind == "b" and pos_label in (None, True):
         return y, Classes.of(_distinct_bits(y), pos_label)
-    # Integers 0 and 1, the common case, have no other bits.
+    # Integers 0 and 1, the common case, use only the lowest bit.
     if pos_label is None and y.dtype.kind in "iu" and int(np.bitwise_or.reduce(y)) in (0, 1):
         positive = y.astype(np.bool_)
         return positive, Classes.of(_distinct_bits(positive), None)
@@ -174,7 +174,7 @@ def _distinct_bits(y: NDArray[np.bool_]) -> list[int]:
 def warn_if_misspelled(classes: Classes) -> None:
     """Warn if all rows have one label that differs from `pos_label` only in spelling.
 
-    There is no warning for other labels, because all rows of a batch, a device or a group may be
+    Other labels cause no warning, because all rows of a batch, a device or a group may be
     negatives.
     """
     if len(classes.seen) != 1 or not classes.lacks_positive:
@@ -231,8 +231,8 @@ def classes_of(y: NDArray[Any], n_rows: NDArray[np.int64] | None = None) -> list
 def hard_labels(
     y: NDArray[Any], scores: NDArray[np.float64] | NDArray[np.float32]
 ) -> tuple[float, float] | None:
-    """Return the two values of scores that are class labels; None for other scores."""
-    # The first rows almost always show that scores are not labels.
+    """Return the two values of scores that are class labels, or None for other scores."""
+    # The first 16 scores almost always have more than two values.
     if scores.size < 2 or y.dtype.kind not in "biuf" or len(set(scores[:16].tolist())) > 2:
         return None
     low, high = float(scores.min()), float(scores.max())

@@ -1,6 +1,6 @@
-"""Rules by which CSV files are read, in batches as on the command line.
+"""Rules for reading CSV files, in batches and on the command line.
 
-Cells are text, so that 007 is not the number 7.
+Cells are text: 007 is not the number 7.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def header_of(
 ) -> tuple[str, list[str]]:
     """Return the separator of a file and the names of its columns.
 
-    If the default separator does not split the header, another separator that splits it is used.
+    If the default separator does not split the header, try other separators.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def header_of(
 
 
 def without_zero_decimals(texts: Sequence[str]) -> Sequence[str]:
-    """Return the distinct labels of a column, without ".0" if all of them end in it.
+    """Return the distinct labels of a column, without ".0" if all labels end in ".0".
 
     Many programs write a column of integers with ".0" if a value is missing.
     """

@@ -1,8 +1,8 @@
-"""Encoding of a column of labels that is a numpy array.
+"""Encoding of a numpy array of labels as group numbers.
 
 The encoding of a row is the number of its group: the position of the row's label among the sorted
-distinct labels. Rows without a label get the number -1. pandas is imported only for Python objects
-and for long columns of integers.
+distinct labels. Rows without a label get the number -1. The module imports pandas only for Python
+objects and for long columns of integers.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from skfedauc._input.labels import (
 )
 from skfedauc._input.text import code_points, digits_as_integers
 
-# Least number of rows for which a hash table of pandas numbers integers of a wide range.
+# Least number of rows for which integers of a wide range get numbers by a hash table of pandas
 HASHED_ROWS = 1 << 16
 
 
@@ -65,7 +65,7 @@ def encode_array(column: NDArray[Any], name: str) -> tuple[NDArray[np.intp], Lab
 
 
 def _whole_numbers(column: NDArray[Any], name: str) -> NDArray[np.int64]:
-    """Return whole numbers in floats as integers; refuse numbers that floats cannot distinguish."""
+    """Return whole numbers in floats as integers; refuse numbers that floats do not distinguish."""
     finfo = np.finfo(column.dtype)
     most = 2.0 ** min(finfo.nmant + 1, 62)
     if not (np.isfinite(column).all() and (column == np.rint(column)).all()):
@@ -79,7 +79,7 @@ def _whole_numbers(column: NDArray[Any], name: str) -> NDArray[np.int64]:
 
 
 def _object_codes(column: NDArray[Any], name: str) -> tuple[NDArray[np.integer], Labels]:
-    """Return codes and distinct labels of Python objects; the code of a missing label is -1."""
+    """Return codes and distinct labels of Python objects, with the code -1 for missing labels."""
     import pandas as pd
     from pandas.api.types import infer_dtype
 
@@ -141,7 +141,7 @@ def _pandas_distinguishes_strings() -> bool:
 
 
 def number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """Return numbers and sorted distinct values of integers; a small range needs no sorting."""
+    """Return numbers and sorted distinct values of integers, without sorting a small range."""
     values = values.astype(values.dtype.newbyteorder("="), copy=False)
     if values.dtype == np.uint64:
         if values.size and int(values.max()) >= 1 << 63:
@@ -156,7 +156,7 @@ def number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any
         used = np.zeros(high - low + 1, np.bool_)
         for start in range(0, offsets.size, HASHED_ROWS):
             used[offsets[start : start + HASHED_ROWS]] = True
-            if used.all():  # the first rows often contain every value
+            if used.all():  # the first rows often have every value
                 return offsets, np.arange(high - low + 1) + low
         return (np.cumsum(used) - 1)[offsets], np.flatnonzero(used) + low
     values = values.astype(np.int64, copy=False)
@@ -188,7 +188,7 @@ def in_order(
 ) -> tuple[NDArray[np.intp], Labels]:
     """Return numbers and sorted labels from codes of unsorted labels."""
     labels = checked_labels(labels, name)
-    if labels.dtype.kind != "O":  # conversion to one dtype may make objects equal
+    if labels.dtype.kind != "O":  # conversion to one dtype may equate objects
         labels, numbers = np.unique(labels, return_inverse=True)
     else:
         order = order_of(labels.tolist())
@@ -216,7 +216,7 @@ def missing_last(codes: NDArray[np.intp], labels: Labels) -> tuple[NDArray[np.in
 def of_all_rows(
     has_label: NDArray[np.bool_], codes: NDArray[np.intp], labels: Labels
 ) -> tuple[NDArray[np.intp], Labels]:
-    """Extend the numbers of labeled rows to all rows; rows without a label get the number -1."""
+    """Extend the numbers of labeled rows to all rows, with -1 for rows without a label."""
     of_rows = np.full(has_label.size, -1, np.intp)
     of_rows[has_label] = codes
     return of_rows, labels

@@ -1,4 +1,4 @@
-"""Names of the columns that group labels come from."""
+"""Names of the columns of group labels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from skfedauc._words import described
 
 
 def names_of(labels: Labels | None, *sources: Any) -> tuple[str, ...]:
-    """Return the names of the group columns, from the first source that has names.
+    """Return the names of the group columns from the first source with names.
 
     An empty name counts as no name: polars gives an empty name to an unnamed Series.
     """
@@ -27,7 +27,7 @@ def names_of(labels: Labels | None, *sources: Any) -> tuple[str, ...]:
 
 
 def check_group_names(names: Any, labels: Labels | None) -> tuple[str, ...]:
-    """Return the names of the group columns after checking them; empty if there are none."""
+    """Return the checked names of the group columns, or an empty tuple without names."""
     listed = [names] if isinstance(names, str) else [] if names is None else names
     if not isinstance(listed, list | tuple) or not all(isinstance(name, str) for name in listed):
         raise TypeError(f"group_names must be a str or a list of str; got {described(names)}.")

@@ -1,9 +1,9 @@
 """Group labels: kinds, order and types.
 
-Labels are booleans, integers, strings, dates, periods, intervals, members of an enumeration, or
-tuples of these (from several columns). All labels of an array have one kind. Rows without a label
-may form the group `MISSING`. This label has no kind of its own: integers with a missing label
-remain integers, and can be merged with integers.
+Labels are booleans, integers, strings, dates, periods, intervals, or members of an enumeration.
+Labels from several columns are tuples. All labels of an array have one kind. Rows without a label
+may form the group `MISSING`. `MISSING` does not change the kind: integers with a missing label
+remain integers, and can merge with integers.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from skfedauc._words import shortened
 
 Labels = NDArray[Any]
 
-# Label of the group of rows without a label; it is sorted last.
+# Label of the group of rows without a label, which comes last
 MISSING = "(missing)"
-# Kind of the label `MISSING`, which can be combined with any other kind
+# Kind of the label `MISSING`, which any other kind may accompany
 ANY_KIND = "any"
-# Kind of dates with a time zone, which are sorted by instant.
+# Kind of dates with a time zone, which sort by instant
 _AWARE = "date with a time zone"
-# Largest number of labels for which text is sorted without conversion to integers.
+# Largest number of text labels to sort without conversion to integers
 _FEW_LABELS = 100
 
 # Texts that several messages share
@@ -48,7 +48,7 @@ TOO_FINE = "dates finer than a microsecond; round them, for instance with .dt.ro
 
 
 def kind_of(labels: Labels | None) -> Any:
-    """Return the kind that labels have in common; None for an empty array of labels.
+    """Return the common kind of labels, or None for an empty array of labels.
 
     Rows without groups have the kind "no groups".
     """
@@ -58,13 +58,13 @@ def kind_of(labels: Labels | None) -> Any:
     for label in labels:
         own = kind_of_label(label.item() if isinstance(label, np.generic) else label)
         kind = own if kind is None else unite_kinds(kind, own)
-        if not _is_open(kind):  # the first label usually determines the kind; MISSING does not
+        if not _is_open(kind):  # the first label except MISSING usually determines the kind
             break
     return kind
 
 
 def kind_of_label(label: Any) -> Any:
-    """Return the kind of a label; None if labels of its type are not allowed."""
+    """Return the kind of a label, or None for types that are not valid."""
     if isinstance(label, bool | np.bool_):
         return "bool"
     if isinstance(label, int):
@@ -88,7 +88,7 @@ def kind_of_label(label: Any) -> Any:
 
 
 def unite_kinds(left: Any, right: Any) -> Any:
-    """Return the common kind of labels of two kinds; None if they cannot be combined."""
+    """Return the common kind of labels of two kinds, or None for kinds that do not mix."""
     if left == right or right == ANY_KIND:
         return left
     if left == ANY_KIND:
@@ -100,7 +100,7 @@ def unite_kinds(left: Any, right: Any) -> Any:
 
 
 def _is_open(kind: Any) -> bool:
-    """Return whether labels of more than one other kind can be combined with this kind."""
+    """Return whether labels of several other kinds may accompany labels of this kind."""
     return any(map(_is_open, kind)) if isinstance(kind, tuple) else kind == ANY_KIND
 
 
@@ -115,10 +115,10 @@ def is_whole(number: Any) -> bool:
 
 
 def as_label(label: Any) -> Any:
-    """Return a label in Python's own types, as `encode_groups` does; dates get a time.
+    """Return a label as a Python object, as `encode_groups` does, and dates with a time.
 
-    Dates with a time zone become pandas Timestamps. Python's dates compare by local time, in which
-    the two hours around the end of daylight saving time are equal.
+    Dates with a time zone become pandas Timestamps. Python compares dates by local time, which
+    repeats an hour at the end of daylight saving time.
     """
     if isinstance(label, tuple):
         return tuple(as_label(part) for part in label)
@@ -140,7 +140,7 @@ def as_label(label: Any) -> Any:
 
 
 def check_label(label: Any, name: str) -> Any:
-    """Return a label as `encode_groups` does; raise a TypeError if its kind is not allowed."""
+    """Return a label as `encode_groups` does, or raise a TypeError for another type."""
     label = as_label(label)
     if kind_of_label(label) is None:
         raise TypeError(
@@ -150,7 +150,7 @@ def check_label(label: Any, name: str) -> Any:
 
 
 def not_a_label(odd: Any, name: str) -> TypeError:
-    """Return the error for a value whose type is not allowed, or a number that is not whole."""
+    """Return the error for a value of another type, or for a number that is not whole."""
     mend = NO_FLOATS if isinstance(odd, float | Decimal) else _AS_TEXT
     if isinstance(odd, Decimal):
         mend += f", or {_AS_TEXT}"
@@ -165,7 +165,7 @@ def checked_labels(labels: Labels, name: str) -> Labels:
     Raises
     ------
     ValueError, TypeError
-        If a kind is not allowed, or labels are of different kinds.
+        If labels have an invalid kind or different kinds.
     """
     items = labels.tolist()
     if set(map(type, items)) <= {str}:
@@ -207,7 +207,7 @@ def checked_labels(labels: Labels, name: str) -> Labels:
 
 
 def microseconds(dates: NDArray[Any], name: str) -> NDArray[np.datetime64]:
-    """Return dates in microseconds, the resolution of Python's dates; refuse finer dates."""
+    """Return dates in microseconds, the resolution of Python's dates, and refuse finer dates."""
     converted = dates.astype("datetime64[us]")
     if not np.array_equal(converted, dates):
         raise ValueError(f"{name} holds {TOO_FINE}")
@@ -215,14 +215,14 @@ def microseconds(dates: NDArray[Any], name: str) -> NDArray[np.datetime64]:
 
 
 def some_labels(labels: Labels, chosen: NDArray[Any]) -> Labels:
-    """Return the chosen labels in the dtype of an array that holds only these labels."""
+    """Return the chosen labels in the simplest dtype of these labels."""
     some = labels[chosen]
     had_missing = labels.dtype.kind == "O" and labels.size and is_missing(labels[-1])
     return checked_labels(some, "groups") if had_missing else some
 
 
 def label_array(values: Sequence[Any]) -> NDArray[Any]:
-    """Return a list of labels as an array, without converting any label to another kind."""
+    """Return a list of labels as an array, without changing the kind of any label."""
     kinds = set(map(type, values))
     if kinds <= {int}:
         integers = np.asarray(values, None if kinds else np.int64)
@@ -232,7 +232,7 @@ def label_array(values: Sequence[Any]) -> NDArray[Any]:
 
 
 def columns_of_labels(labels: Labels) -> list[Labels]:
-    """Return one column for each part of labels that are tuples; return other labels unchanged."""
+    """Return one column for each part of tuple labels, and other labels unchanged."""
     if not (labels.size and isinstance(labels[0], tuple)):
         return [labels]
     return [label_array(column) for column in zip(*labels.tolist(), strict=True)]
@@ -254,7 +254,8 @@ def are_sorted_labels(labels: Labels) -> bool:
 
 def order_of(items: list[Any]) -> NDArray[np.intp]:
     """Return the order of distinct labels of one kind, like `numpy.argsort`."""
-    # Integers sort several times faster than strings. numpy drops a NUL at the end of a string.
+    # Sorting integers is several times faster than sorting strings, of which numpy drops final
+    # NULs.
     is_text = len(items) > _FEW_LABELS and isinstance(items[0], str)
     if is_text and max(map(len, items)) <= MOST_CHARACTERS and "\0" not in "".join(items):
         numbers = digits_as_integers(code_points(np.array(items, np.str_)))
@@ -266,7 +267,7 @@ def order_of(items: list[Any]) -> NDArray[np.intp]:
 
 
 def _rank(label: Any) -> tuple[bool, Any]:
-    """Return the sort key of a label: MISSING is last, Enum members are in order of definition."""
+    """Return the sort key of a label: MISSING is last, and Enum members keep their order."""
     if is_missing(label):
         return True, None
     if isinstance(label, tuple):

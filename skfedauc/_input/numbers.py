@@ -1,7 +1,6 @@
 """Checks of single numbers: whole numbers and shares.
 
-`sklearn.utils.check_scalar` is not used: it accepts True and NaN, and counting rows must not import
-scikit-learn.
+`sklearn.utils.check_scalar` accepts True and NaN. Counting rows must not import scikit-learn.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Common labels of several `ScoreCounts`, and labels mapped to new labels."""
+"""Common labels of several `ScoreCounts`, and mapping of labels to new labels."""
 
 from __future__ import annotations
 

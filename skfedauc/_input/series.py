@@ -1,6 +1,6 @@
 """Encoding of one column of labels of any dataframe library.
 
-narwhals reads pandas, polars and pyarrow. Each library has its own fast way of numbering text.
+narwhals reads pandas, polars and pyarrow. Each library has a different fast way of numbering text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from skfedauc._input.text import digits_as_integers, even_text
 
 
 def encode_column(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
-    """Return numbers and sorted labels of a column; rows without a label get the number -1."""
+    """Return numbers and sorted labels of a column, with the number -1 for missing labels."""
     if not isinstance(column, np.ndarray):
         return missing_last(*_encode_series(column, name))
     return missing_last(*encode_array(column, name))
@@ -39,7 +39,7 @@ def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
     even = _encode_even_text(column) if len(column) >= encoding.HASHED_ROWS else None
     if even is not None:
         return even
-    # pandas columns skip narwhals, which takes half of the run time for short columns.
+    # pandas columns bypass narwhals, which takes half of the run time for short columns.
     if nw.dependencies.is_pandas_series(column):
         if column.dtype == object or getattr(column.dtype, "storage", "") == "python":
             return encode_array(column.to_numpy(object), name)
@@ -75,7 +75,7 @@ def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
 
 
 def _encode_even_text(column: Any) -> tuple[NDArray[np.intp], Labels] | None:
-    """Return numbers and sorted labels of strings of equal length; None for other strings.
+    """Return numbers and sorted labels of strings of equal length, or None for other strings.
 
     Identifiers often have equal length. Strings of equal length need neither a hash table nor
     sorting.
@@ -91,7 +91,7 @@ def _encode_even_text(column: Any) -> tuple[NDArray[np.intp], Labels] | None:
 def _encode_dictionary(
     codes: NDArray[np.intp], labels: Labels, name: str
 ) -> tuple[NDArray[np.intp], Labels]:
-    """Return numbers and sorted labels from codes of labels, some of which may be unused."""
+    """Return numbers and sorted labels from codes of labels, and drop labels without rows."""
     has_label = codes >= 0
     codes, labels = drop_unused(codes[has_label], labels)
     numbers, labels = encode_array(labels, name)
@@ -99,7 +99,7 @@ def _encode_dictionary(
 
 
 def _encode_instants(series: Any, zone: str, name: str) -> tuple[NDArray[np.intp], Labels]:
-    """Return numbers and labels of dates with a time zone; labels keep the time zone."""
+    """Return numbers and labels of dates with a time zone, which labels keep."""
     import pandas as pd
 
     in_utc = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_numpy()
@@ -109,7 +109,7 @@ def _encode_instants(series: Any, zone: str, name: str) -> tuple[NDArray[np.intp
 
 
 def _polars_codes(column: Any) -> tuple[NDArray[np.integer], Labels]:
-    """Return codes and distinct labels of strings in polars; the codes of polars are unsorted."""
+    """Return codes and distinct labels of strings in polars, in polars' order."""
     import polars as pl
 
     category = column.cast(pl.Categorical) if column.dtype == pl.String else column
@@ -127,6 +127,6 @@ def _arrow_codes(column: Any) -> tuple[NDArray[np.intp], Labels]:
     values = encoded.dictionary
     if plain is not None and len(values.unique()) < len(values):
         return _arrow_codes(column.cast(plain))
-    # The codes may be unsigned.
+    # Codes may have an unsigned type.
     codes = encoded.indices.cast("int64").fill_null(-1).to_numpy().astype(np.intp)
     return codes, object_array(values.to_pylist())

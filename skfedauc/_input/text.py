@@ -1,6 +1,6 @@
-"""Strings: invalid Unicode is refused, and short strings are converted to integers.
+"""Checks of Unicode strings, and conversion of short strings to integers.
 
-The integers have the order of the strings; numbering and sorting integers is faster.
+The integers have the order of the strings. Numbering and sorting integers is faster.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Longer strings are not converted to integers.
+# Largest length of strings to convert to integers
 MOST_CHARACTERS = 32
 
 
@@ -22,7 +22,7 @@ def check_text(texts: Iterable[str], name: str) -> None:
     Raises
     ------
     ValueError
-        If a string has surrogates; the message names it.
+        If a string has surrogates. The message quotes the string.
     """
     listed = list(texts)
     try:
@@ -46,7 +46,7 @@ def folded(text: str) -> str:
 
 
 def even_text(column: Any) -> NDArray[np.uint8] | None:
-    """Return the bytes of strings stored by arrow, one row for each; None if lengths differ.
+    """Return arrow's bytes of strings, one row per string, or None for different lengths.
 
     Rows of bytes sort like the strings, as UTF-8 preserves the order of code points.
     """
@@ -57,7 +57,7 @@ def even_text(column: Any) -> NDArray[np.uint8] | None:
     if pa is None or series.dtype != nw.String:
         return None
     if nw.dependencies.is_pandas_series(column):
-        # The conversion of strings in another storage may fail.
+        # pyarrow may not convert strings in another storage.
         of_arrow = getattr(column.dtype, "storage", "") == "pyarrow"
         if not of_arrow and not hasattr(column.dtype, "pyarrow_dtype"):
             return None
@@ -86,8 +86,8 @@ def code_points(text: NDArray[np.str_]) -> NDArray[np.uint32]:
 def digits_as_integers(characters: NDArray[np.unsignedinteger[Any]]) -> NDArray[np.int64] | None:
     """Return integers in the order of strings, given as rows of characters.
 
-    Each character is a digit, and the base of a digit is the range of the characters at its
-    position. None if the integers do not fit in 64 bits.
+    Each character is a digit. The base of a digit is the range of the characters at the position of
+    the digit. The result is None if the integers do not fit in 64 bits.
     """
     n_rows, width = characters.shape
     if n_rows == 0 or not 0 < width <= MOST_CHARACTERS:
@@ -108,7 +108,7 @@ def digits_as_integers(characters: NDArray[np.unsignedinteger[Any]]) -> NDArray[
 
 
 def _by_place(choose: np.ufunc, characters: NDArray[Any]) -> NDArray[Any]:
-    """Return the minimum or maximum of all rows by position; 64 short rows are reduced at once."""
+    """Return the minimum or maximum of all rows by position, for 64 short rows at once."""
     n_rows, width = characters.shape
     whole = n_rows // 64 * 64
     rows = [characters[whole:]]

@@ -1,15 +1,15 @@
-"""The kernel: count rows by group and score, and count pairs from these counts.
+"""The kernel, which counts rows by group and score, and counts pairs from these counts.
 
-A *cell* is one distinct score within one group, with the numbers of negatives and of positives that
-have this score. This folder contains all loops over rows or cells: in C++ (`module.cpp` and the
-files that it includes), and in numpy for installations without a compiler (`_numpy.py`). The C++
-code converts scores to integers in the order of the scores (`keys.h`), moves the rows of each group
-together (`partition.h`, `pieces.h`), sorts these rows (`sort.h`), and counts equal scores as cells
-(`cells.h`). `states.h` adds up and merges cells, and `pairs.h` counts pairs.
+A *cell* is one distinct score within one group, with the numbers of negatives and of positives with
+this score. This folder contains all loops over rows or cells. The loops are in C++ (`module.cpp`
+and the headers), and in numpy for installations without a compiler (`_numpy.py`). The C++ code
+first converts scores to integers in the order of the scores (`keys.h`). Then it moves the rows of
+each group together (`partition.h`, `pieces.h`), sorts these rows (`sort.h`), and counts equal
+scores as cells (`cells.h`). `states.h` adds up and merges cells, and `pairs.h` counts pairs.
 
-The environment variable ``SKFEDAUC_KERNEL`` selects the kernel: "compiled" raises an ImportError if
-the compiled kernel is not available, and "numpy" never uses the compiled kernel. By default, the
-compiled kernel is used if it is available.
+The environment variable ``SKFEDAUC_KERNEL`` selects the kernel. "compiled" raises an ImportError if
+the compiled kernel is missing, and "numpy" selects the kernel in numpy. By default, the package
+uses the compiled kernel if possible.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from skfedauc._kernel import _numpy
 
-# This number increases whenever arguments of the compiled functions change.
+# Version of the arguments of the compiled functions
 _INTERFACE = 3
 _implementation: Any = _numpy
 _asked = os.environ.get("SKFEDAUC_KERNEL", "")
@@ -41,12 +41,12 @@ if _asked != "numpy":
         if _asked == "compiled":
             raise
 
-# Smallest number of rows for which a second thread saves time.
+# Smallest number of rows for which a second thread saves time
 _FEW_ROWS = 1 << 16
-# Largest number of rows that the compiled kernel counts at once, in 32 bits.
+# Largest number of rows that the compiled kernel counts at once, in 32 bits
 _MOST_ROWS = (1 << 32) - 1
 _MOST_THREADS = 256
-# More than two states are merged in halves if their mean number of cells is above this.
+# Mean number of cells above which the kernel merges several states in pairs
 _LONG = 1 << 16
 
 Floats = NDArray[np.float64]
@@ -59,14 +59,15 @@ class Cells(NamedTuple):
     Attributes
     ----------
     starts : ndarray of int64, shape (n_groups + 1,)
-        The cells of group g are ``starts[g]:starts[g + 1]``; every group has at least one cell.
+        First cell of each group, and the number of cells. Group g has the cells
+        ``starts[g]:starts[g + 1]``, which are at least one cell.
     scores : ndarray of float64, shape (n_cells,)
     negatives, positives : ndarray of uint32 or uint64, shape (n_cells,)
-        Numbers of rows; in 32 bits if all numbers fit, so that equal states have equal arrays.
+        Numbers of rows, in 32 bits if all numbers fit. Equal states then have equal arrays.
     weights : None or ndarray of float64, shape (4, n_cells)
-        None if every row has weight 1. Otherwise, the rows of the array are the sums of the weights
-        of negatives and of positives, then the sums of the squared weights of negatives and of
-        positives.
+        None if every row has weight 1. Otherwise, the first two rows of the array are the sums of
+        the weights of negatives and of positives. The last two rows are the sums of the squared
+        weights.
     """
 
     starts: NDArray[np.int64]
@@ -96,11 +97,11 @@ class Concordance(NamedTuple):
     n_negatives, n_positives : ndarray of int64, shape (n_groups,)
         Rows.
     negatives, positives : ndarray of int64 or float64, shape (n_groups,)
-        Weights of the rows; equal to the numbers of rows if every row has weight 1.
+        Weights of the rows. These are the numbers of rows if every row has weight 1.
     u2 : ndarray of uint64, object or float64, shape (n_groups,)
-        Twice Mann-Whitney's U: a concordant pair counts 2, and a tie counts 1. The AUC of a group
-        is ``u2 / (2 * negatives * positives)``. Without weights, the values are exact: unsigned
-        64-bit integers, or Python integers if a group has more than 2**62 pairs.
+        Twice Mann-Whitney's U, for which a concordant pair counts 2 and a tie counts 1. The AUC of
+        a group is ``u2 / (2 * negatives * positives)``. Without weights, the values are exact
+        integers of 64 bits, or Python integers if a group has more than 2**62 pairs.
     """
 
     n_negatives: NDArray[np.int64]
@@ -155,7 +156,7 @@ def count_rows(
     n_threads = 1
     if scores.size >= _FEW_ROWS:
         n_threads = min(1 + scores.size // _FEW_ROWS, _MOST_THREADS, _effective_n_jobs(n_jobs))
-    classes = _array(positive, np.bool_).view(np.uint8)  # a Boolean array may hold bytes above 1
+    classes = _array(positive, np.bool_).view(np.uint8)  # a Boolean array may have bytes above 1
     rows = _array(scores), classes, _array(groups, np.int64)
     weights = _array(weights, np.float64)
     n_groups = n_groups if scores.size else 0  # every group has rows
@@ -163,14 +164,14 @@ def count_rows(
 
 
 def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: int = 1) -> Cells:
-    """Sort cells by new group numbers and scores; add up cells with equal group and score.
+    """Sort cells by new group numbers and scores, and add up cells with equal group and score.
 
     Parameters
     ----------
     cells : Cells
-        Cells in any order, each with at least one row; `starts` is ignored.
+        Cells in any order, each with at least one row. The function ignores `starts`.
     groups : ndarray of intp, shape (n_cells,), default=None
-        Group number of each cell; each of ``range(n_groups)`` occurs. None puts all cells into
+        Group number of each cell, including each of ``range(n_groups)``. None puts all cells into
         one group.
     n_groups : int, default=1
 
@@ -194,10 +195,10 @@ def merge_cells(
     Parameters
     ----------
     parts : sequence of Cells
-        Cells of each state; either all have weights or none has weights.
+        Cells of each state, either all with weights or all without weights.
     numbers : sequence of ndarray of intp
-        For each part, the new numbers of its groups, in increasing order. Together, the numbers of
-        all parts are ``range(n_groups)``.
+        New numbers of the groups of each part, in increasing order. Together, the numbers of all
+        parts are ``range(n_groups)``.
     n_groups : int
 
     Returns
@@ -222,9 +223,9 @@ def merge_cells(
 def number_cells(
     scores: Floats, groups: NDArray[np.intp] | None = None, n_groups: int = 1
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the number of each row's cell, and the first cell of each group.
+    """Return the cell number of each row, and the first cell of each group.
 
-    With one group, the numbers of the cells are the dense ranks of the scores, from 0.
+    For one group, the cell numbers are the dense ranks of the scores from 0.
     """
     columns = _array(scores, np.float64), _array(groups, np.int64)
     cell, starts = _implementation.number_cells(*columns, n_groups, 1)
@@ -247,14 +248,14 @@ def concordance(cells: Cells) -> Concordance:
     group, (negatives, positives) = cells.groups, cells.amounts
     u2 = ranks_in_groups(cells.starts, negatives) * positives
     sums = (np.bincount(group, amounts, n_negatives.size) for amounts in (negatives, positives, u2))
-    # If there are no groups, `bincount` returns integers.
+    # Without groups, `bincount` returns integers.
     return Concordance(
         n_negatives, n_positives, *(of_groups.astype(np.float64) for of_groups in sums)
     )
 
 
 def ranks_in_groups(starts: NDArray[np.int64], amounts: NDArray[Any]) -> Floats:
-    """Return twice the amount of the group's lower cells plus the cell's own amount, by cell."""
+    """Return twice the amount of lower cells in the group plus the amount of the cell, by cell."""
     ranks: Floats = _implementation.ranks_in_groups(_array(starts), _array(amounts, np.float64))
     return ranks
 
@@ -267,7 +268,7 @@ def cross_concordance(cells: Cells, n_jobs: int | None = None) -> Floats:
     Returns
     -------
     ndarray of float64, shape (n_groups, n_groups)
-        Rows are the groups of the positives; columns are the groups of the negatives.
+        Rows are the groups of the positives, and columns are the groups of the negatives.
     """
     n_groups = cells.starts.size - 1
     n_threads = min(_effective_n_jobs(n_jobs), _MOST_THREADS)
@@ -280,7 +281,7 @@ def cross_concordance(cells: Cells, n_jobs: int | None = None) -> Floats:
 
 
 def compact_counts(counts: NDArray[Any]) -> Counts:
-    """Return counts as 32-bit integers if all of them fit."""
+    """Return counts as 32-bit integers if all counts fit."""
     small = counts.dtype == np.uint32 or int(counts.max(initial=0)) < 1 << 32
     return counts.astype(np.uint32 if small else np.uint64, copy=False)
 
@@ -297,19 +298,19 @@ def _dtype(parts: Sequence[Cells]) -> type[np.unsignedinteger[Any]]:
 
 
 def _columns(cells: Cells, dtype: type[np.unsignedinteger[Any]]) -> Cells:
-    """Convert cells to the kernel's types; counts of both classes get the same type."""
+    """Convert cells to the kernel's types, with the same type for counts of both classes."""
     negatives, positives = (_array(column, dtype) for column in cells[2:4])
     weights = _array(cells.weights, np.float64)
     return Cells(_array(cells.starts), _array(cells.scores), negatives, positives, weights)
 
 
 def _array(values: Any, dtype: Any = None) -> Any:
-    """Convert values to a contiguous, aligned array; None remains None."""
+    """Convert values to a contiguous, aligned array, and return None for None."""
     return None if values is None else np.require(values, dtype, ["C", "A"])
 
 
 def _effective_n_jobs(n_jobs: int | None) -> int:
-    # Without joblib there is no default for None.
+    # Without joblib, None has no default.
     if n_jobs == 1 or (n_jobs is None and "joblib" not in sys.modules):
         return 1
     from joblib import effective_n_jobs

@@ -1,7 +1,7 @@
 """The kernel in plain numpy, for installations without the compiled kernel and for tests.
 
 Both kernels take the same arguments and return bit-identical results. All sums of floats use
-`bincount` or `cumsum`, which add one number after the other; `reduceat` does not.
+`bincount` or `cumsum`, because these functions, unlike `reduceat`, add one number after the other.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def cross_pairs(
     group = np.repeat(np.arange(n_groups), np.diff(starts))
     first = np.cumsum(np.bincount(ranks, minlength=n_ranks))[:-1]
     for tied in np.split(np.argsort(ranks, kind="stable"), first):
-        # `heights` of each group: twice the weight of the lower negatives, plus the tied negatives.
+        # `heights` of each group: twice the weight of the lower negatives plus the tied negatives
         heights[group[tied]] += negatives[tied]
         for cell in tied[positives[tied] > 0]:
             u2[group[cell]] += positives[cell] * heights
@@ -105,7 +105,7 @@ def cross_pairs(
 def _sorted(
     scores: Array, groups: Array | None, n_groups: int
 ) -> tuple[Array, Array, Array, Array]:
-    """Return the sort order, each sorted item's cell, and the first items of cells and groups."""
+    """Return the sort order, the sorted items' cells, and the first items of cells and groups."""
     groups = np.zeros(scores.size, np.int64) if groups is None else groups
     order = np.lexsort((scores, groups))
     scores, groups = scores[order], groups[order]

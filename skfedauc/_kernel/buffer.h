@@ -1,4 +1,4 @@
-// Uninitialized memory; a debug build checks its bounds.
+// Uninitialized memory, with checks of bounds in a debug build.
 #pragma once
 #include <algorithm>
 #include <cassert>

@@ -8,12 +8,12 @@
 
 using Doubles = Span<const double>;
 using Integers = Span<const std::int64_t>;
-using Groups = std::optional<Integers>;  // the group of each item; empty if there is one group
+using Groups = std::optional<Integers>;  // the group of each item, or empty for one group
 
 inline std::size_t group_of(const Groups& groups, std::size_t i) { return groups ? std::size_t((*groups)[i]) : 0; }
 
 // The cells of group g are starts[g] to starts[g + 1]. `weights` has no column or four: the sums of
-// the weights of negatives and positives, and the sums of their squared weights.
+// the weights of negatives and of positives, and the two sums of squared weights.
 template <class Count>
 struct Cells {
     Buffer<std::int64_t> starts;
@@ -40,8 +40,8 @@ template <class Key>
 struct Unweighted { Key key; };
 struct Weighted { std::uint64_t key; double weight; };
 
-// Close the gaps between the cells at begins[k] to ends[k] for all k, and set where groups start:
-// group g has the cells of k from first(g) to first(g + 1).
+// Close the gaps between the cells at begins[k] to ends[k] for all k, and set the starts of groups.
+// Group g has the cells of k from first(g) to first(g + 1).
 template <class Count, class First>
 void close_gaps(Cells<Count>& cells, const std::vector<std::size_t>& begins, const std::vector<std::size_t>& ends,
                 First first) {
@@ -73,8 +73,8 @@ Cells<std::uint32_t> count_rows(Span<const Float> scores, Span<const std::uint8_
     const std::size_t n = scores.size;
     Workers workers(n_threads);
     Cells<std::uint32_t> cells(n_groups, n, weighted);
-    // Records of the size of a score are sorted in place, in the memory of the cells' scores: a piece
-    // has at most as many cells as records. This saves the page faults of another array.
+    // Sort records of the size of a score in place, in the memory of the cells' scores. A piece has
+    // at most as many cells as records. Sorting in place saves the page faults of another array.
     constexpr bool in_place = sizeof(Record) == sizeof(double);
     Buffer<Record> elsewhere(in_place ? 0 : n);
     const Span<Record> room =
@@ -83,7 +83,7 @@ Cells<std::uint32_t> count_rows(Span<const Float> scores, Span<const std::uint8_
         workers, room, n_groups, [&](std::size_t i) { return group_of(groups, i); },
         [&](std::size_t i) { return scores[i]; },
         [&](std::size_t i) {
-            // The class takes the place of the sign, which all scores of one sort have in common.
+            // The class replaces the sign, which is the same for all scores of one sort.
             const Key key = Key(key_of(scores[i]) << 1) | (positive[i] != 0);
             if constexpr (weighted) return Record{key, (*weights)[i]};
             else return Record{key};

@@ -12,7 +12,8 @@ To same_bits(From from) {
     return to;
 }
 
-// The bits of positive floats have the order of the floats, the bits of negative floats the reverse.
+// The bits of positive floats have the order of the floats. The order for negative floats is
+// reverse.
 template <class Key>
 constexpr Key SIGN = Key(1) << (8 * sizeof(Key) - 1);
 template <class Key>

@@ -1,4 +1,4 @@
-// The functions for Python. `skfedauc._kernel` checks their arguments.
+// Functions for Python, whose arguments `skfedauc._kernel` checks.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -22,7 +22,7 @@ static nb::object array(Buffer<T>& buffer, std::size_t n_rows = 1) {
 // Conversion of arguments and results by nanobind.
 namespace nanobind::detail {
 
-// A contiguous array of this type lends its memory during the call.
+// The call borrows the memory of a contiguous array of this type.
 template <class T>
 struct type_caster<Span<const T>> {
     NB_TYPE_CASTER(Span<const T>, const_name("ndarray"))

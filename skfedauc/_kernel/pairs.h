@@ -1,11 +1,11 @@
-// Pairs of a negative and a positive, counted from cells.
+// Count pairs of a negative and a positive from cells.
 #pragma once
 #include <tuple>
 
 #include "states.h"
 
-// Negatives, positives and u2 of each group. u2 is twice Mann-Whitney's U, modulo 2**64: a concordant
-// pair counts 2 and a tie 1.
+// Return the negatives, positives and u2 of each group. u2 is twice Mann-Whitney's U, modulo 2**64:
+// a concordant pair counts 2 and a tie counts 1.
 template <class Count>
 std::tuple<Buffer<std::int64_t>, Buffer<std::int64_t>, Buffer<std::uint64_t>> count_pairs(const CellsView<Count>& cells) {
     const std::size_t n_groups = cells.starts.size - 1;
@@ -25,7 +25,7 @@ std::tuple<Buffer<std::int64_t>, Buffer<std::int64_t>, Buffer<std::uint64_t>> co
     return {std::move(n_negatives), std::move(n_positives), std::move(u2)};
 }
 
-// For each cell, twice the amount of the group's lower cells plus the cell's own amount.
+// Return twice the amount of lower cells in the group plus the amount of the cell, by cell.
 inline Buffer<double> ranks_in_groups(Integers starts, Doubles amounts) {
     Buffer<double> ranks(amounts.size);
     for (std::size_t group = 0; group + 1 < starts.size; ++group) {
@@ -39,8 +39,8 @@ inline Buffer<double> ranks_in_groups(Integers starts, Doubles amounts) {
     return ranks;
 }
 
-// u2 of the positives of each group (row) and the negatives of each group (column). `ranks` holds the
-// dense rank of each cell's score, below `n_ranks`.
+// Return u2 of the positives of each group (row) and the negatives of each group (column). `ranks`
+// has the dense rank of each cell's score, below `n_ranks`.
 inline Buffer<double> cross_pairs(Integers starts, Integers ranks, std::size_t n_ranks, Doubles negatives,
                                   Doubles positives, std::size_t n_threads) {
     Workers workers(n_threads);
@@ -55,12 +55,14 @@ inline Buffer<double> cross_pairs(Integers starts, Integers ranks, std::size_t n
         [&](std::size_t i) { return Cell{groups[i], negatives[i], positives[i]}; });
     Buffer<double> u2(n_groups * n_groups);
     std::fill_n(u2.span().data, u2.size(), 0.0);
-    // Columns of a task: many columns save passes over the cells, few give every thread a task.
+    // Columns of a task. Many columns save passes over the cells, and few columns give every thread
+    // a task.
     constexpr std::size_t most = 512;
     const std::size_t width = std::clamp(n_groups / (4 * n_threads), std::size_t(32), most);
     workers.run((n_groups + width - 1) / width, [&](std::size_t task, std::size_t) {
         const std::size_t first = task * width, n = std::min(width, n_groups - first);
-        // In order of score, the positives of a tie block add twice the lower negatives to their rows.
+        // In order of score, the positives of a tie block add twice the lower negatives to the
+        // rows.
         double heights[most] = {};
         const auto pass = [&](const Cell& cell) {
             if (cell.group - first < n) heights[cell.group - first] += cell.negatives;

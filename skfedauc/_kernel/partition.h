@@ -1,4 +1,4 @@
-// Move items to buckets; the items of a bucket keep their order.
+// Move items to buckets without changing the order within a bucket.
 #pragma once
 #include <cstdint>
 #include <utility>
@@ -8,19 +8,19 @@
 #include "keys.h"
 #include "workers.h"
 
-// Largest number of items that one task counts or moves.
+// Largest number of items that one task counts or moves
 constexpr std::size_t CHUNK = std::size_t(1) << 22;
-// Largest number of buckets that are filled in one step: caches hold the ends of no more buckets.
+// Largest number of buckets to fill in one step, because caches hold the ends of no more buckets
 constexpr std::size_t MOST_BUCKETS = std::size_t(1) << 15;
 
-// Call `move(i, place)` for each of `n` items; bucket b gets places starts[b] to starts[b + 1].
-// Threads count chunks of items and then move them. In each bucket, chunks keep their order, so the
-// result does not depend on the number of threads.
+// Call `move(i, place)` for each of `n` items. Bucket b gets places starts[b] to starts[b + 1].
+// Threads count the items of each chunk, and then move the items. In each bucket, chunks keep their
+// order, so the result does not depend on the number of threads.
 template <class BucketOf, class Move>
 std::vector<std::size_t> partition(Workers& workers, std::size_t n, std::size_t n_buckets, BucketOf bucket_of,
                                    Move move) {
     const std::size_t n_chunks = std::max(n < FEW ? std::size_t(1) : workers.n_threads, n / CHUNK);
-    // If another thread changes the rows, counts are wrong, but no memory outside is written.
+    // If another thread changes the rows, counts are wrong, but writes stay within the arrays.
     const auto bucket = [&](std::size_t i) { return std::min(bucket_of(i), n_buckets - 1); };
     const auto begin = [&](std::size_t chunk) { return n / n_chunks * chunk + std::min(chunk, n % n_chunks); };
     std::vector<std::size_t> places(n_chunks * n_buckets), starts(n_buckets + 1);
@@ -43,7 +43,7 @@ std::vector<std::size_t> partition(Workers& workers, std::size_t n, std::size_t 
     return starts;
 }
 
-// Write the records of all items to `to`, ordered by bucket; return where buckets start.
+// Write the records of all items to `to` in the order of buckets, and return the buckets' starts.
 template <class Record, class BucketOf, class RecordOf>
 std::vector<std::size_t> scatter(Workers& workers, Span<Record> to, std::size_t n_buckets, BucketOf bucket_of,
                                  RecordOf record_of) {

@@ -1,21 +1,21 @@
-// Records divided into pieces by group and score, and sorted within pieces.
+// Divide records into pieces by group and score, and sort each piece.
 #pragma once
 #include <vector>
 
 #include "partition.h"
 #include "sort.h"
 
-// A group with more records is divided into several pieces, for several threads.
+// Number of records from which a group has several pieces, for several threads
 constexpr std::size_t LARGE = std::size_t(1) << 17;
 
-// A piece holds the records of a group with scores in a range: first scores below 0, then the others.
-// One array holds all pieces, ordered by group and range. Before sorting, the records of each part have
-// their original order.
+// A piece holds the records of a group with scores in a range, first scores below 0, and then other
+// scores. One array holds all pieces in the order of groups and ranges. Before sorting, the records
+// of each part have the original order.
 template <class Record>
 class Pieces {
    public:
-    // `room` has space for all records. The keys of records have the order of the scores only among
-    // scores below 0 and among the others.
+    // `room` has space for all records. The keys of records have the order of the scores among
+    // scores below 0, and among other scores.
     template <class GroupOf, class ScoreOf, class RecordOf>
     Pieces(Workers& workers, Span<Record> room, std::size_t n_groups, GroupOf group_of, ScoreOf score_at,
            RecordOf record_of)
@@ -38,8 +38,8 @@ class Pieces {
     const std::vector<std::size_t>& places() const { return places_; }
     Span<Record> piece(std::size_t number) const { return records_.part(places_[number], places_[number + 1]); }
 
-    // Sort all pieces; `see(number, sorted, n_below)` gets the sorted records of a piece, and how many
-    // of them have scores below 0.
+    // Sort all pieces. `see(number, sorted, n_below)` gets the sorted records of a piece, and the
+    // number of records with scores below 0.
     template <class See>
     void sort(Workers& workers, See see) {
         std::vector<Buffer<Record>> scratch(workers.n_threads);
@@ -55,7 +55,7 @@ class Pieces {
     }
 
    private:
-    // A sample of the records finds the large groups and the limits of their pieces.
+    // Use a sample of the records to find the large groups and the limits of pieces.
     template <class GroupOf, class ScoreOf>
     void cut_large_groups(std::size_t n_groups, GroupOf group_of, ScoreOf score_at) {
         constexpr std::size_t rate = 1024;
@@ -84,5 +84,5 @@ class Pieces {
 
     Span<Record> records_;
     std::vector<std::size_t> starts_, places_, first_pieces_;
-    std::vector<Digits> digits_;  // of each group; empty if no group is large
+    std::vector<Digits> digits_;  // by group, or empty without large groups
 };

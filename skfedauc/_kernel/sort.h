@@ -1,4 +1,4 @@
-// A stable sort of records by their keys.
+// Stable sort of records by key.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -7,11 +7,11 @@
 #include "buffer.h"
 #include "keys.h"
 
-// Largest number of records that are sorted by insertion.
+// Largest number of records to sort by insertion
 constexpr std::size_t INSERTION = 24;
 constexpr int DIGIT_BITS = 11;
 
-// `to` may be `from` itself.
+// `to` may be equal to `from`.
 template <class Record>
 void insertion_sort(Span<Record> from, Span<Record> to) {
     for (std::size_t i = 0; i < from.size; ++i) {
@@ -24,7 +24,7 @@ void insertion_sort(Span<Record> from, Span<Record> to) {
 
 // Buckets are ranges of keys of equal width, except the first and the last bucket.
 struct Digits {
-    std::uint64_t floor, ceiling, base;  // keys outside these limits are clamped to them
+    std::uint64_t floor, ceiling, base;  // limits to which `of` clamps keys
     int shift;
     bool is_narrowed;  // keys may be outside floor and ceiling
 
@@ -73,8 +73,8 @@ Digits choose_digits(Span<Record> records, std::uint32_t (&starts)[MOST_DIGITS],
     }
     Digits digits{lowest, highest, lowest, std::max(bit_width(highest - lowest) - bits, 0), false};
     largest = count_digits(records, digits, starts);
-    // While one bucket has most records, divide this bucket instead: one bucket then holds all lower
-    // keys, and one bucket all higher keys.
+    // While one bucket has most records, divide this bucket instead. One bucket then holds all
+    // lower keys, and one bucket holds all higher keys.
     while (digits.shift > 0 && largest.size > records.size / 4 * 3) {
         const std::uint64_t first = digits.base + (std::uint64_t(largest.number) << digits.shift);
         const std::uint64_t width = std::min(highest - first, (std::uint64_t(1) << digits.shift) - 1);
@@ -87,8 +87,8 @@ Digits choose_digits(Span<Record> records, std::uint32_t (&starts)[MOST_DIGITS],
     return digits;
 }
 
-// Sort `from`, with less than 2**32 records, into `other`, or into `from` if requested; both are
-// overwritten. One pass moves the records to buckets, and a recursive call sorts each bucket.
+// Sort `from`, with less than 2**32 records, into `other` or into `from`, and overwrite both. One
+// pass moves the records to buckets, and a recursive call sorts each bucket.
 template <class Record>
 void sort_records(Span<Record> from, Span<Record> other, bool into_other) {
     const Span<Record> to = into_other ? other : from;
@@ -97,7 +97,7 @@ void sort_records(Span<Record> from, Span<Record> other, bool into_other) {
     Bucket largest;
     const Digits digits = choose_digits(from, ends, largest);
     for_digits(from, digits, [&](const Record& record, std::size_t bucket) { other[ends[bucket]++] = record; });
-    // With small buckets, insertion moves each record only within its bucket.
+    // For small buckets, insertion moves each record only within the bucket.
     if (largest.size <= INSERTION) return insertion_sort(other, to);
     if (digits.shift == 0 && !digits.is_narrowed) {  // the keys of a bucket are equal
         if (!into_other) std::copy_n(other.data, other.size, from.data);

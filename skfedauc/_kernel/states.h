@@ -4,7 +4,8 @@
 
 struct Numbered { std::uint64_t key; std::uint64_t number; };
 
-// Number the cells by group and score; return the cell of each item and the first cell of each group.
+// Number the cells by group and score. Return the cell of each item and the first cell of each
+// group.
 inline std::pair<Buffer<std::int64_t>, Buffer<std::int64_t>> number_cells(
     Doubles scores, const Groups& groups, std::size_t n_groups, std::size_t n_threads) {
     Workers workers(n_threads);
@@ -50,7 +51,7 @@ struct Counted : Weights<weighted> {
     }
 };
 
-// Write sorted cells from place `end` on, and add up equal cells in their order; return the new end.
+// Write sorted cells from place `end` on, add up equal cells in order, and return the new end.
 template <class Count, bool weighted>
 std::size_t add_equal(Span<Counted<Count, weighted>> sorted, Cells<Count>& cells, std::size_t end) {
     const std::size_t room = cells.scores.size();
@@ -70,7 +71,7 @@ std::size_t add_equal(Span<Counted<Count, weighted>> sorted, Cells<Count>& cells
     return end;
 }
 
-// Sort cells by group and score, and add up equal cells in their original order.
+// Sort cells by group and score, and add up equal cells in the original order.
 template <bool weighted, class Count>
 Cells<Count> add_cells(const CellsView<Count>& old, const Groups& groups, std::size_t n_groups) {
     using Record = Counted<Count, weighted>;
@@ -95,8 +96,8 @@ struct Stretch {
     std::size_t begin, end;
 };
 
-// Merge two stretches into `cells` from place `end` on, until one stretch is empty; return the new
-// end. Masks replace branches, because a processor could not predict them.
+// Merge two stretches into `cells` from place `end` on until one stretch is empty, and return the
+// new end. Masks replace branches, because a processor could not predict these branches.
 template <bool weighted, class Count>
 std::size_t merge_two(Stretch<Count>& of_a, Stretch<Count>& of_b, Cells<Count>& cells, std::size_t end) {
     const CellsView<Count> a = *of_a.cells, b = *of_b.cells;
@@ -104,7 +105,7 @@ std::size_t merge_two(Stretch<Count>& of_a, Stretch<Count>& of_b, Cells<Count>& 
     std::size_t i = of_a.begin, j = of_b.begin;
     for (; i < end_a && j < end_b; ++end) {
         const double score_a = a.scores[i], score_b = b.scores[j];
-        const bool has_a = score_a <= score_b, has_b = score_b <= score_a;  // both if they are equal
+        const bool has_a = score_a <= score_b, has_b = score_b <= score_a;  // both for equal scores
         const Count mask_a = Count(0) - has_a, mask_b = Count(0) - has_b;
         cells.scores[end] = has_a ? score_a : score_b;
         cells.negatives[end] = (mask_a & a.negatives[i]) + (mask_b & b.negatives[j]);
@@ -132,7 +133,8 @@ std::size_t copy_cells(const Stretch<Count>& of, Cells<Count>& cells, std::size_
     return end + of.end - of.begin;
 }
 
-// Add up the cells of several states; group i of state s has the number numbers[s][i] in the result.
+// Add up the cells of several states. Group i of state s has the number numbers[s][i] in the
+// result.
 template <bool weighted, class Count>
 Cells<Count> merge_states(const std::vector<CellsView<Count>>& states, const std::vector<Integers>& numbers,
                           std::size_t n_groups) {
@@ -157,7 +159,7 @@ Cells<Count> merge_states(const std::vector<CellsView<Count>>& states, const std
         const Span<Stretch<Count>> mine = stretches.span().part(first[group], first[group + 1]);
         const std::size_t n = places[group + 1] - places[group];
         std::size_t end = places[group];
-        if (mine.size > 2) {  // mostly few cells, which sorting handles faster than merging in pairs
+        if (mine.size > 2) {  // mostly few cells, for which sorting is faster than merging in pairs
             if (scratch.size() < 2 * n) scratch = Buffer<Record>(2 * n);
             const auto records = scratch.span().part(0, n);
             Record* record = records.data;

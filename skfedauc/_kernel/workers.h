@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-// Throw if the user interrupts; called about 20 times a second.
+// Throw if the user interrupts. Workers call this function about 20 times a second.
 void check_signals();
 
 class Workers {
@@ -40,7 +40,7 @@ class Workers {
             for (std::size_t thread = 1; thread < std::min(n_threads, n_tasks); ++thread)
                 others.emplace_back(work, thread);
         } catch (const std::exception&) {
-            // The system has no more threads or memory: the threads that have started do the work.
+            // Without more threads or memory, the threads that have started do the work.
         }
         work(0);
         for (std::thread& other : others) other.join();
@@ -60,11 +60,11 @@ class Workers {
     std::chrono::steady_clock::time_point polled_ = std::chrono::steady_clock::now();
 };
 
-// Smallest number of items for which a second thread saves time.
+// Smallest number of items for which a second thread saves time
 constexpr std::size_t FEW = std::size_t(1) << 16;
 
-// Call `see(number, thread)` for each stretch of items; stretch k is places[k] to places[k + 1]. A
-// task takes stretches until it has 32,768 items.
+// Call `see(number, thread)` for each stretch of items. Stretch k is places[k] to places[k + 1]. A
+// task takes stretches until the sum reaches 32,768 items.
 template <class See>
 void in_stretches(Workers& workers, const std::vector<std::size_t>& places, See see) {
     constexpr std::size_t of_task = std::size_t(1) << 15;

@@ -14,7 +14,7 @@ from skfedauc.counts import ScoreCounts
 
 
 def check_reference(reference: Any, counts: ScoreCounts, min_per_class: int) -> Any:
-    """Return the label of the reference group; None for the other groups together."""
+    """Return the label of the reference group, or None for the other groups together."""
     if isinstance(reference, str) and reference == "rest":
         return None
     label = reference[0] if isinstance(reference, list) and len(reference) == 1 else reference
@@ -53,7 +53,7 @@ def check_favorable(favorable: Any) -> Favorable | None:
 
 
 def check_threshold(threshold: Any) -> float | None:
-    """Return the threshold as a float; None if it is None or "auto"."""
+    """Return the threshold as a float, or None for None and "auto"."""
     if threshold is None or (isinstance(threshold, str) and threshold == "auto"):
         return None
     if not _input.is_number(threshold) or not np.isfinite(threshold):

@@ -1,11 +1,11 @@
 """P values of the claims of one or several audits, adjusted together.
 
-An audit asks questions about its groups, such as whether all group AUCs are equal. A question has
-one claim, or one claim for each group. Each claim has a null hypothesis and a p value. Holm's
-method [1]_ with weights [2]_ adjusts the p values: all audits have equal weight, all questions of
-an audit have equal weight, and all claims of a question have equal weight. Holm's method bounds the
-family-wise error rate (the probability of any false claim) by the level of a single test. The bound
-holds for any set of true null hypotheses and any dependence between the tests.
+An audit asks questions about groups, such as whether all group AUCs are equal. A question has one
+claim, or one claim for each group. Each claim has a null hypothesis and a p value. Holm's method
+[1]_ with weights [2]_ adjusts the p values. The weights are equal for all audits, for all questions
+of an audit, and for all claims of a question. Holm's method bounds the family-wise error rate, the
+probability of any false claim, by the level of a single test. The bound holds for any set of true
+null hypotheses and any dependence between the tests.
 
 References
 ----------
@@ -29,7 +29,7 @@ Questions = Mapping[str, Floats]
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """Audits whose p values are adjusted together; families are compared by identity.
+    """Audits with joint adjustment of the p values; families compare by identity.
 
     Attributes
     ----------
@@ -50,10 +50,10 @@ class Claims:
     Attributes
     ----------
     pvalues, adjusted : mapping of str to ndarray of float64
-        By question, the p values of its claims, unadjusted and adjusted for all claims of the
-        family; NaN without a test.
+        P values of the claims by question, unadjusted and adjusted for all claims of the family.
+        NaN for claims without a test.
     family : Family
-        The audits whose p values are adjusted together, including this audit.
+        The audits with joint adjustment of the p values, including this audit.
     """
 
     pvalues: Questions
@@ -69,7 +69,7 @@ def adjusted_together(groupings: Sequence[str], pvalues: Sequence[Questions]) ->
     groupings : sequence of str
         Names of the groupings of the audits.
     pvalues : sequence of mappings
-        For each audit, the p values by question; NaN without a test.
+        P values by question for each audit, or NaN for claims without a test.
     """
     flat, weights, n_claims = [np.zeros(0)], [np.zeros(0)], 0
     for of_audit in pvalues:
@@ -89,11 +89,11 @@ def adjusted_together(groupings: Sequence[str], pvalues: Sequence[Questions]) ->
 
 
 def weighted_holm(pvalues: Floats, weights: Floats) -> Floats:
-    """Return p values adjusted by Holm's method with weights [1]_ [2]_; NaN stays NaN.
+    """Return p values adjusted by Holm's method with weights [1]_ [2]_, and keep NaN.
 
-    P values are sorted by ``p / weight``. Each ``p / weight`` is multiplied by the sum of its own
-    weight and all following weights. The running maximum in this order gives the adjusted p values.
-    Equal weights give Holm's method.
+    The method sorts p values by ``p / weight``. Then it multiplies each ``p / weight`` by the sum
+    of the same weight and all following weights. The running maximum in this order gives the
+    adjusted p values. Equal weights give Holm's method.
     """
     result = np.full(pvalues.shape, np.nan)
     tested = np.flatnonzero(~np.isnan(pvalues))

@@ -1,8 +1,8 @@
 """Rates of decisions by group, and tests of equal rates, from counts.
 
-Decisions are a `ScoreCounts` whose scores are 1 for rows that are predicted positive and 0 for
-other rows. This `ScoreCounts` holds counts by group, decision and class; it can be merged with the
-decisions on other rows.
+Decisions are a `ScoreCounts` with the score 1 for rows with a positive prediction, and 0 for other
+rows. This `ScoreCounts` holds counts by group, decision and class, and can merge with the decisions
+on other rows.
 
 References
 ----------
@@ -35,19 +35,19 @@ Floats = NDArray[np.float64]
 
 RATES = ("selection_rate", "true_positive_rate", "false_positive_rate")
 # Least expected count for the chi-squared distribution (Cochran's rule), and the largest numbers of
-# tables and of counts in a simulation of the null distribution.
+# tables and of counts in a simulation of the null distribution
 _LEAST_EXPECTED, _MOST_DRAWS, _MOST_DRAWN = 5.0, 19_999, 10_000_000
-# Number of points at which the distributions of the largest and the smallest share are evaluated.
+# Number of points for the distributions of the largest and the smallest share
 _N_SHARES = 2_000
-# Group sizes are rounded if there are more distinct sizes than this.
+# Largest number of distinct group sizes without rounding
 _MOST_SIZES = 300
 
 
 def bin_of_threshold(counts: ScoreCounts, threshold: float) -> tuple[float, float] | None:
-    """Return the bin with scores on both sides of the threshold; None if there is no such bin.
+    """Return the bin with scores on both sides of the threshold, or None.
 
-    If there is no such bin, the threshold decides on every row. The ends are edges: the lower end
-    is in the bin, and the upper end is not. Overlapping bins count as one.
+    Without such a bin, the threshold decides on every row. The ends of the result are edges. The
+    bin contains the lower end, and does not contain the upper end. Overlapping bins count as one.
     """
     if counts.ranges is None:
         return None
@@ -59,12 +59,12 @@ def bin_of_threshold(counts: ScoreCounts, threshold: float) -> tuple[float, floa
 
 
 def at_threshold(counts: ScoreCounts, threshold: float) -> ScoreCounts:
-    """Return the decisions that select rows whose score is at least the threshold.
+    """Return the decisions that select rows with a score of at least the threshold.
 
     Raises
     ------
     DisclosureError
-        If scores are binned, and the threshold is within a bin or range.
+        If the threshold is within a bin or range of binned scores.
     """
     bin_ = bin_of_threshold(counts, threshold)
     if bin_ is not None:
@@ -82,7 +82,7 @@ def at_threshold(counts: ScoreCounts, threshold: float) -> ScoreCounts:
 
 
 def check_decisions(decisions: Any, counts: ScoreCounts) -> ScoreCounts:
-    """Return decisions after checking that they match the rows of a `ScoreCounts`.
+    """Return decisions after checking their groups and numbers against a `ScoreCounts`.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def check_decisions(decisions: Any, counts: ScoreCounts) -> ScoreCounts:
 
 
 def predicted_positive(y_pred: Any, y_true: Any, pos_label: Any) -> Floats:
-    """Return scores: 1 for rows with a positive prediction, 0 for other rows.
+    """Return the score 1 for rows with a positive prediction, and 0 for other rows.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def predicted_positive(y_pred: Any, y_true: Any, pos_label: Any) -> Floats:
 
 
 def rates(decisions: ScoreCounts) -> dict[str, Floats]:
-    """Return three shares of selected rows by group: of all rows, of positives and of negatives.
+    """Return the shares of selected rows by group, among all rows, positives and negatives.
 
     A share is NaN if the group has no rows in its denominator.
     """
@@ -180,10 +180,10 @@ def n_rows_of_rates(counts: ScoreCounts) -> dict[str, NDArray[np.int64]]:
 
 
 def metric_frame(decisions: ScoreCounts, features: pd.DataFrame) -> MetricFrame:
-    """Return fairlearn's `MetricFrame` of the rates; row g of `features` has the label of group g.
+    """Return fairlearn's `MetricFrame` of the rates, with the labels of the groups in `features`.
 
-    The frame has one weighted row for each group, label and decision. All three rates are computed
-    as selection rates of the rows in their denominator. The true positive rate of a group without
+    The frame has one weighted row for each group, label and decision. All three rates are selection
+    rates of the rows in the denominator of the rate. The true positive rate of a group without
     positives is therefore undefined, while fairlearn's ``true_positive_rate`` returns 0.
     """
     from fairlearn.metrics import MetricFrame, selection_rate
@@ -223,9 +223,9 @@ def effective_rows(counts: ScoreCounts) -> dict[str, Floats]:
 def test_equal_shares(shares: Floats, n_rows: Floats) -> float:
     """Return the p value of Pearson's chi-squared test of equal shares in all groups [1]_.
 
-    The null distribution is chi-squared if at least five rows of either decision are expected in
-    each group [2]_. Otherwise the null distribution is simulated with a fixed seed, given the
-    number of rows of each group and the number of selected rows.
+    The null distribution is chi-squared if each group has an expected count of at least five for
+    either decision [2]_. Otherwise the function simulates the null distribution with a fixed seed,
+    given the number of rows of each group and the number of selected rows.
     """
     from scipy.stats import chi2_contingency
 
@@ -263,7 +263,7 @@ def null_difference(shares: Floats, n_rows: Floats) -> float:
         digit = 10 ** np.maximum(np.log10(whole).astype(np.int64) - 1, 0)
         whole = whole // digit * digit
     sizes, counts = np.unique(whole, return_counts=True)
-    # The share of the smallest group is outside this range with negligible probability.
+    # With negligible probability, the share of the smallest group is outside this range.
     reach = 10.0 * np.sqrt(overall * (1.0 - overall) / sizes[0]) + 10.0 / sizes[0]
     low, high = max(overall - reach, 0.0), min(overall + reach, 1.0)
     shares_of_all = low + (high - low) * (np.arange(_N_SHARES) + 0.5) / _N_SHARES

@@ -31,37 +31,38 @@ class FairnessAudit:
 
     The audit of the ranking uses `GroupAUC`: group AUCs with intervals and tests, and comparisons
     of rows of different groups. The audit of the decisions uses fairlearn's rates of positive
-    predictions. Both are computed from counts of scores and of decisions by group and class, which
-    can be merged.
+    predictions. The input of both audits is mergeable counts of scores and of decisions by group
+    and class.
 
     Parameters
     ----------
     report : GroupAUC
-        Report on the groups to audit. Groups that lack a class are small (see `min_per_class`) for
-        any value of `undefined` in the report.
+        Report on the groups to audit. Groups that lack a class count as small groups (see
+        `min_per_class`) for any value of `undefined` in the report.
     decisions : ScoreCounts, default=None
-        Counts of decisions on the rows of the report: the scores are 1 where the positive class is
-        predicted and 0 elsewhere. With None, decisions follow from the `threshold`.
+        Counts of decisions on the rows of the report. The score of a row is 1 for a positive
+        prediction and 0 for a negative prediction. With None, decisions follow from the
+        `threshold`.
     threshold : float, "auto" or None, default="auto"
-        Rows with a score of at least the threshold are predicted positive. "auto" uses the
-        `decisions` if they are given; otherwise it uses 0.5 if all scores are from 0 to 1, and no
-        threshold if not. None uses no threshold: the audit covers the ranking only. If scores are
-        binned, a threshold has to be an edge of a bin, as 0.5 is with `Bins.of_probabilities`;
-        "auto" uses no threshold if 0.5 is within a bin. With ``reduced(min_count=)``, ranges of
-        scores may contain any edge; count by bins without `min_count`, or pass None.
+        Rows with a score of at least the threshold have positive predictions. "auto" uses the
+        `decisions`. Without `decisions`, "auto" uses the threshold 0.5 if all scores are from 0 to
+        1, and no threshold otherwise. None uses no threshold, and the audit covers the ranking
+        only. A threshold for binned scores has to be an edge of a bin, such as 0.5 for
+        `Bins.of_probabilities`. "auto" uses no threshold if 0.5 is within a bin. After
+        ``reduced(min_count=)``, ranges of scores may contain any edge: count by bins without
+        `min_count`, or pass None.
     min_per_class : int, default=10
-        Least number of rows for a comparison: rows of any class for a selection rate, positives for
-        a true positive rate, negatives for a false positive rate, and rows of each class for an
-        AUC. Groups with fewer rows are small: the audit shows small groups, but does not compare
-        them.
+        Least number of rows for a comparison. A selection rate needs this number of rows, a true
+        positive rate of positives, a false positive rate of negatives, and an AUC of rows of each
+        class. Groups with fewer rows are small. The audit shows small groups without comparing
+        their values.
     reference : "rest" or a group's label, default="rest"
-        The AUC of each group is compared with the AUCs of the other groups ("rest") or with the
-        AUC of one group; see `GroupAUC.compare_groups`. If a group is called "rest", pass its
-        label in a list.
+        Reference for the AUC of each group: the other groups ("rest") or one group. See
+        `GroupAUC.compare_groups`. If a group has the name "rest", pass this label in a list.
     favorable : {"positive", "negative"} or None, default=None
-        The class that is the favorable outcome for a person: "positive" for the approval of a
-        loan, "negative" for a default or a relapse. With None, findings say that the model scores
-        a group higher or lower, not that it favors or disfavors the group.
+        The favorable outcome for a person. For example, use "positive" for the approval of a loan,
+        and "negative" for a default or a relapse. With None, findings describe scores as higher or
+        lower, and not as favoring or disfavoring a group.
 
     Attributes
     ----------
@@ -70,9 +71,9 @@ class FairnessAudit:
     compared : GroupAUC
         Report on the groups with `min_per_class` rows of each class.
     decisions : ScoreCounts or None
-        Counts of decisions by group and class; None if only the ranking is audited.
+        Counts of decisions by group and class, or None in an audit of the ranking alone.
     threshold : float or None
-        Threshold of the decisions; None if decisions were given, or if only the ranking is audited.
+        Threshold of the decisions. None for other decisions, or in an audit of the ranking alone.
     min_per_class : int
     reference : object
     favorable : str or None
@@ -82,10 +83,10 @@ class FairnessAudit:
     TypeError
         If `report` is not a GroupAUC, or `decisions` is not a ScoreCounts.
     ValueError
-        If the report has no groups or covers several folds; if `decisions` do not match the rows
-        of the report; if both decisions and a threshold are given; if the reference is not a group
-        or is a small group; or if another argument is invalid. A `DisclosureError` if scores are
-        binned and the threshold is within a bin or range.
+        If the report has no groups or covers several folds. If `decisions` do not match the rows of
+        the report, or accompany a threshold. If the reference is not a group or is a small group,
+        or another argument is invalid. A `DisclosureError` if the threshold is within a bin or
+        range of binned scores.
 
     See Also
     --------
@@ -150,7 +151,7 @@ class FairnessAudit:
         if self.threshold is not None:
             decisions = deciding.at_threshold(report.counts, self.threshold)
         self._set_comparison(GroupComparison(report, decisions, min_per_class, label))
-        # Findings do not explain missing decisions if the user asked for the ranking alone.
+        # Findings do not explain missing decisions if the user requested the ranking alone.
         self._is_ranking_chosen = threshold is None
         self._is_adjusted_with_others = False
 
@@ -185,13 +186,13 @@ class FairnessAudit:
         y_score : array-like of shape (n_rows,)
             Finite scores; higher scores mean the positive class.
         groups : array-like of shape (n_rows,) or (n_rows, n_columns)
-            Sensitive features; with several columns each combination is a group.
+            Sensitive features. Each combination of several columns is a group.
         y_pred : array-like of shape (n_rows,), default=None
             Predicted labels. Pass `y_pred` if decisions do not follow from one threshold for all
-            rows, for example with a randomized classifier or with one threshold per group. AUCs
-            are computed from `y_score`.
+            rows. Examples are a randomized classifier, and one threshold per group. AUCs use
+            `y_score`.
         threshold : float, "auto" or None, default="auto"
-            Rows with a score of at least the threshold are predicted positive. None audits the
+            Rows with a score of at least the threshold have positive predictions. None audits the
             ranking alone; see the class. Omit `threshold` if you pass `y_pred`.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
@@ -298,20 +299,20 @@ class FairnessAudit:
         y : array-like of shape (n_rows,)
             True labels.
         groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
-            Name or names of columns of X, or the labels themselves. A pandas Series is
-            aligned with the index of X by label, if X has an index.
+            Name or names of columns of X, or the labels themselves. If X has an index, a pandas
+            Series matches the rows of X by index label.
         threshold : float, "auto" or None, default="auto"
-            "auto" uses the decisions of ``estimator.predict``, which is called once, so tuned
-            thresholds and randomized classifiers are supported. With a number, rows with a score of
-            at least the number are predicted positive, whatever the estimator predicts. None audits
-            the ranking alone. If the estimator is not a classifier, "auto" selects the threshold as
+            "auto" uses the decisions of a single call of ``estimator.predict``, so tuned thresholds
+            and randomized classifiers work. With a number, rows with a score of at least the number
+            have positive predictions instead of the estimator's predictions. None audits the
+            ranking alone. If the estimator is not a classifier, "auto" selects the threshold as
             described in the class.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
-            The positive label; None means ``estimator.classes_[1]``.
+            The positive label. None means ``estimator.classes_[1]``.
         response_method : str or tuple of str, default=("predict_proba", "decision_function")
-            Methods of the estimator that return scores; the first available method is used.
+            Methods of the estimator that return scores. The audit uses the first available method.
         min_per_class : int, default=10
             Least number of rows, positives or negatives for a comparison; smaller groups are shown,
             but not compared; see the class.
@@ -389,20 +390,20 @@ class FairnessAudit:
         Parameters
         ----------
         columns : str or list of str
-            Names of columns that the groups come from; see `columns`.
+            Names of group columns, see `columns`.
 
         Returns
         -------
         FairnessAudit
-            Audit of the same rows, in which groups with equal labels in these columns are merged.
-            P values of the audits by one column and of the audit by all columns are adjusted
-            together. P values of an audit by several, but not all, columns are adjusted separately.
+            Audit of the same rows, which merges groups with equal labels in these columns. The
+            audits by one column and the audit by all columns have a joint adjustment of p values.
+            An audit by several, but not all, columns has a separate adjustment.
 
         Raises
         ------
         ValueError
-            If a name is not in `columns` or occurs twice, or if the audit was returned by
-            `adjusted_together`.
+            If a name is not in `columns` or occurs twice, or if `adjusted_together` returned the
+            audit.
 
         Examples
         --------
@@ -443,10 +444,10 @@ class FairnessAudit:
         Returns
         -------
         list of FairnessAudit
-            New audits of the same groups, in the same order. Their adjusted p values and findings
-            account for the claims of all audits, with equal weight for each audit; see `n_claims`.
-            An audit by several columns counts as one audit by all of its columns, and its page has
-            no sections by column.
+            New audits of the same groups, in the same order. The adjusted p values and findings of
+            each account for the claims of all audits, with equal weight for each audit; see
+            `n_claims`. An audit by several columns counts as one audit by all columns, and has a
+            page without sections by column.
 
         Examples
         --------
@@ -483,7 +484,7 @@ class FairnessAudit:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the sensitive columns; "column 1" and so on if they have no names."""
+        """Names of the sensitive columns, by default "column 1" and so on."""
         return self.comparison.columns
 
     # The tables ----------------------------------------------------------------------------
@@ -494,23 +495,23 @@ class FairnessAudit:
 
         A DataFrame with one row per group and these columns:
 
-        ``n_positives`` and ``n_negatives``; ``is_small``, whether the group has too few positives
-        or negatives for a comparison of its AUC. `left_out` lists the groups with too few rows for
-        a comparison of rates.
+        ``n_positives``, ``n_negatives`` and ``is_small``: whether the group has too few positives
+        or negatives for a comparison of AUCs. `left_out` lists the groups with too few rows for a
+        comparison of rates.
 
-        ``auc``, with the limits ``ci_low`` and ``ci_high`` of its 95 % interval; the
-        ``reference_auc`` that the AUC is compared with (see `GroupAUC.compare_groups`); and the
-        ``pvalue`` of the null hypothesis that the two AUCs are equal.
+        ``auc``, with the limits ``ci_low`` and ``ci_high`` of the 95 % interval. ``reference_auc``
+        is the AUC of the reference (see `GroupAUC.compare_groups`), and ``pvalue`` belongs to the
+        null hypothesis that the two AUCs are equal.
 
         ``bpsn_auc``, ``bnsp_auc``, ``xauc_disparity``, ``positive_aeg`` and ``negative_aeg`` (see
         `GroupAUC.bias_by_group`), and the ``xauc_pvalue`` of the null hypothesis that the disparity
-        is 0. A small group is compared with all other groups; the groups that are not small are
-        compared with each other.
+        is 0. The reference of a small group is all other groups. The reference of another group is
+        all other groups that are not small.
 
         ``selection_rate``, ``true_positive_rate`` and ``false_positive_rate`` of the decisions.
 
-        ``pvalue_adjusted`` and ``xauc_pvalue_adjusted`` are adjusted for all claims of the audit
-        (see `n_claims`). Undefined values and p values without a test are NaN.
+        ``pvalue_adjusted`` and ``xauc_pvalue_adjusted`` account for all claims of the audit (see
+        `n_claims`). Undefined values and p values without a test are NaN.
         """
         return tables.by_group(self.comparison, self._claims)
 
@@ -518,31 +519,31 @@ class FairnessAudit:
     def gaps(self) -> pd.DataFrame:
         """Table of the gaps between the groups that are not small.
 
-        A DataFrame with one row per gap. Columns: `value`; the limits `ci_low` and `ci_high` of its
-        95 % interval; `expected`, the mean of the gap if all groups were equal; the `pvalue` of the
-        null hypothesis of no gap; `pvalue_adjusted`, adjusted for all claims of the audit (see
-        `n_claims`); the groups that are `lowest` and `highest`; and the `rate` that defines an
-        equalized odds gap. Undefined values are NaN. Rows:
+        A DataFrame with one row per gap. `value` has the limits `ci_low` and `ci_high` of a 95 %
+        interval. `expected` is the mean of the gap for equal groups. `pvalue` belongs to the null
+        hypothesis of no gap, and `pvalue_adjusted` accounts for all claims of the audit (see
+        `n_claims`). `lowest` and `highest` are labels of groups. `rate` defines an equalized odds
+        gap. Undefined values are NaN. The table has these rows:
 
         ``difference``, ``ratio``: gaps of the group AUCs, with the test of the largest difference
         (see `GroupAUC.test_difference`). The interval and the p value come from one comparison of
         all pairs of groups.
 
         ``tau``: the standard deviation of the true AUCs, without a test. `findings` report a test
-        that all true AUCs are equal; the interval of tau is computed from another statistic.
+        of equal true AUCs. The interval of tau uses another statistic.
 
-        ``xauc_disparity``: the xAUC disparity between a group and all other groups that is largest
-        in units of its standard error. Division by the standard error prevents the choice of a tiny
-        group because of its large sampling error. `highest` names the group if the model scores the
-        group higher than the others; `lowest` names the group if the model scores the group lower.
-        The limits (Bonferroni) and the p value (Holm) are adjusted for the number of groups.
+        ``xauc_disparity``: the xAUC disparity between a group and all other groups with the largest
+        ratio to the standard error. Division by the standard error prevents the choice of a tiny
+        group with a large sampling error. `highest` names a group with higher scores than the
+        others, and `lowest` names a group with lower scores. The limits (Bonferroni) and the p
+        value (Holm) account for the number of groups.
 
-        ``cross_difference``: the largest xAUC disparity of two groups, without a test; omitted with
-        more than 500 groups.
+        ``cross_difference``: the largest xAUC disparity of two groups, without a test, for at most
+        500 groups.
 
         ``abroca``: the largest area between the ROC curve of a group and the ROC curve of all other
-        groups together. `highest` names the group if its AUC is at least the AUC of the others;
-        otherwise `lowest` names the group. The audit omits ABROCA if the computation takes long.
+        groups together. `highest` names a group whose AUC is at least the AUC of the others, and
+        `lowest` names another group. The audit omits ABROCA if the computation takes long.
         `GroupAUC.abroca` tests ABROCA.
 
         ``demographic_parity_difference``, ``demographic_parity_ratio``,
@@ -550,15 +551,16 @@ class FairnessAudit:
         ``equalized_odds_difference``, ``equalized_odds_ratio``: gaps of the decisions as fairlearn
         defines them, with the chi-squared test that all groups have the same rate. The equalized
         odds gap is the larger of the gaps of true and of false positive rates. `rate` names the
-        rate with this gap. `lowest`, `highest` and `pvalue` refer to this rate, and `pvalue` is
-        adjusted for the two rates (Holm). Only groups with enough rows for the rate are compared;
-        see `left_out`. With weights, the tests use effective sample sizes (Kish).
+        rate with this gap. `lowest`, `highest` and `pvalue` refer to this rate, and `pvalue`
+        accounts for the choice between two rates (Holm). The comparisons include only groups with
+        enough rows for the rate; see `left_out`. With weights, the tests use effective sample sizes
+        (Kish).
         """
         return tables.gaps(self.comparison, self._claims.adjusted)
 
     @functools.cached_property
     def left_out(self) -> dict[str, tuple[Any, ...]]:
-        """Groups with too few rows to be compared, for the AUC and for each rate.
+        """Groups with too few rows for the comparison of AUCs and of each rate.
 
         The keys are "auc", "selection_rate", "true_positive_rate" and "false_positive_rate".
         """
@@ -566,13 +568,13 @@ class FairnessAudit:
 
     @property
     def n_claims(self) -> int:
-        """Number of tested claims; each p value is adjusted for all of these claims.
+        """Number of tested claims, for all of which the adjusted p values account.
 
         An audit by several columns includes the claims of the audits by each column alone. Holm's
-        method [1]_ with weights adjusts the p values. All groupings have equal weight. All
-        questions of a grouping have equal weight: the largest difference of AUCs, the equality of
-        all AUCs, the AUC of each group, the xAUC disparities, and the three rates. All groups of a
-        question have equal weight. At most 5 % of audits of groups without any gap make a claim.
+        method [1]_ with weights adjusts the p values. All groupings have equal weight, and so do
+        all questions of a grouping. The questions are the largest difference of AUCs, the equality
+        of all AUCs, the AUC of each group, the xAUC disparities, and the three rates. All groups of
+        a question have equal weight. At most 5 % of audits of groups without any gap make a claim.
 
         References
         ----------
@@ -585,10 +587,10 @@ class FairnessAudit:
     def quality(self) -> pd.DataFrame:
         """AUC of the model overall, within groups, and in the worst group.
 
-        A DataFrame with the rows ``pooled``, the AUC of all rows together; ``within``, the average
-        of the group AUCs weighted by numbers of pairs; and ``worst``, the smallest AUC of the
-        groups that are not small. Columns: `auc`; the limits `ci_low` and `ci_high` of its 95 %
-        interval for fixed groups; and `group`, the label of the worst group.
+        The DataFrame has three rows. ``pooled`` is the AUC of all rows together. ``within`` is the
+        average of the group AUCs weighted by numbers of pairs. ``worst`` is the smallest AUC of the
+        groups that are not small. The column `auc` has the limits `ci_low` and `ci_high` of a 95 %
+        interval for fixed groups, and `group` is the label of the worst group.
         """
         return tables.quality(self.comparison)
 
@@ -597,7 +599,7 @@ class FairnessAudit:
         """Groups whose AUC is significantly below 0.5, the lowest first.
 
         The upper limits of the simultaneous 95 % intervals (Bonferroni) of these groups are below
-        0.5. Small groups are left out.
+        0.5. The property omits small groups.
         """
         return tables.reversed_groups(self.comparison)
 
@@ -605,11 +607,11 @@ class FairnessAudit:
     def metric_frame(self) -> MetricFrame:
         """Fairlearn's `MetricFrame` of the decision rates of all groups.
 
-        The frame is computed from counts. Its `overall`, `by_group`, `difference()` and `ratio()`
-        equal the values of a frame that is computed from rows, with one exception: the true
+        The audit computes the frame from counts. The `overall`, `by_group`, `difference()` and
+        `ratio()` of the frame equal the values of a frame from rows, with one exception. The true
         positive rate of a group without positives and the false positive rate of a group without
-        negatives are undefined here, but 0 in fairlearn. Access raises a ValueError if only the
-        ranking is audited.
+        negatives are undefined here, but 0 in fairlearn. Access raises a ValueError in an audit of
+        the ranking alone.
         """
         if self.decisions is None:
             raise ValueError(
@@ -634,14 +636,14 @@ class FairnessAudit:
         Parameters
         ----------
         path : str or os.PathLike
-            File to write. `to_html` replaces an existing file once the page is complete.
+            File to write. `to_html` replaces an existing file after completing the page.
 
         Raises
         ------
         ImportError
             If jinja2 or matplotlib is missing; ``pip install "skfedauc[html]"`` installs both.
         OSError
-            If the file cannot be written; an existing file is then left unchanged.
+            If writing the file fails. An existing file then remains unchanged.
 
         Examples
         --------
@@ -698,14 +700,14 @@ class FairnessAudit:
 
     @functools.cached_property
     def _parts(self) -> list[GroupComparison]:
-        """Comparisons by each column alone; the audit adjusts p values for their claims too."""
+        """Comparisons by each column alone, for whose claims the audit also adjusts p values."""
         if len(self.columns) == 1:
             return []
         return [self.comparison.regrouped([name]) for name in self.columns]
 
     @functools.cached_property
     def _by_column(self) -> dict[str, FairnessAudit]:
-        """Audits by each column alone; empty with a single column."""
+        """Audits by each column alone, without entries for a single column."""
         return {
             part.columns[0]: self._about(part, claims)
             for part, claims in zip(self._parts, self._claims_of_parts, strict=False)
@@ -730,6 +732,6 @@ class FairnessAudit:
 
 
 def _claims_of(comparisons: Sequence[GroupComparison]) -> list[Claims]:
-    """Return the claims of each comparison, adjusted together."""
+    """Return the claims of each comparison, with joint adjustment."""
     names = [" \N{MULTIPLICATION SIGN} ".join(comparison.columns) for comparison in comparisons]
     return adjusted_together(names, [comparison.pvalues for comparison in comparisons])

@@ -22,16 +22,16 @@ from skfedauc.report.statistics import MATRIX_GROUPS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Largest numbers of groups in the forest plot and the score plot; inches per group in score plots.
+# Largest numbers of groups in the forest plot and the score plot, and inches per group
 _MOST_AUCS, _MOST_SCORES, _SCORES = 30, 12, 0.5
-# Dots per inch of the image of the cross matrix; everything else is vector graphics.
+# Dots per inch of the image of the cross matrix, the only raster image
 _DPI = 150
 _ID_IN_URL = re.compile(r"(?<=url\(#)[^)]+(?=\))")
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
 
 
 class Plot(NamedTuple):
-    """A plot: heading, SVG, and a caption that says how to read the plot."""
+    """Plot with a heading, an SVG, and a caption that explains the plot."""
 
     title: str
     svg: str
@@ -47,10 +47,10 @@ class _Drawing(NamedTuple):
 
 
 def plots(tables: AuditTables, prefix: str) -> Iterator[Plot]:
-    """Yield the plots of an audit; SVG ids begin with `prefix`.
+    """Yield the plots of an audit, with SVG ids that begin with `prefix`.
 
-    Small groups are not drawn if there are other groups. A plot that cannot be drawn has no SVG,
-    and its caption says why.
+    The plots omit small groups if there are other groups. An impossible plot has no SVG, and a
+    caption with the reason.
     """
     report = tables.compared
     without = ""
@@ -127,8 +127,8 @@ def _drawn(plot: _Drawing, report: GroupAUC) -> ElementTree.Element:
 
     with mpl.rc_context(), warnings.catch_warnings():
         mpl.rcdefaults()
-        # Write text as text, not as outlines. The layout uses a font that is wider than most, so
-        # that the text also fits in the reader's font.
+        # The SVG has text instead of outlines. The layout uses a font that is wider than most
+        # fonts. The text then also fits in the reader's font.
         mpl.rcParams.update({"svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]})
         # The reader's fonts may have glyphs that this font lacks.
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
@@ -167,7 +167,7 @@ def _inline(svg: ElementTree.Element, prefix: str, about: str) -> str:
             element.text = None
         element.tail = None
     for element in svg.iter():
-        # A style element applies to the whole page, which has its own styles.
+        # A style element would apply to the whole page, which has other styles.
         for child in element.findall("style"):
             element.remove(child)
         old = element.attrib.pop("id", None)

@@ -1,6 +1,6 @@
-"""Findings of an audit as sentences.
+"""Sentences on the findings of an audit.
 
-A sentence claims a gap only if the p value, adjusted for all claims of the audit, is below 5 %; see
+A sentence claims a gap only if the p value, adjusted for all claims of the audit, is below 5 %. See
 `skfedauc.audit.claims`.
 """
 
@@ -16,11 +16,11 @@ from skfedauc import _words
 from skfedauc.audit.tables import AuditTables
 from skfedauc.report.bounds import certain_range, statistic_bounds
 
-# A gap is claimed if its adjusted p value is below this level.
+# Level below which the adjusted p value of a gap supports a claim
 SIGNIFICANT = 0.05
-# Largest number of groups that a sentence names.
+# Largest number of groups in a sentence
 _MOST_NAMED = 5
-# Largest number of characters of a label that a sentence shows.
+# Largest number of characters of a label in a sentence
 _MOST_CHARACTERS = 60
 _NOTHING = "no difference is established"
 # Names of the rates, and of the rows in their denominators
@@ -110,7 +110,7 @@ def _with_interval(row: dict[str, Any]) -> str:
 
 
 def _on_small_groups(tables: AuditTables) -> Iterator[str]:
-    """Name the groups that are left out of the comparisons of AUCs and of each rate."""
+    """Name the groups outside of the comparisons of AUCs and of each rate."""
     least = max(tables.min_per_class, 1)
     few = "no" if least == 1 else f"fewer than {least:,}"
     lacking = {"auc": "positives or negatives"} | {k: rows for k, (_, rows) in _RATES.items()}
@@ -150,7 +150,7 @@ def _on_group_aucs(tables: AuditTables) -> Iterator[str]:
             f"{gap['value']:.3f}{interval}. {_judged(gap, f'{between} differ')}{_clearest(tables)}"
         )
     if tables.compared.n_groups == 2:
-        return  # with two groups, the test of equal AUCs is the test of the difference
+        return  # for two groups, the test of equal AUCs is the test of the difference
     adjusted_pvalue = _adjusted_of_equality(tables)
     if math.isnan(adjusted_pvalue):
         return
@@ -168,7 +168,7 @@ def _on_group_aucs(tables: AuditTables) -> Iterator[str]:
 
 
 def _clearest(tables: AuditTables) -> str:
-    """Name the pair with the most significant difference, unless another sentence names it."""
+    """Name the pair with the most significant difference, unless a sentence has named it."""
     test = tables.largest_difference
     is_found = _row(tables.gaps, "difference")["pvalue_adjusted"] < SIGNIFICANT
     if not is_found or test is None or test.clearest in (None, (test.highest, test.lowest)):
@@ -179,7 +179,7 @@ def _clearest(tables: AuditTables) -> str:
 
 
 def _adjusted_of_equality(tables: AuditTables) -> float:
-    """Return the adjusted p value of the test that all group AUCs are equal; NaN without a test."""
+    """Return the adjusted p value of the test of equal group AUCs, or NaN without a test."""
     return float(tables.claims.adjusted["equal_aucs"][0])
 
 
@@ -247,7 +247,7 @@ def _on_ranking_between_groups(tables: AuditTables) -> Iterator[str]:
 
 
 def _scored(tables: AuditTables, groups: Iterable[Any], disparity: float) -> str:
-    """Describe how the model ranks groups, in terms of the favorable outcome if it is known."""
+    """Describe the model's ranking of groups, in terms of a known favorable outcome."""
     listed = _listed(groups)
     if tables.favorable is None:
         return f"scores {listed} {'higher' if disparity > 0 else 'lower'} than"
@@ -323,7 +323,7 @@ def _on_decisions(tables: AuditTables) -> Iterator[str]:
 
 
 def _rates_judged(tables: AuditTables, gap: dict[str, Any], rate: str) -> str:
-    """Return whether rates differ, as text; with more than two groups, also describe the test."""
+    """Return whether rates differ as text, and describe the test for more than two groups."""
     name, n_groups = _RATES[rate][0], int(tables.has_enough[rate].sum())
     judged = _judged(gap, f"The {name}s differ")
     if n_groups == 2 or math.isnan(gap["pvalue"]):
@@ -345,7 +345,7 @@ def _two_shares(tables: AuditTables, gap: dict[str, Any], rate: str) -> str:
 
 
 def closing(tables: AuditTables, found: Iterable[str]) -> Iterator[str]:
-    """Yield sentences on the number of claims, and on differences that are not established."""
+    """Yield sentences on the number of claims, and on gaps without a claim."""
     n_claims, by = tables.claims.family.n_claims, tables.claims.family.groupings
     if n_claims > 1:
         of = f" by {_words.enumerated(by)}" if len(by) > 1 else ""
@@ -372,7 +372,7 @@ def closing(tables: AuditTables, found: Iterable[str]) -> Iterator[str]:
 
 
 def _judged(gap: dict[str, Any], claim: str) -> str:
-    """Return a sentence on whether a gap is established."""
+    """Return a sentence on the evidence for a gap."""
     if math.isnan(gap["pvalue"]):
         return "No test of this difference is possible."
     return f"{_sentence(_verdict(gap, claim))}."

@@ -19,11 +19,11 @@ from skfedauc.report import GroupAUC
 from skfedauc.report.statistics import MATRIX_GROUPS
 
 LEVEL = 0.95
-# ABROCA is left out if the number of groups times the number of cells exceeds this limit.
+# Largest number of groups times cells for which an audit has ABROCA
 _MOST_VISITS = 10_000_000
 _SELECTION, *_ODDS = deciding.RATES
 
-# A row of the table of gaps: values by column name
+# Row of the table of gaps: values by column name
 Gap = dict[str, Any]
 
 
@@ -34,16 +34,16 @@ def is_small(counts: ScoreCounts, min_per_class: int) -> NDArray[np.bool_]:
 
 
 class GroupComparison:
-    """Comparison of the groups of one grouping: gaps, and p values of the claims about them.
+    """Comparison of the groups of one grouping: gaps, and p values of claims about the gaps.
 
     Parameters
     ----------
     report : GroupAUC
         Report on all groups.
     decisions : ScoreCounts or None
-        Counts of decisions on the rows of the report; None compares the ranking only.
+        Counts of decisions on the rows of the report. None compares the ranking only.
     min_per_class : int
-        Least number of rows for a comparison; see `FairnessAudit`.
+        Least number of rows for a comparison, see `FairnessAudit`.
     reference : object
         Label of the group that each group is compared with; None for the other groups together.
     """
@@ -57,7 +57,7 @@ class GroupComparison:
         self.reference = reference
 
     def regrouped(self, columns: Sequence[str]) -> GroupComparison:
-        """Return a comparison of the groups formed by some of the columns."""
+        """Return a comparison of the groups by some of the columns."""
         places = [self.columns.index(name) for name in columns]
 
         def parts(label: tuple[Any, ...]) -> Any:
@@ -85,7 +85,7 @@ class GroupComparison:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the sensitive columns; "column 1" and so on if they have no names."""
+        """Names of the sensitive columns, by default "column 1" and so on."""
         return tuple(
             f"column {i}" if name is None else str(name)
             for i, name in enumerate(self.index.names, start=1)
@@ -93,12 +93,12 @@ class GroupComparison:
 
     @functools.cached_property
     def is_small(self) -> NDArray[np.bool_]:
-        """Whether each group has too few rows of a class for its AUC to be compared."""
+        """Whether each group has too few rows of a class for a comparison of AUCs."""
         return is_small(self.report.counts, self.min_per_class)
 
     @functools.cached_property
     def has_enough(self) -> dict[str, NDArray[np.bool_]]:
-        """Whether each group has enough rows in a rate's denominator, by rate."""
+        """Whether each group has enough rows in the denominator of each rate."""
         n_rows = deciding.n_rows_of_rates(self.report.counts)
         return {rate: n >= max(self.min_per_class, 1) for rate, n in n_rows.items()}
 
@@ -126,7 +126,7 @@ class GroupComparison:
         if self.reference is None:
             return compared.compare_groups("rest", confidence_level=LEVEL)
         table = compared.compare_groups([self.reference], confidence_level=LEVEL)
-        # The reference group is not compared with itself.
+        # There is no comparison of the reference group with itself.
         number = (compared.counts.groups or ()).index(self.reference)
         rows = np.insert(np.arange(len(table)), number, -1)
         padded = table.reset_index(drop=True).reindex(rows)
@@ -135,7 +135,7 @@ class GroupComparison:
 
     @functools.cached_property
     def largest_difference(self) -> DifferenceTest:
-        """Test of the largest difference of AUCs, from the comparison of all pairs of groups."""
+        """Test of the largest difference of AUCs from the comparison of all pairs of groups."""
         return self.compared.test_difference(confidence_level=LEVEL)
 
     @functools.cached_property
@@ -147,14 +147,14 @@ class GroupComparison:
 
     @functools.cached_property
     def rates(self) -> dict[str, Floats]:
-        """Rates of the decisions by group; NaN without decisions."""
+        """Rates of the decisions by group, or NaN without decisions."""
         if self.decisions is None:
             return {rate: np.full(len(self.groups), np.nan) for rate in deciding.RATES}
         return deciding.rates(self.decisions)
 
     @functools.cached_property
     def rate_gaps(self) -> dict[str, Gap]:
-        """Gap of each rate between groups with enough rows; empty with fewer than two groups."""
+        """Gap of each rate between groups with enough rows, or empty for fewer than two groups."""
         gaps: dict[str, Gap] = {rate: {} for rate in deciding.RATES}
         if self.decisions is None:
             return gaps
@@ -176,7 +176,7 @@ class GroupComparison:
 
     @functools.cached_property
     def pvalues(self) -> Questions:
-        """P values of the claims that findings can make, by question."""
+        """P values by question of the claims that findings can make."""
         compared, none = self.compared, np.full(1, np.nan)
         pvalues = {"difference": none, "equal_aucs": none, "group_auc": none}
         pvalues["cross_ranking"] = self.cross_gaps.pvalue
@@ -194,7 +194,7 @@ class GroupComparison:
     # Gaps --------------------------------------------------------------------------------
 
     def gaps(self, adjusted: Questions) -> dict[str, Gap]:
-        """Return the gaps by name; an undefined gap is empty.
+        """Return the gaps by name, with empty rows for undefined gaps.
 
         Parameters
         ----------
@@ -255,12 +255,12 @@ class GroupComparison:
         return rows
 
     def _clearest_disparity(self, groups: Sequence[Any], adjusted: Floats) -> Gap:
-        """Return the xAUC disparity that is largest in standard errors."""
+        """Return the xAUC disparity with the largest ratio to the standard error."""
         found = self.cross_gaps
         # Without any standard error, take the largest disparity.
         errors = 1.0 if np.isnan(found.error).all() else found.error
         clearness = np.abs(found.disparity) / errors
-        # The disparities of two groups differ in sign only: choose the group with the higher
+        # The disparities of two groups differ in sign only. Choose the group with the higher
         # scores.
         clearness *= np.where(found.disparity > 0, 1 + 1e-9, 1.0)
         clearest = int(np.nanargmax(clearness))
@@ -270,7 +270,7 @@ class GroupComparison:
             "ci_low": low[clearest],
             "ci_high": high[clearest],
             "pvalue": found.pvalue_adjusted[clearest],
-            # Two groups have one claim together.
+            # Two groups have one joint claim.
             "pvalue_adjusted": adjusted[min(clearest, adjusted.size - 1)],
         }
         if gap["value"]:
@@ -290,11 +290,11 @@ class GroupComparison:
                 for rate in rates:
                     own = found.get(rate, {})
                     rows[f"{rate}_difference"] = {k: v for k, v in own.items() if k != "rate"}
-                # Adjust for the choice of one of two rates; `adjusted_together` adjusts for all
+                # Adjust for the choice of one of two rates. `adjusted_together` adjusts for all
                 # claims.
                 raw = np.array([gap["pvalue"] for gap in of_rates])
                 of_two = weighted_holm(raw, np.ones(raw.size)).tolist()
-                # Rounding error can put `pvalue` above `pvalue_adjusted`; take the smaller one.
+                # Rounding error can put `pvalue` above `pvalue_adjusted`. Use the smaller value.
                 of_rates = [
                     gap | {"pvalue": min(pvalue, gap["pvalue_adjusted"])}
                     for gap, pvalue in zip(of_rates, of_two, strict=True)
@@ -302,7 +302,7 @@ class GroupComparison:
             else:
                 of_rates = [{k: v for k, v in g.items() if k != "rate"} for g in of_rates]
             widest = max(of_rates, key=lambda gap: gap["value"], default={})
-            # The ratio is undefined if no row is selected.
+            # The ratio is undefined without selected rows.
             defined = [gap for gap in of_rates if gap["ratio"] == gap["ratio"]] or of_rates
             smallest = min(defined, key=lambda gap: gap["ratio"], default={})
             rows[f"{name}_difference"] = widest
@@ -312,7 +312,7 @@ class GroupComparison:
         return rows
 
     def _extremes(self, of_group: Floats, is_compared: NDArray[np.bool_]) -> Gap:
-        """Return the groups with the lowest and the highest value; empty if all are equal."""
+        """Return the groups with the lowest and the highest value, or nothing for equal values."""
         values = np.where(is_compared, of_group, np.nan)
         if np.isnan(values).all() or np.nanmin(values) == np.nanmax(values):
             return {}

@@ -21,7 +21,7 @@ from skfedauc.audit.tables import AuditTables
 from skfedauc.report import GroupAUC
 from skfedauc.report.bounds import certain_range, statistic_bounds
 
-# Largest number of groups in a table, and of characters in the tooltip of a long label.
+# Largest number of groups in a table, and of characters in the tooltip of a long label
 MOST_ROWS = 1000
 _MOST_IN_TITLE = 1000
 _UNDEFINED = "\N{EN DASH}"
@@ -97,7 +97,7 @@ _NUMBERS = ("value", "ci_low", "ci_high", "expected", "pvalue", "pvalue_adjusted
 
 
 class Section(NamedTuple):
-    """Tables of an audit, and the number of rows without a group label that it leaves out."""
+    """Tables of an audit, and the number of omitted rows without a group label."""
 
     tables: AuditTables
     n_dropped: int = 0
@@ -116,7 +116,7 @@ def page_of(sections: Sequence[Section], subject: str = "") -> str:
     Returns
     -------
     str
-        HTML; identical for identical audits.
+        HTML, which is identical for identical audits.
 
     Raises
     ------
@@ -177,7 +177,7 @@ def _hash_for_policy(script: str) -> str:
 
 
 def _content(number: int, tables: AuditTables) -> dict[str, Any]:
-    """Return the template's variables for an audit; HTML ids consist of numbers, not of labels."""
+    """Return the template's variables for an audit, with HTML ids from numbers."""
     columns = _columns_of(tables)
     return {
         "id": f"by-{number}",
@@ -194,7 +194,7 @@ def _content(number: int, tables: AuditTables) -> dict[str, Any]:
 
 
 def _columns_of(tables: AuditTables) -> dict[str, dict[str, str]]:
-    """Return the columns of the table of groups; without decisions the table has no rates."""
+    """Return the columns of the table of groups, without rates if there are no decisions."""
     if tables.has_decisions:
         return _GROUP_COLUMNS
     return {about: columns for about, columns in _GROUP_COLUMNS.items() if about != "Decisions"}
@@ -252,7 +252,7 @@ def _by(tables: AuditTables) -> str:
 
 
 class _Cell(NamedTuple):
-    """Cell of a table: text, sort key, tooltip of a shortened label, and whether it is bold."""
+    """Cell of a table: text, sort key, tooltip of a shortened label, and bold print."""
 
     text: str
     value: float | str = ""
@@ -261,7 +261,7 @@ class _Cell(NamedTuple):
 
 
 class _GroupRows(NamedTuple):
-    """Rows of compared groups, rows of small groups, and a text on groups left out."""
+    """Rows of compared groups, rows of small groups, and a text on omitted groups."""
 
     compared: list[tuple[_Cell, ...]]
     small: list[tuple[_Cell, ...]]
@@ -297,11 +297,11 @@ def _group_rows(tables: AuditTables) -> _GroupRows:
 
 
 def _label_cells(labels: Sequence[Any]) -> Iterator[list[_Cell]]:
-    """Yield a column for each part of the labels; sort keys follow the values, not the text."""
+    """Yield a column for each part of the labels, with sort keys by value instead of text."""
     split = [label if isinstance(label, tuple) else (label,) for label in labels]
     for parts in zip(*split, strict=True):
-        # encode_groups can also sort labels that have no order, such as integers and "(missing)",
-        # or Enum members.
+        # encode_groups can also sort labels without a natural order, such as integers and
+        # "(missing)", or Enum members.
         places, _ = _input.encode_groups(list(parts))
         yield [_label_cell(*cell) for cell in zip(parts, places.tolist(), strict=True)]
 
@@ -325,7 +325,7 @@ def _gap_rows(tables: AuditTables) -> list[tuple[tuple[str, str], list[_Cell]]]:
 
 
 def _cell(name: str, value: float) -> _Cell:
-    """Return the cell of a number; `name` is its column or its gap."""
+    """Return the cell of a number, where `name` is the column or the gap of the number."""
     if math.isnan(value):
         return _Cell(_UNDEFINED)
     if name in _COUNTS:
@@ -338,7 +338,7 @@ def _cell(name: str, value: float) -> _Cell:
 
 
 def _number(value: float, sign: str = "") -> str:
-    """Return a number with three decimals; 0 has no sign."""
+    """Return a number with three decimals, and 0 without a sign."""
     if math.isnan(value):
         return _UNDEFINED
     if round(value, 3) == 0:

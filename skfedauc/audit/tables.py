@@ -26,29 +26,29 @@ class AuditTables:
     Attributes
     ----------
     report, compared : GroupAUC
-        Report on all groups, and on the groups whose AUCs are compared.
+        Report on all groups, and on the groups in the comparisons of AUCs.
     columns : tuple of str
         Names of the sensitive columns.
     by_group, gaps, quality : DataFrame
-        Tables; see the attributes of `FairnessAudit` with these names.
+        Tables, see the attributes of `FairnessAudit` with these names.
     left_out : mapping of str to tuple
         Groups with too few rows for the comparison of AUCs and of each rate.
     has_enough : mapping of str to ndarray of bool
-        By rate, whether each group has enough rows for the comparison of the rate.
+        Whether each group has enough rows for the comparison of a rate, by rate.
     reversed_groups : tuple
         Groups whose AUC is significantly below 0.5.
     largest_difference : DifferenceTest or None
-        Test of the largest difference of AUCs; None with fewer than two compared groups.
+        Test of the largest difference of AUCs, or None for fewer than two compared groups.
     claims : Claims
         P values of all claims.
     min_per_class : int
         Least number of rows, positives or negatives for a comparison.
     reference : object
-        Label of the group that each group is compared with; None for the other groups together.
+        Label of the reference group, or None for the other groups together.
     favorable : {"positive", "negative"} or None
         The class that is the favorable outcome.
     has_decisions : bool
-        Whether decisions are audited.
+        Whether the audit has decisions.
     threshold : float or None
         Threshold of the decisions, if they have one.
     is_ranking_chosen : bool
@@ -90,7 +90,7 @@ class AuditTables:
 
 
 def by_group(comparison: GroupComparison, claims: Claims) -> pd.DataFrame:
-    """Return the table of the groups; see `FairnessAudit.by_group`."""
+    """Return the table `FairnessAudit.by_group` of the groups."""
     report, compared = comparison.report, comparison.compared
     is_compared = ~comparison.is_small
     intervals = report.confidence_intervals(LEVEL)
@@ -134,7 +134,7 @@ def by_group(comparison: GroupComparison, claims: Claims) -> pd.DataFrame:
 
 
 def gaps(comparison: GroupComparison, adjusted: Questions) -> pd.DataFrame:
-    """Return the table of the gaps; see `FairnessAudit.gaps`."""
+    """Return the table `FairnessAudit.gaps` of the gaps."""
     rows = comparison.gaps(adjusted)
     numbers = ["value", "ci_low", "ci_high", "expected", "pvalue", "pvalue_adjusted"]
     columns = [*numbers, "lowest", "highest", "rate"]
@@ -145,7 +145,7 @@ def gaps(comparison: GroupComparison, adjusted: Questions) -> pd.DataFrame:
 
 
 def left_out(comparison: GroupComparison) -> dict[str, tuple[Any, ...]]:
-    """Return the groups with too few rows to be compared; see `FairnessAudit.left_out`."""
+    """Return the groups with too few rows for comparisons, see `FairnessAudit.left_out`."""
     has_too_few = {"auc": comparison.is_small} | {
         rate: ~has_enough for rate, has_enough in comparison.has_enough.items()
     }
@@ -156,7 +156,7 @@ def left_out(comparison: GroupComparison) -> dict[str, tuple[Any, ...]]:
 
 
 def quality(comparison: GroupComparison) -> pd.DataFrame:
-    """Return the AUCs of the model; see `FairnessAudit.quality`."""
+    """Return the table `FairnessAudit.quality` of the AUCs of the model."""
     everyone, compared = comparison.everyone, comparison.compared
     columns = ["value", "ci_low", "ci_high"]
     table = everyone.confidence_intervals(LEVEL, of="statistics", over="rows")
@@ -173,7 +173,7 @@ def quality(comparison: GroupComparison) -> pd.DataFrame:
 
 
 def reversed_groups(comparison: GroupComparison) -> tuple[Any, ...]:
-    """Return the groups with an AUC below 0.5; see `FairnessAudit.reversed_groups`."""
+    """Return the groups with an AUC below 0.5, see `FairnessAudit.reversed_groups`."""
     compared = comparison.compared
     n_groups = max(compared.n_groups, 1)
     limits = compared.confidence_intervals(1.0 - (1.0 - LEVEL) / n_groups)

@@ -1,4 +1,4 @@
-"""Arguments of each command, as the other modules read them."""
+"""Arguments of each command."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ STDIN = "-"
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PredictionsArguments:
-    """A file of predictions, and the columns to read.
+    """File of predictions, and the columns to read.
 
-    The attributes are named after the options. `decisions` is None unless the command is `audit`.
+    Attributes have the names of the options. `decisions` is None except for the command `audit`.
     """
 
     file: str
@@ -88,10 +88,9 @@ class AuditArguments(PredictionsArguments, ReportOptions):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DisclosureOptions:
-    """What the counts that are written disclose of the scores.
+    """Options of the level of disclosure of the scores.
 
-    The attributes are named after the options. `disclosure` is None if ``--disclosure`` is not
-    given.
+    Attributes have the names of the options. `disclosure` is None without ``--disclosure``.
     """
 
     disclosure: Literal["exact", "bins", "summary"] | None = None
@@ -111,7 +110,7 @@ class DisclosureOptions:
 class CountArguments(PredictionsArguments, DisclosureOptions):
     """Arguments of `count`.
 
-    `small_groups` and `tell_withheld` are None if the options are not given.
+    `small_groups` and `tell_withheld` are None without these options.
     """
 
     output: str

@@ -21,12 +21,12 @@ from skfedauc.cli.spelling import warn_of_spellings
 
 
 def audit(arguments: AuditArguments) -> Iterator[list[str]]:
-    """Yield the lines to print as soon as they are computed, then write the files.
+    """Yield lines to print as early as possible, and then write the files.
 
     Raises
     ------
     CommandError
-        If the arguments or the predictions are wrong, or if a file cannot be written.
+        If the arguments or the predictions are wrong, or if writing a file fails.
     """
     if arguments.html is not None:
         check_page_can_be_made()

@@ -1,4 +1,4 @@
-"""Checks of arguments, made before any file is read."""
+"""Checks of arguments before reading any file."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from skfedauc.cli.arguments import (
 )
 from skfedauc.cli.errors import CommandError
 
-# Options of the fairness audit, with the values that they have if they are not given
+# Options of the fairness audit with default values
 _NEEDS_AUDIT = {"threshold": "auto", "favorable": None, "decisions": None, "reference": None}
 
 
 def check(arguments: Arguments) -> None:
-    """Refuse arguments that contradict each other, and files that cannot be written.
+    """Refuse contradictory arguments and output files that are not writable.
 
     Raises
     ------
     CommandError
-        If there are any.
+        If there are such arguments or files.
     """
     if isinstance(arguments, ReportOptions):
         _check_report_options(arguments)
@@ -40,7 +40,7 @@ def check(arguments: Arguments) -> None:
         _check_missing(arguments)
         _check_small_counts(arguments)
     if isinstance(arguments, DisclosureOptions):
-        # The import is local, because help and errors of usage come before numpy is imported.
+        # The import is local, because help and errors of usage do not need numpy.
         from skfedauc.cli.disclosure import level_of
 
         level_of(arguments)
@@ -48,7 +48,7 @@ def check(arguments: Arguments) -> None:
 
 
 def _check_report_options(options: ReportOptions) -> None:
-    """Refuse options of the fairness audit if there is none."""
+    """Refuse options of the fairness audit for a command without an audit."""
     if options.has_audit:
         return
     for option, default in _NEEDS_AUDIT.items():
@@ -57,7 +57,7 @@ def _check_report_options(options: ReportOptions) -> None:
 
 
 def _check_missing(arguments: CountArguments) -> None:
-    """Refuse to drop rows that only some of the reports leave out."""
+    """Refuse to drop rows that only some of the reports omit."""
     if arguments.missing == "drop" and len(arguments.group_columns) > 1:
         raise CommandError(
             "with several --group columns, each report drops other rows; pass --missing group "
@@ -76,7 +76,7 @@ def _check_small_counts(arguments: CountArguments) -> None:
 
 
 def _check_targets(arguments: Arguments) -> None:
-    """Refuse files that cannot be written or would overwrite an input."""
+    """Refuse output files that are not writable, or that would overwrite an input."""
     outputs = arguments.outputs
     for option, path in outputs.items():
         if any(_are_same(path, read) for read in arguments.inputs):

@@ -18,12 +18,12 @@ from skfedauc._words import counted, listed, shortened
 from skfedauc.cli.errors import CommandError
 from skfedauc.cli.numerals import has_decimal_comma, number, numbers
 
-# Different numbers with at most this number of digits are different as float64.
+# Different numbers with at most this number of digits have different float64 values.
 _MOST_DIGITS = 15
 
 
 def refuse(column: pd.Series[Any], bad: Any, what: str, mend: str = "") -> None:
-    """Raise an error that names the first of the bad rows.
+    """Raise an error with the first of the bad rows.
 
     Parameters
     ----------
@@ -48,16 +48,16 @@ def refuse(column: pd.Series[Any], bad: Any, what: str, mend: str = "") -> None:
 
 
 class Groups(NamedTuple):
-    """Group labels as text; a missing label is `MISSING`, the text "(missing)".
+    """Group labels as text, with `MISSING`, the text "(missing)", for missing labels.
 
     Attributes
     ----------
     labels : pd.DataFrame
-        One column for each column of groups, with the rows that are kept.
+        One column for each column of groups, with the kept rows only.
     has_label : ndarray of bool, shape (n_rows,)
-        Whether each row of the table is kept: with "drop", the rows with at least one label.
+        Whether the table keeps each row. With "drop", the table keeps rows with at least one label.
     dropped : frozenset of str
-        Columns with missing labels; a report by such a column leaves out the rows without a label.
+        Columns with missing labels, whose reports omit the rows without a label.
     """
 
     labels: pd.DataFrame
@@ -66,7 +66,7 @@ class Groups(NamedTuple):
 
 
 def groups_of(table: pd.DataFrame, columns: Sequence[str], missing: str) -> Groups:
-    """Return the group labels, as ``--missing`` specifies."""
+    """Return the group labels according to ``--missing``."""
     labels = pd.DataFrame({name: _as_text(table[name]) for name in columns})
     empty = labels.isna()
     has_label = np.ones(len(table), np.bool_)
@@ -79,7 +79,7 @@ def groups_of(table: pd.DataFrame, columns: Sequence[str], missing: str) -> Grou
     filled = {}
     for name in lacking:
         if (labels[name] == _input.MISSING).any():
-            # With several columns, rows that have another label are kept by --missing drop.
+            # With several columns, --missing drop keeps rows that have another label.
             may_drop = missing == "group" and len(columns) == 1
             mend = ", or pass --missing drop" if may_drop else ""
             raise CommandError(
@@ -120,10 +120,10 @@ def _as_text(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def labels_of(column: pd.Series[Any], pos_label: str | None) -> tuple[NDArray[Any], Any]:
-    """Return the labels, as numbers if all are numbers and else as text, and the positive label.
+    """Return the labels as numbers or text, and the positive label.
 
-    If all rows have one label, this label may differ from the positive label: a part of the rows,
-    such as the rows of one site, may hold negatives only.
+    The labels are numbers if all of the column are numbers. The column may lack the positive label,
+    because one site may have negatives only.
     """
     refuse(column, column.isna(), "empty")
     codes, values = pd.factorize(column)
@@ -146,7 +146,7 @@ def labels_of(column: pd.Series[Any], pos_label: str | None) -> tuple[NDArray[An
     if pos_label is not None and positive not in classes and not may_be_elsewhere:
         raise CommandError(f"{found}; --pos-label {shortened(pos_label)} is not among them")
     if is_text:
-        # Counts keep the names of the classes, so that merging detects other names.
+        # Counts keep the names of the classes, because merging compares these names.
         return object_array(map(_name, labels))[codes], _name(positive)
     return np.array(labels)[codes], positive
 
@@ -154,9 +154,9 @@ def labels_of(column: pd.Series[Any], pos_label: str | None) -> tuple[NDArray[An
 def decisions_of(
     column: pd.Series[Any], classes: Iterable[Any], pos_label: str | None
 ) -> NDArray[np.float64]:
-    """Return 1 where the positive class is predicted, and 0 elsewhere.
+    """Return 1 for predictions of the positive class, and 0 for other predictions.
 
-    Decisions are class labels, or 0 and 1 if neither is a class label.
+    Decisions are class labels, or 0 and 1 if neither number is a class label.
     """
     refuse(column, column.isna(), "empty")
     codes, values = pd.factorize(column)
@@ -198,7 +198,7 @@ def _check_text(text: str, name: str) -> None:
 
 
 def scores_of(column: pd.Series[Any]) -> NDArray[np.float64]:
-    """Return the scores; different numbers that are equal as float64 are refused."""
+    """Return the scores, and refuse different numbers with equal float64 values."""
     scores = _numbers_of(column)
     if is_float_dtype(column):
         return scores

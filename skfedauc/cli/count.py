@@ -24,12 +24,12 @@ from skfedauc.counts import ScoreCounts
 
 
 def count(arguments: CountArguments) -> Iterator[list[str]]:
-    """Yield the lines to print; the counts are written after the first lines.
+    """Yield the lines to print, and write the counts after the first lines.
 
     Raises
     ------
     CommandError
-        If the arguments or the predictions are wrong, or if the file cannot be written.
+        If the arguments or the predictions are wrong, or if writing the file fails.
     """
     check_files_can_be_used()
     rows = rows_of(read_columns(arguments), arguments)

@@ -1,4 +1,4 @@
-"""Files of counts: reading, writing, and their content in a line."""
+"""Reading, writing and summaries of files of counts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def read_counts(path: str) -> ScoreCounts:
     Raises
     ------
     CommandError
-        If there is no such file, or if it does not hold counts.
+        If the file does not exist, or has no counts.
     """
     if not os.path.isfile(path):
         raise CommandError(f"{path}: no such file")
@@ -43,7 +43,7 @@ def read_counts(path: str) -> ScoreCounts:
         hint = "; skfedauc audit and skfedauc count read predictions" if is_of_rows else ""
         raise CommandError(f"{path} is not a file that skfedauc count wrote{hint}") from None
     except DamagedFileError as error:
-        # An error of pyarrow, which has another type, tells the user nothing.
+        # Errors of pyarrow have another type, and do not help the user.
         is_told = type(error.__cause__) is ValueError
         wrong = f": {error.__cause__}" if is_told else " or was cut off when it was copied"
         raise CommandError(f"{path} is damaged{wrong}; ask for another copy") from None
@@ -52,11 +52,11 @@ def read_counts(path: str) -> ScoreCounts:
 
 
 def holds_private_counts(path: str) -> bool:
-    """Return whether a file has the format of private counts; False if it cannot be read."""
+    """Return whether a file is readable and has the format of private counts."""
     try:
         metadata = pyarrow_parquet().read_metadata(path).metadata or {}
         facts = json.loads(metadata.get(b"skfedauc", b"null"))
-    except Exception:  # a damaged file may raise any exception; reading it says what is wrong
+    except Exception:  # a damaged file may raise any exception
         return False
     return isinstance(facts, dict) and facts.get("format") == PRIVATE_FORMAT
 
@@ -67,9 +67,9 @@ def write_counts(counts: ScoreCounts, path: str, source: str | None = None) -> N
     Raises
     ------
     OutputError
-        If the file cannot be written.
+        If writing the file fails.
     CommandError
-        If the counts or the name of the source cannot be stored.
+        If the format cannot represent the counts or the name of the source.
     """
     try:
         counts.save(path, source=source)
@@ -80,12 +80,12 @@ def write_counts(counts: ScoreCounts, path: str, source: str | None = None) -> N
 
 
 def check_files_can_be_used() -> None:
-    """Raise an error if the package that reads and writes files of counts is not installed.
+    """Raise an error if the package for files of counts is missing.
 
     Raises
     ------
     CommandError
-        If it is not installed.
+        If the package is missing.
     """
     try:
         pyarrow_parquet()
@@ -94,14 +94,14 @@ def check_files_can_be_used() -> None:
 
 
 def versions_of(path: str) -> tuple[str, int]:
-    """Return the versions of skfedauc and of the file format by which a file was written."""
+    """Return a file's versions of skfedauc and of the file format."""
     metadata = pyarrow_parquet().read_metadata(path).metadata
     facts = json.loads(metadata[b"skfedauc"])
     return facts["package"], facts["version"]
 
 
 def columns_of(counts: ScoreCounts) -> tuple[str, ...]:
-    """Return the names of the group columns; "group", or "group_1" and so on, without names."""
+    """Return the names of the group columns, by default "group", or "group_1" and so on."""
     if not counts.groups:
         return counts.group_names or ("group",)
     first = counts.groups[0]
@@ -112,7 +112,7 @@ def columns_of(counts: ScoreCounts) -> tuple[str, ...]:
 
 
 def headline(counts: ScoreCounts, name: str, weighted: str = "") -> str:
-    """Return a line with the name of a file and the number of its rows by class."""
+    """Return a line with the name of a file and the numbers of rows by class."""
     return f"{name}: {rows_by_class(counts)}{weighted}"
 
 
@@ -134,7 +134,7 @@ def rows_by_class(counts: ScoreCounts) -> str:
 
 
 def groups_in_words(counts: ScoreCounts) -> str:
-    """Return the number of groups and the columns that they come from."""
+    """Return a phrase with the number of groups and the group columns."""
     if counts.groups is None:
         return "no groups"
     columns = " x ".join(map(shortened_label, columns_of(counts)))
@@ -142,7 +142,7 @@ def groups_in_words(counts: ScoreCounts) -> str:
 
 
 def names_of_sources(counts: ScoreCounts, most: int = 5) -> str:
-    """Return the names of the sources; a source without a name is shown by its identifier."""
+    """Return the names of the sources, with identifiers for sources without a name."""
     names = [
         source.identifier[:8] if source.name is None else shortened(source.name)
         for source in counts.sources

@@ -1,4 +1,4 @@
-"""The example that runs without a command: search, selection and report on scikit-learn's data."""
+"""Example without a command: search, selection and report on scikit-learn's data."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from skfedauc.cli.text import aligned, report_lines
 
 
 def demo() -> list[str]:
-    """Search, select and report on scikit-learn's diabetes data; return the lines to print."""
+    """Return the lines of a search, selection and report on scikit-learn's diabetes data."""
     X, y = _diabetes()
-    # Every part has both classes of every group, so that no AUC is undefined.
+    # Every part has both classes of every group, so all AUCs are defined.
     strata = X["group"] + y.astype(str)
     X_train, X_test, y_train, y_test, strata_train, _ = train_test_split(
         X, y, strata, test_size=0.5, stratify=strata, random_state=0
@@ -56,7 +56,7 @@ def _diabetes() -> tuple[pd.DataFrame, pd.Series[int]]:
 
 
 def _search(strata: pd.Series[str]) -> Any:
-    # The model does not see the column of groups; the scorers read it from X.
+    # The model does not use the column of groups. The scorers read this column from X.
     numbers = make_column_selector(dtype_include="number")
     measurements = make_column_transformer((StandardScaler(), numbers), remainder="drop")
     folds = StratifiedKFold(3, shuffle=True, random_state=0)

@@ -16,7 +16,7 @@ from skfedauc.counts.ranges import n_distinct
 
 
 def level_of(options: DisclosureOptions) -> Disclosure | None:
-    """Return the level of disclosure that the options call for; None without ``--disclosure``.
+    """Return the level of disclosure of the options, or None without ``--disclosure``.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def _named(rule: str) -> str:
 
 
 def options_of(level: Any) -> str:
-    """Return the options of the command line that give this level."""
+    """Return the options of the command line for this level."""
     if not isinstance(level, Bins):
         return f"--disclosure {level}"
     state = level.to_dict()
@@ -66,14 +66,14 @@ def options_of(level: Any) -> str:
 
 
 def reduced(counts: ScoreCounts, options: CountArguments, name: str) -> ScoreCounts:
-    """Return the counts at the level of disclosure that the options call for.
+    """Return the counts at the level of disclosure of the options.
 
     With ``--min-count``, the result has no small number of rows.
 
     Raises
     ------
     CommandError
-        If the counts cannot be reduced to this level; the message has the name of the scores.
+        If the counts lack the detail of this level. The message has the name of the scores.
     """
     level = level_of(options)
     if level is None:
@@ -134,7 +134,7 @@ def noun_of(counts: ScoreCounts) -> str:
 
 
 def _is_open(counts: ScoreCounts) -> NDArray[np.bool_]:
-    """Return whether the range of each cell has no lower limit, and whether no upper limit."""
+    """Return whether each cell lacks a lower limit, and whether each cell lacks an upper limit."""
     largest = sys.float_info.max
     low, high = counts.ranges  # type: ignore[misc]
     return np.stack([low == -largest, high == largest])
@@ -146,7 +146,7 @@ def _width(width: float, n_open: int) -> str:
 
 
 def ranges_in_words(counts: ScoreCounts) -> list[str]:
-    """Return sentences on how far binned counts narrow down the scores of rows."""
+    """Return sentences on the precision to which binned counts disclose the scores of rows."""
     if counts.ranges is None or not counts.cells.scores.size:
         return []
     low, high = counts.ranges
@@ -156,7 +156,7 @@ def ranges_in_words(counts: ScoreCounts) -> list[str]:
     n_open = is_open.sum(axis=0)
     with np.errstate(over="ignore"):
         width = high - low
-    # Half of the rows are in a cell that is at most as wide as the cell `middle`.
+    # Half of the rows are in cells that are at most as wide as the cell `middle`.
     order = np.lexsort([width, n_open])
     middle = order[np.searchsorted(np.cumsum(n_rows[order]), n_rows.sum() / 2)]
     median, widest = (_width(width[cell], n_open[cell]) for cell in (middle, order[-1]))

@@ -1,4 +1,4 @@
-"""The JSON document."""
+"""JSON document of the results of `audit` and `report`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from skfedauc.counts import Withheld
 def document_of(
     facts: Mapping[str, Any], groupings: Sequence[Grouping], audits: Sequence[FairnessAudit]
 ) -> str:
-    """Return the results of all groupings as JSON; undefined numbers are null.
+    """Return the results of all groupings as JSON, with null for undefined numbers.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def _grouping(grouping: Grouping) -> dict[str, Any]:
 
 
 def _withheld(withheld: Withheld) -> dict[str, Any]:
-    """Return what is known of withheld groups; numbers, limits and labels may be unknown: null."""
+    """Return the numbers, limits and labels of withheld groups, with null for unknown entries."""
     labels = withheld.labels
     return {
         "n_groups": withheld.n_groups,
@@ -83,7 +83,7 @@ def _withheld(withheld: Withheld) -> dict[str, Any]:
 
 
 def _bounds(report: GroupAUC) -> dict[str, Any] | None:
-    """Return the certain interval of each statistic of binned scores; None for exact scores."""
+    """Return the certain interval of each statistic of binned scores, or None for exact scores."""
     if not report.pairs.is_binned:
         return None
     table = report.bounds()[["low", "high"]]
@@ -134,5 +134,5 @@ def _label_of_group(label: Any) -> str | int | list[str | int]:
 
 
 def _label(label: Any) -> str | int:
-    """Return a label, or a part of a label; dates and other kinds are written as text."""
+    """Return a label, or a part of a label, with text for dates and other kinds."""
     return label if isinstance(label, str | int) else label_text(label)

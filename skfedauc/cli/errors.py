@@ -1,4 +1,4 @@
-"""Errors that end a command with one line on standard error and an exit code."""
+"""Errors with which a command ends, each with an exit code and a line on standard error."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ class CommandError(Exception):
 
 
 class OutputError(CommandError):
-    """Error because standard output or a file cannot be written."""
+    """Error while writing standard output or a file."""
 
     exit_code = 3

@@ -12,21 +12,21 @@ from skfedauc import GroupAUC, ScoreCounts, _input
 from skfedauc._words import counted, listed
 from skfedauc.cli.errors import CommandError
 
-# A group with fewer positives or fewer negatives is small; a second report excludes small groups.
+# A group with fewer positives or negatives is small, and a second report excludes the group.
 SMALL = 10
 
 
 @dataclasses.dataclass(frozen=True)
 class Grouping:
-    """A report by one column, or by a combination of columns.
+    """Report by one column, or by a combination of columns.
 
     Attributes
     ----------
     columns : tuple of str
     report : GroupAUC
-        Its `n_missing` is the number of rows left out because they have no group.
+        Report whose `n_missing` is the number of omitted rows without a group.
     lacking : tuple of str
-        Columns; the rows left out lack a label in one of these columns.
+        Columns in which omitted rows lack a label: every omitted row lacks at least one.
     decisions : ScoreCounts or None
         Counts of the decisions by the same groups.
     """
@@ -38,7 +38,7 @@ class Grouping:
 
     @functools.cached_property
     def without_small_groups(self) -> GroupAUC | None:
-        """Report without small groups; None if no group is small or fewer than two remain."""
+        """Report without small groups, or None if no group is small or fewer than two remain."""
         others = self.report.without_small_groups(SMALL)
         is_another = 1 < others.n_groups < self.report.n_groups
         return others if is_another else None
@@ -51,15 +51,15 @@ class Counted:
     Attributes
     ----------
     counts : ScoreCounts
-        Labels of groups are tuples if there are several columns.
+        Counts whose group labels are tuples for several columns.
     columns : tuple of str
         Names of the columns of groups.
     subject : str
-        Beginning of a message that a class is absent, such as "column 'died' has".
+        First words of the message for an absent class, such as "column 'died' has".
     dropped : frozenset of str
-        Columns; reports by such a column leave out the groups "(missing)".
+        Columns whose reports omit the groups "(missing)".
     lacks_one : bool
-        Whether the rows that `counts.n_missing` counts lack only one of the labels, not all.
+        Whether the rows of `counts.n_missing` lack one of the labels rather than all labels.
     has_weights : bool
     decisions : ScoreCounts or None
         Counts of the decisions by the same groups.
@@ -81,7 +81,7 @@ class Counted:
         return _without(self.counts, [set(range(len(self.columns)))])
 
     def groupings(self) -> list[Grouping]:
-        """Return a report by each column, and by all columns; of a summary, by all columns only.
+        """Return a report by each column and by all columns, or by all columns only for a summary.
 
         Raises
         ------
@@ -91,7 +91,7 @@ class Counted:
         return list(self._groupings())
 
     def _groupings(self) -> Iterator[Grouping]:
-        # Groups of a summary cannot be combined.
+        # A summary does not determine the AUC of several groups together.
         several = len(self.columns) > 1 and self.counts.disclosure != "summary"
         for columns in [*((name,) for name in self.columns if several), self.columns]:
             counts = self._by(self.counts, columns)
@@ -102,7 +102,7 @@ class Counted:
             yield Grouping(columns, report, lacking, decisions)
 
     def _by(self, counts: ScoreCounts, columns: tuple[str, ...]) -> ScoreCounts:
-        """Return the counts by some of the columns, without the rows that their report drops."""
+        """Return the counts by some of the columns, without the rows that the report omits."""
         places = [self.columns.index(name) for name in columns]
         dropped = [{place} for place in places if self.columns[place] in self.dropped]
         counts = _without(counts, dropped)
@@ -132,9 +132,9 @@ class Counted:
 
 
 def _without(counts: ScoreCounts, places: list[set[int]]) -> ScoreCounts:
-    """Leave out groups whose labels are missing at all places of one of the sets.
+    """Omit groups whose labels are missing at all places of one of the sets.
 
-    The rows of these groups are added to `n_missing`.
+    `n_missing` includes the rows of these groups.
     """
     if not places:
         return counts
@@ -147,6 +147,6 @@ def _without(counts: ScoreCounts, places: list[set[int]]) -> ScoreCounts:
 
 
 def _missing_places(label: Any) -> set[int]:
-    """Return the places of a label's parts that are missing."""
+    """Return the places of the missing parts of a label."""
     parts = label if isinstance(label, tuple) else (label,)
     return {place for place, part in enumerate(parts) if part == _input.MISSING}

@@ -18,13 +18,13 @@ class KnownClasses(NamedTuple):
     Attributes
     ----------
     n_cells : int
-        Number of cells with rows of one class whose range overlaps no range of the other class in
-        the same group.
+        Number of cells with rows of one class, and without overlap with a range of the other class
+        in the group.
     n_rows : int
-        Number of rows in these cells. Their class is known, whatever their scores.
+        Number of rows in these cells. The class of these rows is known for any score.
     n_rows_in_part : int
-        Number of other rows in cells of which a part of the range is in no range of the other
-        class in the same group. Their class is known if the score is in this part.
+        Number of rows in cells that overlap only partly with ranges of the other class in the
+        group. The class of such a row is known if the score is outside of the overlap.
     """
 
     n_cells: int
@@ -35,8 +35,8 @@ class KnownClasses(NamedTuple):
 def known_classes(counts: ScoreCounts) -> KnownClasses:
     """Count the rows whose class follows from the group and the score.
 
-    The class of a row is known if no range of the group that holds its score has rows of the other
-    class.
+    The class of a row is known if ranges of the group with the row's score have rows of one class
+    only.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def known_classes(counts: ScoreCounts) -> KnownClasses:
 def _places(groups: NDArray[np.intp], ranges: NDArray[np.float64]) -> tuple[Integers, Integers]:
     """Return the first place of each range and the place after its last place.
 
-    Places are whole numbers in the order of the scores. Each group has places of its own.
+    Places are whole numbers in the order of the scores. Groups have separate places.
     """
     low, high = ranges
     with np.errstate(over="ignore"):  # infinity is above the largest score
@@ -81,7 +81,7 @@ def _compared(
     # Number of other ranges that begin before the end, without those that end before the beginning
     n_before = np.searchsorted(firsts, ends, side="left")
     overlaps = n_before > np.searchsorted(np.sort(other_ends), begins, side="right")
-    # Runs of other ranges without a gap; a range is covered if it lies within one run.
+    # Runs of other ranges without a gap. Other ranges cover a range that lies within one run.
     is_first = np.ones(firsts.size, np.bool_)
     is_first[1:] = firsts[1:] > reach[:-1]
     run = np.searchsorted(firsts[is_first], begins, side="right") - 1

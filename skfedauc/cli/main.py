@@ -1,6 +1,6 @@
-"""Run a command and turn its errors into messages and exit codes.
+"""Run a command, and turn errors into messages and exit codes.
 
-The module of a command is imported when the command runs, so that ``--help`` is fast.
+`main` imports the module of a command when the command runs, so ``--help`` is fast.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit code, as listed by ``--help``.
+        Exit code, see ``--help``.
     """
     # A terminal may lack a character of a group's name.
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -63,7 +63,7 @@ def _exit_code(argv: Sequence[str] | None) -> int:
 
 
 def _run(arguments: Arguments | None) -> None:
-    """Print what the command yields; the command writes its files even if printing fails."""
+    """Print the lines of the command, which writes the output files even if printing fails."""
     failure: Exception | None = None
     for lines in _output(arguments):
         if failure is not None:
@@ -79,7 +79,7 @@ def _run(arguments: Arguments | None) -> None:
 
 
 def _output(arguments: Arguments | None) -> Iterable[Sequence[str]]:
-    """Return the lines that the command prints, in parts."""
+    """Return the lines of the command in parts."""
     match arguments:
         case None:
             from skfedauc.cli.demo import demo
@@ -108,5 +108,5 @@ def _output(arguments: Arguments | None) -> Iterable[Sequence[str]]:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    """Print a warning in one line, without the line of code that issued it."""
+    """Print a warning in one line, without the line of code."""
     print_warning(str(message))

@@ -25,15 +25,15 @@ _KINDS = {"str": "text", "int": "integers", "bool": "booleans", "date": "dates"}
 
 
 def merge(arguments: MergeArguments) -> Iterator[list[str]]:
-    """Yield the lines to print; the sum is written after the lines on it.
+    """Yield the lines to print, and write the sum at the end.
 
-    Files are read one at a time.
+    `merge` reads one file at a time.
 
     Raises
     ------
     CommandError
-        If a file does not hold counts, if files cannot be merged or hold the same counting, or
-        if the sum cannot be written.
+        If a file does not hold counts, if files do not fit together or hold the same counting, or
+        if writing the sum fails.
     """
     lines: list[str] = []
     columns: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ def _line(name: str, counts: ScoreCounts) -> str:
 
 
 def _in_words(error: MergeError, columns: tuple[str, ...]) -> str:
-    """Return the message for files that cannot be merged, with a remedy by the command line."""
+    """Return the message for files that do not fit together, with a remedy by the command line."""
     words = _WORDS.get(error.reason)
     message = None if words is None else words(error, columns)
     return str(error).removesuffix(".") if message is None else message
@@ -102,7 +102,7 @@ def _of_groups(error: MergeError, _: tuple[str, ...]) -> str:
 
 
 def _of_kinds(error: MergeError, columns: tuple[str, ...]) -> str | None:
-    if error.place is None:  # the groups come from other numbers of columns
+    if error.place is None:  # the files have groups by different numbers of columns
         return None
     (before, first), (kind, path) = error.found
     of_first, of_path = (_KINDS.get(each, str(each)) for each in (before, kind))
@@ -140,7 +140,7 @@ def _of_repeated(error: MergeError, _: tuple[str, ...]) -> str:
     )
 
 
-# Functions that word an error, by its reason; None leaves the message as it is
+# Functions that write the message, by the reason of the error. None keeps the message.
 _WORDS: dict[str, Callable[[MergeError, tuple[str, ...]], str | None]] = {
     "pos_label": _of_classes,
     "labels": _of_classes,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def number(text: str) -> float:
-    """Return the float nearest to the written number; NaN if the text is not a number."""
+    """Return the float nearest to the number in the text, or NaN for other text."""
     try:
         return float(text) if _is_plain(text) else math.nan
     except ValueError:
@@ -17,7 +17,7 @@ def number(text: str) -> float:
 
 
 def numbers(cells: NDArray[np.object_]) -> NDArray[np.float64]:
-    """Return the float nearest to each text; NaN where the text is not a number."""
+    """Return the float nearest to the number in each text, or NaN for other text."""
     if _is_plain("".join(cells)):
         try:
             return cells.astype(np.float64)
@@ -33,10 +33,10 @@ def has_decimal_comma(text: str) -> bool:
 
 
 def with_point(text: str) -> str:
-    """Replace the decimal comma of a number by a point; return other text unchanged."""
+    """Replace the decimal comma of a number by a point, and return other text unchanged."""
     return text.replace(",", ".") if has_decimal_comma(text) else text
 
 
 def _is_plain(text: str) -> bool:
-    """Return whether the text lacks numerals that only Python reads: 1_0, digits of any script."""
+    """Return whether the text lacks Python's own numerals, such as 1_0 and digits of any script."""
     return text.isascii() and "_" not in text

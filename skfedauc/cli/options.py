@@ -1,4 +1,4 @@
-"""Options that commands share, with their help texts."""
+"""Options of the commands, with help texts."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ exit codes:
 
 
 def parse(argv: Sequence[str] | None) -> Arguments | None:
-    """Return the checked arguments of the command line; None without a command.
+    """Return the checked arguments of the command line, or None without a command.
 
     Parameters
     ----------
@@ -93,8 +93,8 @@ def parse(argv: Sequence[str] | None) -> Arguments | None:
     Raises
     ------
     CommandError
-        If the arguments are wrong or contradict each other, or if an output file has the path of
-        an input or cannot be written.
+        If the arguments are wrong or contradict each other, or if an output file is not writable or
+        has the path of an input.
     SystemExit
         After ``--help`` or ``--version``.
     """
@@ -164,7 +164,7 @@ def _epilog(examples: Iterable[str]) -> str:
 
 
 class _Version(argparse.Action):
-    """Option that prints the version; only this option loads the kernel, which imports numpy."""
+    """Option that prints the version, the only option that loads the kernel and numpy."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
         from skfedauc import _kernel
@@ -179,7 +179,7 @@ class _Version(argparse.Action):
 def _check_spelling(words: Sequence[str], program: _Parser, parsers: dict[str, _Parser]) -> None:
     """Refuse an unknown command, and unknown long options, with a hint.
 
-    argparse reports a missing argument first, although the argument may only be misspelled.
+    argparse reports a missing argument first, although the user may have misspelled the argument.
     """
     place = next((i for i, word in enumerate(words) if not word.startswith("-")), len(words))
     _check_options(words[:place], program)
@@ -196,7 +196,7 @@ def _check_spelling(words: Sequence[str], program: _Parser, parsers: dict[str, _
 def _check_options(words: Iterable[str], parser: _Parser) -> None:
     for word in itertools.takewhile(lambda word: word != "--", words):
         option = word.partition("=")[0]
-        # argparse takes a word with a space as a value, even if it begins with a dash.
+        # argparse takes a word with a space as a value, even after a dash.
         is_option = option.startswith("--") and " " not in option
         if is_option and option not in parser.long_options:
             raise CommandError(

@@ -1,7 +1,7 @@
 """Conversion of a file of predictions to a table of the needed columns.
 
-Cells of text files stay text: "007" and "NA" are labels, scores keep every digit, and only empty
-cells are missing. The program refuses a file that may be damaged instead of reading a part of it.
+Cells of text files stay text: "007" and "NA" are labels, and scores keep every digit. Only empty
+cells are missing. The program refuses a file that may be damaged.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _BLOCK = 1 << 20
 
 
 def read_columns(arguments: PredictionsArguments) -> pd.DataFrame:
-    """Return the columns that the arguments name, in the order of the rows of the file.
+    """Return the columns of the arguments, in the order of the rows of the file.
 
     Raises
     ------
     CommandError
-        If the file or a column is absent, repeated or damaged, or if there are no rows.
+        If the file or a column is absent, repeated or damaged, or if the file has no rows.
     """
     try:
         table = _reader(arguments.file)(arguments)
@@ -105,7 +105,7 @@ def _hint(name: str, columns: list[str]) -> str:
 
 
 def _read_text(arguments: PredictionsArguments, separator: str) -> pd.DataFrame:
-    """Return the needed columns of a text file, whose separator usually is the given one."""
+    """Return the needed columns of a text file, for the usual separator of such files."""
     return _TextFile(arguments).read(arguments.columns, separator)
 
 
@@ -115,7 +115,7 @@ class _TextFile:
     def __init__(self, arguments: PredictionsArguments) -> None:
         self.path, self.name = arguments.file, arguments.file_name
         self.encoding = arguments.encoding or "utf-8"
-        # The header is read before the rows, and a pipe can be read only once.
+        # The program reads the header before the rows, and can read a pipe only once.
         self._content = _standard_input() if self.path == STDIN else None
 
     def read(self, needed: list[str], default_separator: str) -> pd.DataFrame:
@@ -139,7 +139,7 @@ class _TextFile:
         parts, may_be_short = [], False
         with reader as chunks:
             for chunk in chunks:
-                # Pandas makes an index of the first cells if the first rows have too many cells.
+                # Pandas turns the first cells into an index if the first rows have too many cells.
                 if not isinstance(chunk.index, pd.RangeIndex):
                     raise CommandError(
                         f"{self.name}: data row 1 has more cells than the header, which has "
@@ -152,7 +152,7 @@ class _TextFile:
         return pd.concat(parts, ignore_index=True).set_axis(needed, axis=1)
 
     def _header(self, default: str) -> tuple[str, list[str]]:
-        """Return the separator and the column names, read as a row so that pandas renames none."""
+        """Return the separator, and the column names as a row, which pandas does not rename."""
 
         def read(separator: str) -> list[str]:
             header = pd.read_csv(
@@ -171,9 +171,9 @@ class _TextFile:
     def _refuse_short_rows(self, separator: str, n_columns: int) -> None:
         """Refuse rows with fewer cells than the header.
 
-        Such a row is truncated, or its cells are shifted because a separator is damaged. Pandas
-        adds empty cells to a short row, and does not distinguish this row from a row whose last
-        cell is empty.
+        A damaged file may have truncated rows, or shifted cells after a damaged separator. Pandas
+        adds empty cells to a short row. A short row and a row with an empty last cell then look the
+        same.
         """
         opened = self._open()
         # The codec utf-8 keeps a byte order mark, which pandas skips.
@@ -222,7 +222,7 @@ class _Decompressed(gzip.GzipFile):
         self._path, self._n_left = path, _most_bytes(path)
 
     def read(self, size: int | None = -1) -> bytes:
-        # Read blocks, so that the limit applies before all data are in memory.
+        # Reading in blocks applies the limit before all data are in memory.
         return self._counted(super().read(_BLOCK if size is None or size < 0 else size))
 
     def read1(self, size: int = -1) -> bytes:
@@ -264,7 +264,7 @@ def _read_parquet(arguments: PredictionsArguments) -> pd.DataFrame:
 
 def _parquet_columns(pyarrow: Any, parquet: Any, path: str, needed: list[str]) -> pd.DataFrame:
     _check_columns(path, parquet.read_schema(path).names, needed)
-    # A run of equal values takes a few bytes, whatever its length.
+    # A run of equal values takes a few bytes for any length.
     if 8 * len(needed) * parquet.read_metadata(path).num_rows > _most_bytes(path):
         raise CommandError(_expands(path, "as CSV"))
     table = parquet.read_table(path, columns=needed, page_checksum_verification=True)

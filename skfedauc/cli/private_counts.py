@@ -1,4 +1,4 @@
-"""Description of a file of private counts: its content, and what the file discloses."""
+"""Description of the content and the disclosure of a file of private counts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from skfedauc.counts.origin import Source
 from skfedauc.privacy import PrivateCounts
 from skfedauc.privacy.releases import Release
 
-# Largest number of groups and of releases that are listed
+# Largest number of groups and of releases to list
 _MOST_LISTED = 6
 
 
@@ -22,7 +22,7 @@ def private_lines(path: str) -> list[str]:
     Raises
     ------
     CommandError
-        If the file cannot be read or is damaged.
+        If reading the file fails.
     """
     try:
         counts = PrivateCounts.load(path)
@@ -88,7 +88,7 @@ def _factor(factor: float) -> str:
 
 
 def _disclosures(counts: PrivateCounts) -> list[str]:
-    """Return sentences on what the counts disclose about single rows and about groups."""
+    """Return sentences on the disclosure of single rows and of groups by the counts."""
     factor, of_class = (math.exp(min(n * counts.epsilon, 700.0)) for n in (1, 2))
     protected = sorted({release.protected for release in counts.releases})
     of_sites = " at each site" if len(counts.releases) > 1 else ""

@@ -15,12 +15,12 @@ from skfedauc.counts.disclosure import needs_scores
 
 
 def report(arguments: ReportArguments) -> Iterator[list[str]]:
-    """Yield the lines to print as soon as they are computed, then write the files.
+    """Yield lines to print as early as possible, and then write the files.
 
     Raises
     ------
     CommandError
-        If the file does not hold counts by groups, or if a file cannot be written.
+        If the file does not hold counts by groups, or if writing a file fails.
     """
     if arguments.html is not None:
         check_page_can_be_made()

@@ -1,4 +1,4 @@
-"""Results of counts, as `audit` and `report` print and write them: report, page and document."""
+"""Printed report, page and document of the commands `audit` and `report`."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from skfedauc.counts import ScoreCounts
 
 
 def check_page_can_be_made() -> None:
-    """Raise an error if a package that the page needs is not installed.
+    """Raise an error if a package that the page needs is missing.
 
     Raises
     ------
     CommandError
-        If a package is not installed.
+        If a package is missing.
     """
     try:
         check_installed()
@@ -40,9 +40,9 @@ def results(
     file_name: str,
     options: ReportOptions,
 ) -> Iterator[list[str]]:
-    """Yield the lines to print as soon as they are computed, then write the files.
+    """Yield lines to print as early as possible, and then write the files.
 
-    Files are written last, so that the report is printed even if a file cannot be written.
+    The function writes files last, so the user sees the report even if writing fails.
 
     Parameters
     ----------
@@ -52,13 +52,13 @@ def results(
     facts : mapping of str to object
         First entries of the document.
     file_name : str
-        Name of the file that was read.
+        Name of the input file.
     options : ReportOptions
 
     Raises
     ------
     CommandError
-        If the reference is not a group, or if a file cannot be written.
+        If the reference is not a group, or if writing a file fails.
     """
     audits = _audits(groupings, options) if options.has_audit else []
 
@@ -88,7 +88,7 @@ def _audits(groupings: Sequence[Grouping], options: ReportOptions) -> list[Fairn
     """Return an audit of each grouping, with p values adjusted for the claims of all audits."""
     chosen: dict[str, Any] = {"threshold": options.threshold, "favorable": options.favorable}
     if options.reference is not None:
-        # The command has checked that there is a single grouping.
+        # The command has checked that there is only one grouping.
         chosen["reference"] = [_reference(groupings[0].report.counts, options.reference)]
     _check_threshold(groupings, options.threshold)
     audits = [
@@ -99,7 +99,7 @@ def _audits(groupings: Sequence[Grouping], options: ReportOptions) -> list[Fairn
 
 
 def _check_threshold(groupings: Sequence[Grouping], threshold: Any) -> None:
-    """Raise an error if the threshold is within a bin or range, so that decisions are unknown."""
+    """Raise an error if the threshold is within a bin or range, which hides decisions."""
     if not isinstance(threshold, float):
         return
     for grouping in groupings:
@@ -117,7 +117,7 @@ def _check_threshold(groupings: Sequence[Grouping], threshold: Any) -> None:
 
 
 def _reference(counts: ScoreCounts, text: str) -> Any:
-    """Return the label of the reference group, which is large enough to be compared with."""
+    """Return the label of the reference group after checking the size of the group."""
     labels = counts.groups or ()
     texts = [label if isinstance(label, str) else label_text(label) for label in labels]
     if text not in texts:
@@ -148,7 +148,7 @@ def _page(groupings: Sequence[Grouping], audits: Sequence[FairnessAudit], file_n
 
 
 def _write(contents: Mapping[str, str]) -> None:
-    """Write each file, even if another file cannot be written."""
+    """Write each file, even if writing another file fails."""
     failed = []
     for path, text in contents.items():
         try:

@@ -1,4 +1,4 @@
-"""Rows of predictions, made from a table, and their counts."""
+"""Rows of predictions from a table, and counts of the rows."""
 
 from __future__ import annotations
 
@@ -29,12 +29,11 @@ class Rows(NamedTuple):
         Positive label.
     weights, decisions : ndarray of shape (n_rows,), or None
     groups : pd.DataFrame with n_rows rows
-        Group labels; a missing label is "(missing)".
+        Group labels, with "(missing)" for missing labels.
     dropped : frozenset of str
-        Columns of groups; reports by such a column leave out the rows without a label in it.
+        Columns of groups whose reports omit the rows without a label in the column.
     n_missing : int
-        Number of rows without any group label, which are not among these rows. Rows of weight 0
-        are not counted.
+        Number of other rows, which lack all group labels, excluding rows of weight 0.
     n_weight_0 : int
         Number of rows of weight 0, which no count includes.
     """
@@ -51,12 +50,12 @@ class Rows(NamedTuple):
 
 
 def rows_of(table: pd.DataFrame, arguments: PredictionsArguments) -> Rows:
-    """Convert a table to rows, as the arguments specify.
+    """Convert a table to rows according to the arguments.
 
     Raises
     ------
     CommandError
-        If a column holds invalid values; the message names the first row with an invalid value.
+        If a column holds invalid values. The message names the first row with an invalid value.
     """
     groups = groups_of(table, arguments.group_columns, arguments.missing)
     without_label = table[~groups.has_label]
@@ -91,7 +90,7 @@ def rows_of(table: pd.DataFrame, arguments: PredictionsArguments) -> Rows:
 
 
 def _n_weighted(table: pd.DataFrame, weight: str | None) -> int:
-    """Return the number of rows whose weight is not 0; these rows are not checked otherwise."""
+    """Return the number of rows whose weight is not 0, without other checks of the rows."""
     if weight is None:
         return len(table)
     return sum(number(with_point(str(cell))) != 0 for cell in table[weight])
@@ -118,7 +117,7 @@ def _with_points(table: pd.DataFrame, arguments: PredictionsArguments) -> pd.Dat
 
 
 def counts_of(rows: Rows, arguments: PredictionsArguments) -> ScoreCounts:
-    """Count the rows by their groups, which are tuples if there are several columns.
+    """Count the rows by group, with tuples as labels for several columns.
 
     Raises
     ------
@@ -129,7 +128,7 @@ def counts_of(rows: Rows, arguments: PredictionsArguments) -> ScoreCounts:
 
 
 def decision_counts_of(rows: Rows, arguments: PredictionsArguments) -> ScoreCounts | None:
-    """Count the decisions by group; None if there are no decisions."""
+    """Return the counts of the decisions by group, or None without decisions."""
     if rows.decisions is None:
         return None
     return _counted(rows, rows.decisions, f"column {shortened(arguments.decisions)}")
@@ -153,7 +152,7 @@ def _counted(rows: Rows, scores: NDArray[np.float64], name: str) -> ScoreCounts:
 
 
 def weights_in_words(rows: Rows, arguments: PredictionsArguments) -> str:
-    """Return the end of the headline: the column of the weights, and the rows of weight 0."""
+    """Return the end of the headline, with the column of weights and the rows of weight 0."""
     if arguments.weight is None:
         return ""
     left_out = f"; {counted(rows.n_weight_0, 'row')} of weight 0 left out"

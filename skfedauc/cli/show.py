@@ -1,4 +1,4 @@
-"""The command `show`: describe what a file of counts holds and discloses."""
+"""The command `show`: describe the content and the disclosure of a file of counts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from skfedauc.cli.known_classes import known_classes
 from skfedauc.cli.withheld import withheld_in_words
 from skfedauc.counts import ScoreCounts, Source, Withheld
 
-# Largest number of groups and of sources that are listed
+# Largest number of groups and of sources to list
 _MOST_LISTED = 6
 
 
@@ -37,7 +37,7 @@ def show(arguments: ShowArguments) -> Iterator[list[str]]:
         If the file does not hold counts.
     """
     if holds_private_counts(arguments.file):
-        # The import is local, because it takes longer than reading exact counts.
+        # The import is local, because importing takes longer than reading exact counts.
         from skfedauc.cli.private_counts import private_lines
 
         yield private_lines(arguments.file)
@@ -98,7 +98,7 @@ def _accuracy(counts: ScoreCounts) -> Iterator[str]:
     if not len(counts) or 0 in (counts.n_negatives.sum(), counts.n_positives.sum()):
         return
     low, high = (float((of.u2 / (2.0 * of.negatives * of.positives))[0]) for of in ends)
-    # Rounding never shortens the interval, nor does the rounding of sums of weights.
+    # Rounding of the limits and of sums of weights never shortens the interval.
     least, most = max(math.floor(low * 1e4 - 1e-6), 0), min(math.ceil(high * 1e4 + 1e-6), 10_000)
     rows = " of the rows that are not withheld" if counts.withheld.n_groups else ""
     yield (
@@ -141,7 +141,7 @@ def _group_line(counts: ScoreCounts) -> str:
 
 
 def _disclosures(counts: ScoreCounts) -> Iterator[str]:
-    """Yield sentences with numbers on what the counts disclose about single rows."""
+    """Yield sentences with numbers on the disclosure of single rows by the counts."""
     if counts.withheld.n_groups:
         yield _withheld(counts.withheld)
     if not len(counts):
@@ -160,7 +160,7 @@ def _disclosures(counts: ScoreCounts) -> Iterator[str]:
 
 
 def _of_summary(counts: ScoreCounts) -> Iterator[str]:
-    """Yield sentences on what sums by group disclose about single rows."""
+    """Yield sentences on the disclosure of single rows by sums by group."""
     rows = np.stack([counts.n_negatives, counts.n_positives])
     n_groups = counted(len(counts), "group") if counts.groups is not None else "1 table of rows"
     yield (
@@ -191,7 +191,7 @@ def _of_summary(counts: ScoreCounts) -> Iterator[str]:
 
 
 def _of_cells(counts: ScoreCounts) -> Iterator[str]:
-    """Yield sentences on what numbers of rows by group and score disclose about single rows."""
+    """Yield sentences on the disclosure of single rows by counts by group and score."""
     _, _, negatives, positives, weights = counts.cells
     n_rows = negatives.astype(np.int64) + positives.astype(np.int64)
     n_cells, n_single = n_rows.size, int((n_rows == 1).sum())
@@ -217,7 +217,7 @@ def _of_cells(counts: ScoreCounts) -> Iterator[str]:
 
 
 def _numbers_of_rows(rows: NDArray[Any], by: str) -> str:
-    """Return a sentence on the numbers of rows that are 1, and on the smallest number above 0."""
+    """Return a sentence on the counts of 1, and on the smallest count above 0."""
     n_numbers, n_single = int((rows > 0).sum()), int((rows == 1).sum())
     if n_single == 0:
         smallest = int(rows[rows > 0].min())
@@ -233,7 +233,7 @@ def _numbers_of_rows(rows: NDArray[Any], by: str) -> str:
 
 
 def _weights(rows: NDArray[Any], is_weighted: bool) -> Iterator[str]:
-    """Yield a sentence on the weights that follow from sums of weights and of their squares."""
+    """Yield a sentence on weights that follow from sums of weights and of squared weights."""
     if not is_weighted:
         return
     n_alone, n_in_pairs = int((rows == 1).sum()), 2 * int((rows == 2).sum())

@@ -1,4 +1,4 @@
-"""Warnings of group labels that differ only in their spelling."""
+"""Warnings of group labels that differ only in spelling."""
 
 from __future__ import annotations
 

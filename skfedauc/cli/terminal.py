@@ -1,6 +1,6 @@
 """Lines on standard output and standard error.
 
-Names that come from files are escaped, so that they cannot control the terminal.
+The functions escape names from files, because control characters could change the terminal.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ def print_lines(lines: Iterable[str]) -> None:
     BrokenPipeError
         If the reader has closed the pipe.
     OutputError
-        If standard output cannot be written for another reason.
+        If writing fails for another reason.
     """
     try:
         print("\n".join(map(_escaped, lines)), flush=True)
     except OSError as error:
-        # Python flushes the buffer at exit, which would raise the error again.
+        # Python would flush the buffer again at exit, and raise the same error.
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
@@ -47,7 +47,7 @@ def print_error(message: str) -> None:
 
 
 def _escaped(line: str) -> str:
-    """Return the line with each character that is not printable written as an escape."""
+    """Return the line with an escape for each character that is not printable."""
     if line.isprintable():
         return line
     return "".join(

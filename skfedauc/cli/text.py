@@ -1,4 +1,4 @@
-"""The printed report."""
+"""Lines of the printed report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from skfedauc.report import STATISTICS
 from skfedauc.report.bounds import Bounds, certain_range
 from skfedauc.report.statistics import MATRIX_GROUPS
 
-# If there are more groups than twice this number, only the lowest and the highest are printed.
+# Number of the lowest and of the highest groups to print of more than twice this number
 N_ENDS = 10
 _SIGNIFICANT = 0.05
 
@@ -37,7 +37,7 @@ def report_lines(grouping: Grouping) -> list[str]:
 
 
 def _statistic_rows(report: GroupAUC) -> list[list[str]]:
-    """Return the statistics; for binned scores also the certain interval of each statistic."""
+    """Return the statistics, for binned scores with the certain interval of each statistic."""
     if not report.pairs.is_binned:
         return [[str(name), _number(value)] for name, value in report.statistics().items()]
     rows = [["", "binned", "certainly"]]
@@ -82,7 +82,7 @@ def _decomposition_line(report: GroupAUC) -> str:
 
 
 def _test_lines(grouping: Grouping) -> list[str]:
-    """Return the lines of the tests of equal group AUCs; no lines if the tests are undefined."""
+    """Return the lines of the tests of equal group AUCs, or no lines for undefined tests."""
     report = grouping.report
     test = report.test_equal_groups()
     if math.isnan(test.pvalue):
@@ -112,7 +112,7 @@ def _test_lines(grouping: Grouping) -> list[str]:
 
 
 def _null_difference(report: GroupAUC) -> float | None:
-    """Return the expected difference of equal groups; None if the counts do not determine it."""
+    """Return the expected difference of equal groups, or None if the counts lack the detail."""
     try:
         return report.null_difference
     except DisclosureError:
@@ -139,14 +139,14 @@ def _clearest(test: DifferenceTest) -> str:
 
 
 def _group_lines(grouping: Grouping) -> list[str]:
-    """Return the groups by AUC; if there are many groups, only the lowest and the highest."""
+    """Return lines of the groups by AUC, of many groups only the lowest and the highest."""
     report = grouping.report
     table = report.confidence_intervals()[["auc", "ci_low", "ci_high"]]
     table = table.join(report.by_group[["n_positives", "n_negatives"]])
     table = table.sort_values("auc", kind="stable")
     n_left_out = 0
     if len(table) > 2 * N_ENDS:
-        # Undefined groups are sorted last.
+        # Undefined groups come last.
         lowest, _, highest = ends(np.arange(len(table) - report.n_undefined), 2 * N_ENDS)
         n_left_out = len(table) - lowest.size - highest.size
         table = table.iloc[[*lowest, *highest]]
@@ -167,7 +167,7 @@ def _group_lines(grouping: Grouping) -> list[str]:
 
 
 def aligned(rows: Sequence[Sequence[str]], n_text: int = 1) -> list[str]:
-    """Return rows as lines: the first `n_text` columns flush left, other columns flush right."""
+    """Return rows as lines with `n_text` columns flush left, and other columns flush right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  "

@@ -1,4 +1,4 @@
-"""Descriptions of groups that are withheld because they have few rows of a class."""
+"""Descriptions of withheld groups, which have few rows of a class."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from skfedauc.cli.errors import CommandError
 from skfedauc.counts import ScoreCounts, Withheld
 from skfedauc.counts.withheld import is_small, joined_label
 
-# Largest number of groups that are listed
+# Largest number of groups to list
 _MOST_LISTED = 6
 
 
@@ -39,14 +39,14 @@ def check_some_remain(exact: ScoreCounts, counts: ScoreCounts, arguments: CountA
 def small_groups_in_words(
     exact: ScoreCounts, counts: ScoreCounts, arguments: CountArguments
 ) -> Iterator[str]:
-    """Yield lines on what ``--min-count`` has joined or withheld, with labels.
+    """Yield lines on the groups that ``--min-count`` has joined or withheld, with labels.
 
     Parameters
     ----------
     exact : ScoreCounts
         Counts of all rows.
     counts : ScoreCounts
-        Counts that are written.
+        Counts in the output file.
     arguments : CountArguments
     """
     if arguments.min_count is None:
@@ -69,7 +69,7 @@ def small_groups_in_words(
 
 
 def withheld_in_words(withheld: Withheld) -> str:
-    """Return the number of withheld groups, and what is known of their rows and labels."""
+    """Return the number of withheld groups, and the known facts on rows and labels."""
     phrase = counted(withheld.n_groups, "group")
     of_classes = [
         ("" if number is not None else "at most ") + counted(most, noun)

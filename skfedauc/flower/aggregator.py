@@ -39,23 +39,23 @@ def counts_record(
         Round of the request, ``message.content["config"]["server-round"]``. The aggregator then
         knows the round of its reports, and refuses a reply from another round.
     disclosure : "exact", "bins", "summary", Bins or None, default=None
-        What the record discloses of the scores; see `ScoreCounts.reduced`. None is what `counts`
-        discloses. All clients send the same level and the same bins, or the aggregator names a
-        level.
+        Level of disclosure of the scores, see `ScoreCounts.reduced`. None keeps the level of
+        `counts`. All clients must send the same level and the same bins, unless the aggregator has
+        a level.
 
     Returns
     -------
     flwr.app.ConfigRecord
-        Record with the counts as bytes (`ScoreCounts.to_bytes`). Put it into the reply beside the
-        client's MetricRecord, under any key.
+        Record with the counts as bytes (`ScoreCounts.to_bytes`). Put the record into the reply
+        beside the client's MetricRecord, under any key.
 
     Raises
     ------
     ValueError, TypeError
-        If the counts have no groups, cannot be reduced to `disclosure`, or an argument is not as
-        described.
+        If the counts have no groups, the counts do not have the detail of `disclosure`, or an
+        argument is not as described.
     ImportError
-        If Flower or pyarrow is not installed.
+        If Flower or pyarrow is missing.
 
     See Also
     --------
@@ -63,9 +63,9 @@ def counts_record(
 
     Notes
     -----
-    The bytes are not encrypted beyond the transport of Flower, and the server sees the counts of
-    each client. Where scores are distinct, exact counts give back the group, the score and the
-    class of every row. `secure_reply` sends counts that the server does not see.
+    Only the transport of Flower encrypts the bytes, and the server sees the counts of each client.
+    Exact counts of distinct scores disclose the group, the score and the class of every row.
+    `secure_reply` sends counts that the server does not see.
 
     Examples
     --------
@@ -102,37 +102,37 @@ def counts_record(
 
 
 class GroupAUCAggregator:
-    """Function that merges the counts in the replies of clients and computes AUCs of all rows.
+    """Merge the counts in the replies of clients, and compute the AUCs of all rows.
 
-    Pass an object of this class to a strategy of Flower as ``evaluate_metrics_aggr_fn``, or call it
-    in a strategy of your own.
+    Pass an aggregator to a strategy of Flower as ``evaluate_metrics_aggr_fn``, or call the
+    aggregator in your own strategy.
 
     Parameters
     ----------
     expected_groups : iterable of labels, default=None
-        Labels of all groups that should be in each round. The aggregator compares the groups of
-        the replies with these labels, and reports a group that is missing, such as the group of a
-        device that did not reply. None means that the groups are unknown. The aggregator then does
-        not notice a missing reply, because Flower gives it the replies only.
+        Labels of all groups of each round. The aggregator compares the groups of the replies with
+        these labels, and reports missing groups, such as the group of a device without a reply.
+        None means that the groups are unknown. The aggregator then does not notice a missing reply,
+        because Flower passes on the other replies only.
     on_missing : {"warn", "raise", "ignore"}, default="warn"
-        What to do if groups are missing, or if there are groups that are not expected: a
-        UserWarning that names them, a ValueError that names them, or nothing. `missing_groups` and
-        the metric ``num-missing-groups`` record missing groups in all cases.
+        Action for missing or unexpected groups: a UserWarning with their labels, a ValueError with
+        their labels, or nothing. `missing_groups` and the metric ``num-missing-groups`` record
+        missing groups in all cases.
     statistics : sequence of str, default=("pooled", "macro", "samples", "positives", "negatives", \
 "within", "worst", "difference")
-        Names of statistics, as in `GroupAUC.statistic`. Statistics that the level of disclosure
-        does not determine, such as the pooled AUC of summaries, are left out.
+        Names of statistics, as in `GroupAUC.statistic`. The aggregator omits statistics that the
+        level of disclosure does not determine, such as the pooled AUC of summaries.
     disclosure : "exact", "bins", "summary", Bins or None, default=None
-        Level of disclosure to which the counts of each reply are reduced before they are merged,
-        as in `ScoreCounts.merge`. None requires that all replies have the same level and the same
-        bins.
+        Level of disclosure, as in `ScoreCounts.merge`. The aggregator reduces the counts of each
+        reply to this level before the merge. None requires the same level and the same bins of all
+        replies.
 
     Attributes
     ----------
     reports : dict of int to GroupAUC
-        Report of each round, from the counts of all replies. A round has the number that clients
-        pass to `counts_record`. If no client passes a number, calls are counted from 1; Flower does
-        not call the aggregator in a round without replies.
+        Report of each round, from the counts of all replies. Each round has the number that clients
+        pass to `counts_record`. If no client passes a number, the aggregator numbers its calls
+        from 1. Flower does not call the aggregator in a round without replies.
     missing_groups : dict of int to tuple
         Labels of the expected groups that are missing in each round.
 
@@ -149,15 +149,15 @@ class GroupAUCAggregator:
     Notes
     -----
     Without `evaluate_metrics_aggr_fn`, strategies of Flower average the metrics of clients,
-    weighted by their numbers of examples. For AUCs, this is the average ``samples``. It equals the
-    pooled AUC only in special cases, for instance if all clients have the same score distribution
-    of each class.
+    weighted by their numbers of examples. For AUCs, this average is ``samples``. The average
+    ``samples`` equals the pooled AUC only in special cases, for instance if all clients have the
+    same score distribution of each class.
 
-    Use an aggregator for one hook of one strategy: `reports` holds one report for each round, and a
-    later report of the same round replaces the earlier one.
+    Use an aggregator for one hook of one strategy. `reports` has one report for each round, and a
+    later report of the same round replaces the earlier report.
 
     Reports hold the merged counts of each round, at 16 bytes for each distinct score and group.
-    Delete reports that are not needed: ``del aggregator.reports[1]``.
+    Delete reports to release memory: ``del aggregator.reports[1]``.
 
     Examples
     --------
@@ -211,7 +211,7 @@ class GroupAUCAggregator:
         ),
         disclosure: Disclosure | None = None,
     ) -> None:
-        # The import is local, because clients need this module, but neither scikit-learn nor scipy.
+        # The import is local, because clients need this module without scikit-learn and scipy.
         from skfedauc.report import check_statistic
 
         if on_missing not in ("warn", "raise", "ignore"):
@@ -243,30 +243,29 @@ class GroupAUCAggregator:
         Parameters
         ----------
         records : iterable of flwr.app.RecordDict
-            Contents of the replies. Each has one MetricRecord, and one record of `counts_record`.
+            Contents of the replies. Each reply has one MetricRecord, and one record of
+            `counts_record`.
         weighted_by_key : str, default="num-examples"
             Key of the number of examples in the MetricRecords.
 
         Returns
         -------
         flwr.app.MetricRecord
-            Averages of the clients' metrics weighted by their numbers of examples, which is
-            Flower's default; the `statistics` of all rows under keys such as ``auc-pooled``, NaN if
-            undefined, left out if the level of disclosure does not determine them; if scores are
-            binned, the ends of their certain intervals (see `GroupAUC.bounds`) under keys such as
-            ``auc-pooled-low`` and ``auc-pooled-high``; and
+            Averages of the clients' metrics weighted by their numbers of examples, as in Flower.
+            The `statistics` of all rows follow under keys such as ``auc-pooled``. Undefined
+            statistics are NaN, and statistics that the level of disclosure does not determine are
+            absent. For binned scores, ``auc-pooled-low`` and ``auc-pooled-high`` are the ends of
+            the certain interval of ``auc-pooled`` (see `GroupAUC.bounds`). The counts are
             ``num-clients``, ``num-groups``, ``num-undefined-groups`` (groups that lack a class)
             and, with `expected_groups`, ``num-missing-groups``.
 
         Raises
         ------
         ValueError
-            If there are no replies. If a reply has no counts, or damaged counts; the message names
-            the client. If counts cannot be merged, for instance because one counting arrived twice,
-            or because replies have different levels of disclosure and `disclosure` is None.
-            If two replies have the same source name.
-            If replies are from different rounds. With ``on_missing="raise"``, if groups are missing
-            or not expected.
+            If there are no replies. If a reply has no counts or damaged counts; the message names
+            the client. If one counting arrived twice, or `disclosure` is None and replies have
+            different levels. If two replies have the same source name, or are from different
+            rounds. With ``on_missing="raise"``, if groups are missing or unexpected.
         """
         from skfedauc.report import GroupAUC
         from skfedauc.report.bounds import statistic_bounds
@@ -285,7 +284,7 @@ class GroupAUCAggregator:
         missing = self._check_groups(counts, server_round)
         report = GroupAUC(counts)
         metrics = _default_average(contents, weighted_by_key)
-        # The report itself warns of undefined AUCs when it is read; here, they are NaN.
+        # Reading the report warns of undefined AUCs. Metrics have NaN instead.
         quiet = GroupAUC(report.pairs, undefined="ignore")
         own: dict[str, float | int] = {}
         for name in self.statistics:
@@ -312,7 +311,7 @@ class GroupAUCAggregator:
         return metrics
 
     def _round_of(self, replies: list[_Reply]) -> int:
-        """Return the round that the replies name; the number of calls if they name none."""
+        """Return the round in the replies, or the number of calls for replies without a round."""
         rounds = {number for reply in replies if (number := reply.server_round) is not None}
         if len(rounds) > 1:
             named = [reply for reply in replies if reply.server_round is not None]
@@ -324,7 +323,7 @@ class GroupAUCAggregator:
         return rounds.pop() if rounds else self._n_calls
 
     def _check_groups(self, counts: ScoreCounts, server_round: int) -> tuple[Any, ...] | None:
-        """Compare the groups with the expected groups, and return those that are missing."""
+        """Compare the groups with the expected groups, and return the missing groups."""
         expected = self.expected_groups
         if expected is None:
             return None
@@ -372,7 +371,7 @@ def _read_reply(content: RecordDict, name: str) -> _Reply:
     Raises
     ------
     ValueError
-        If the reply has no counts, or its counts are damaged.
+        If the reply has no counts, or damaged counts.
     """
     found = [record for record in content.config_records.values() if _COUNTS in record]
     if len(found) != 1:
@@ -395,14 +394,14 @@ def _read_reply(content: RecordDict, name: str) -> _Reply:
 
 
 def _check_sources(replies: list[_Reply]) -> None:
-    """Refuse replies with the same source name, such as a client that counted its rows again."""
+    """Refuse replies with the same source name, such as two countings of one client."""
     found: dict[str, tuple[str, _Reply]] = {}
     for reply in replies:
         for source in reply.counts.sources:
             if source.name is None:
                 continue
             identifier, before = found.setdefault(source.name, (source.identifier, reply))
-            # Merging refuses the same counting, with a message of its own.
+            # The merge raises an error for two replies with the same counting.
             if before is not reply and identifier != source.identifier:
                 raise ValueError(
                     f"{before.name} and {reply.name} have different countings with the source name "
@@ -413,7 +412,7 @@ def _check_sources(replies: list[_Reply]) -> None:
 
 
 def _merged(replies: list[_Reply], disclosure: Disclosure | None) -> ScoreCounts:
-    """Merge the counts of all replies; an error names the first reply that cannot be merged."""
+    """Merge the counts of all replies; an error names the first reply that does not fit."""
     try:
         return ScoreCounts.merge_named(
             [(reply.name, reply.counts) for reply in replies], disclosure=disclosure
@@ -423,7 +422,7 @@ def _merged(replies: list[_Reply], disclosure: Disclosure | None) -> ScoreCounts
 
 
 def _default_average(contents: list[RecordDict], weighted_by_key: str) -> MetricRecord:
-    """Return what a strategy of Flower computes without `evaluate_metrics_aggr_fn`."""
+    """Return the metrics of a strategy of Flower without `evaluate_metrics_aggr_fn`."""
     total = 0.0
     for number, content in enumerate(contents, 1):
         records = list(content.metric_records.values())
@@ -443,7 +442,7 @@ def _default_average(contents: list[RecordDict], weighted_by_key: str) -> Metric
 
 
 def _check_expected(expected_groups: Iterable[Any] | None) -> tuple[Any, ...] | None:
-    """Return the sorted distinct labels of the expected groups, in Python's own types."""
+    """Return the sorted distinct labels of the expected groups as Python objects."""
     if expected_groups is None:
         return None
     if isinstance(expected_groups, str) or not isinstance(expected_groups, Iterable):

@@ -12,7 +12,7 @@ def flwr(module: str) -> Any:
     Raises
     ------
     ImportError
-        If Flower is not installed.
+        If Flower is missing.
     """
     try:
         return importlib.import_module(f"flwr.{module}")

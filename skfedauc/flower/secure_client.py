@@ -37,8 +37,8 @@ def is_secure_request(message: Message) -> bool:
     Returns
     -------
     bool
-        True if `secure_reply` must answer the message; False for other messages, such as those of
-        a strategy that trains a model.
+        True if `secure_reply` must answer the message. False for other messages, such as requests
+        of a strategy that trains a model.
 
     See Also
     --------
@@ -63,11 +63,11 @@ def secure_reply(
     bins: Bins,
     groups: Any,
 ) -> Message:
-    """Answer a request of `secure_group_auc`: send counts so that the server sees only sums.
+    """Answer a request of `secure_group_auc` with masked counts; the server sees only their sum.
 
-    Call this function in the function that `ClientApp.train` registers, because SecAgg+ uses the
-    messages of training. A round has four requests, of which only the third is answered with
-    counts. The function runs Flower's client mod of SecAgg+ itself; do not register that mod.
+    Call `secure_reply` in the function that `ClientApp.train` registers, because SecAgg+ uses the
+    messages of training. A round has four requests, and the client answers only the third with
+    counts. `secure_reply` runs Flower's client mod of SecAgg+ itself; do not register that mod.
 
     Parameters
     ----------
@@ -76,13 +76,13 @@ def secure_reply(
     context : flwr.app.Context
         Context of the client, which keeps the client's keys between the requests.
     count : callable
-        Function that returns the `ScoreCounts` of the client's rows. It is called at the third
-        request, with the arrays that the server sent: a list of ndarrays.
+        Function that returns the `ScoreCounts` of the client's rows. `secure_reply` calls this
+        function at the third request, with the server's arrays as a list of ndarrays.
     bins : Bins
-        Bins of the scores, with a fixed number of bins; equal to those of the server.
+        Bins of the scores, with a fixed number of bins, equal to the bins of the server.
     groups : array-like of labels, or None
-        Labels of the groups of all clients, equal to those of the server; None for rows without
-        groups.
+        Labels of the groups of all clients, equal to the labels of the server, or None for rows
+        without groups.
 
     Returns
     -------
@@ -94,13 +94,13 @@ def secure_reply(
     ValueError
         If the server's bins or groups differ, or its settings are not exact or not safe.
     RuntimeError
-        If `count` fails, or the counts have weights, a group that is not among `groups`, or a count
-        above the largest count that the settings allow (2**29 for 3 clients, 2**27 for 10, 2**24
-        for 100 clients). The reason is in the log of the client.
+        If `count` fails. If the counts have weights, a group that is not among `groups`, or a count
+        above the limit of the settings: 2**29 for 3 clients, 2**27 for 10, 2**24 for 100 clients.
+        The reason is in the log of the client.
     TypeError
         If an argument is not as described.
     ImportError
-        If Flower is not installed.
+        If Flower is missing.
 
     See Also
     --------
@@ -109,9 +109,9 @@ def secure_reply(
     Notes
     -----
     The server receives the counts of each bin plus masks that cancel in the sum over all clients.
-    The reply holds no number of rows, no name and no metrics. Flower treats a client that raises an
-    error as one that dropped out, and sends the text of the error to the server. Errors of `count`
-    and of the counts are therefore written to the log of the client only.
+    The reply has no number of rows, no name and no metrics. If a client raises an error, Flower
+    drops the client, and sends the text of the error to the server. `secure_reply` therefore writes
+    errors of `count` and of the counts to the log of the client only.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def secure_reply(
                     )
                 vector = counts.to_vector(bins, groups, max_count=settings.max_count)
             except Exception as error:
-                # Flower sends the text of an error to the server, and the text may hold counts.
+                # Flower sends the text of an error to the server, and the text may disclose counts.
                 _LOGGER.exception("The counts of this client were not sent.")
                 raise RuntimeError(
                     f"the counts were not sent, because of a {type(error).__name__}; the log of "

@@ -1,13 +1,13 @@
-"""Flower's code of SecAgg+ with masks from a cryptographic generator.
+"""Flower's code of SecAgg+ with masks from a cryptographic random number generator.
 
 Flower expands a key to masks by the Mersenne Twister with a seed of 32 bits, of which 28 vary. The
-lowest bits of its numbers, and of sums of several of its sequences, obey a known linear recurrence
-of order 19,937. A server can therefore compute counts from a long masked vector, however many
-clients add masks. Here, SHAKE-256 expands the whole key.
+lowest bits of the twister's numbers obey a known linear recurrence of order 19,937. Sums of several
+sequences obey the same recurrence. A server can therefore compute counts from a long masked vector
+for any number of clients. Here, SHAKE-256 expands the whole key.
 
 The functions below execute Flower's modules a second time and replace the generator of this copy
-only. Other apps in the process keep Flower's generator. Masks of both kinds do not cancel, so all
-clients and the server must use the same kind.
+only. Other apps in the process keep Flower's generator. Masks of different generators do not
+cancel, so all clients and the server must use the same generator.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def masks_of(
     modulus : int
         2**32.
     shapes : list of tuple of int
-        Shapes of the arrays to be masked.
+        Shapes of the arrays to mask.
 
     Returns
     -------

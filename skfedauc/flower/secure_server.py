@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from skfedauc import Bins
     from skfedauc.report import GroupAUC
 
-# The average times the number of clients differs from the sum by rounding of float64 only: sums are
+# The average times the number of clients differs from the sum only by rounding of float64. Sums are
 # below 2**32, so the difference is below 2**-19.
 _MOST_ROUNDED = 1e-5
 
@@ -45,10 +45,10 @@ class SecureReport:
     n_clients : int
         Number of clients whose counts are part of the sum.
     n_asked : int
-        Number of clients that were asked.
+        Number of clients that received requests.
     failures : dict of int to str
-        Reason by the identifier of each node that failed or did not reply. The counts of a node
-        that failed after it sent its counts are part of the sum.
+        Reason by the identifier of each node that failed or did not reply. If a node failed after
+        sending counts, the sum includes these counts.
 
     See Also
     --------
@@ -85,7 +85,7 @@ def secure_group_auc(
 
     The function runs one round of Flower's protocol SecAgg+. The server receives masked counts of
     each client, and the sum of the counts of all clients. The clients answer by `secure_reply`.
-    Call this function in the main function of a ServerApp, for instance after a strategy trained a
+    Call `secure_group_auc` in the main function of a ServerApp, for instance after training a
     model.
 
     Parameters
@@ -95,46 +95,45 @@ def secure_group_auc(
     context : flwr.app.Context
         Context of the ServerApp.
     bins : Bins
-        Bins of the scores, with a fixed number of bins; equal to those of the clients.
+        Bins of the scores, with a fixed number of bins, equal to the bins of the clients.
     groups : array-like of labels, or None
-        Labels of the groups of all clients; None for rows without groups. Clients should share the
-        groups; see Notes.
+        Labels of the groups of all clients, or None for rows without groups. All clients should
+        have rows of all groups; see Notes.
     arrays : flwr.app.ArrayRecord, default=None
-        Arrays of the model, which are sent to the clients. None sends no arrays.
+        Arrays of the model for the clients. None sends no arrays.
     node_ids : iterable of int, default=None
-        Nodes to ask; None asks all nodes that are connected.
+        Nodes to ask. None asks all connected nodes.
     min_clients : int, default=None
-        Smallest number of clients whose counts must be part of the sum. None requires all clients
-        that are asked.
+        Smallest number of clients in the sum. None requires all clients that receive requests.
     num_shares : int, default=None
-        Number of clients, including itself, with which each client shares masks. None means all
-        clients, for which masks protect best. For hundreds of clients, a smaller odd number reduces
-        the work, which grows with the number of clients times this number.
+        Number of clients with which each client shares masks, including the client itself. None
+        means all clients, which protects counts best. The work grows with the number of clients
+        times this number. For hundreds of clients, use a smaller odd number.
     reconstruction_threshold : int, default=None
-        Number of shares that are needed to remove the masks of a client, more than half of
-        `num_shares` and less than `num_shares`. None means more than two thirds, and 2 of 3. With
-        the default `num_shares`, at least this number of clients must remain until the end of the
-        round.
+        Number of shares that remove the masks of a client, more than half of `num_shares` and less
+        than `num_shares`. None means more than two thirds, or 2 of 3 shares. With the default
+        `num_shares`, at least this number of clients must remain until the end of the round.
     timeout : float, default=3600.0
-        Longest time in seconds to wait for the replies to each of the four requests; None waits
+        Longest time in seconds to wait for the replies to each of the four requests. None waits
         without limit.
 
     Returns
     -------
     SecureReport
-        The report, and the numbers of clients that were asked and that contributed.
+        The report, the number of clients in the sum, and the number of clients that received
+        requests.
 
     Raises
     ------
     ValueError
         If there are fewer than 3 clients, or an argument is not as described. If fewer than
-        `min_clients` clients contributed. If a client did not answer by `secure_reply`. If the sum
-        is not a sum of counts: its entries must be whole numbers from 0 to the largest sum.
+        `min_clients` clients contributed. If a client did not answer by `secure_reply`. If an entry
+        of the sum is not a whole number from 0 to the largest sum.
     RuntimeError
         If the protocol stopped without a sum, because a client failed before all clients shared
-        their keys, or too many clients failed later; the message names the nodes and the reasons.
+        their keys, or too many clients failed later. The message names the nodes and the reasons.
     ImportError
-        If Flower is not installed.
+        If Flower is missing.
 
     See Also
     --------
@@ -144,28 +143,28 @@ def secure_group_auc(
     Notes
     -----
     Flower's protocol averages floats, which it clips to [-8, 8] and rounds at random by default.
-    This function chooses settings under which sums of counts are exact: weight 1 for each client, a
-    clipping range C (the largest power of two so that ``2 * C`` times the number of clients is
-    below 2**32; at most 2**29) and the quantization range ``2 * C``. A client refuses to send a
-    count above C, and refuses other settings.
+    `secure_group_auc` chooses settings under which sums of counts are exact. Each client has the
+    weight 1. The clipping range C is the largest power of two for which ``2 * C`` times the number
+    of clients is below 2**32, and at most 2**29. The quantization range is ``2 * C``. A client
+    refuses to send a count above C, and refuses other settings.
 
-    A client that fails before it shared its keys (the first two requests) stops the round before
-    any client sends counts. A client that fails later does not contribute, unless it sent its
-    counts before; the round continues if the threshold is met.
+    If a client fails at the first two requests, which share the keys, the round stops before any
+    client sends counts. If a client fails later, the sum omits the client unless the client has
+    already sent its counts. The round then continues if at least the threshold of clients remains.
 
-    The masks are those of Flower's protocol, except that SHAKE-256 expands the keys: from the masks
-    of Flower's generator, the Mersenne Twister, a server can compute counts. Clients that use
-    Flower's mod can therefore not take part.
+    The masks differ from Flower's protocol in one point: SHAKE-256 expands the keys. From masks of
+    Flower's generator, the Mersenne Twister, a server can compute counts. Clients with Flower's mod
+    can therefore not take part.
 
     The sum discloses the counts of a client in a group that no other client has. Use groups that
     all clients share, such as age bands, or None.
 
-    The difference of the sums of two rounds with almost the same clients discloses the counts of
-    the clients that took part in one round only. Do not repeat a round without a client that
-    contributed before.
+    The difference between two rounds with almost the same clients discloses the counts of clients
+    in one round only. Do not repeat a round without a client that contributed before.
 
-    Bins and groups are compared by a digest. The sum has no class labels, names of group columns
-    and numbers of rows left out: agree on the positive class beforehand.
+    A digest shows whether server and clients have the same bins and groups. The sum does not
+    include class labels, names of group columns, or numbers of omitted rows. Agree on the positive
+    class beforehand.
 
     References
     ----------
@@ -228,7 +227,7 @@ def _averages(
     config: dict[str, Any],
     timeout: float | None,
 ) -> tuple[NDArray[np.float64], int] | None:
-    """Run the protocol; return the average vector and the number of clients, None if it stops."""
+    """Run the protocol, and return the average vector and the number of clients, or None."""
     common = flwr("common")
     constants = flwr("server.workflow.constant")
     ndarrays = [] if arrays is None else arrays.to_numpy_ndarrays()
@@ -236,7 +235,7 @@ def _averages(
     found: list[tuple[NDArray[np.float64], int]] = []
 
     class Round:
-        """Strategy of one round: asks all nodes, and keeps the average."""
+        """Strategy that asks all nodes in one round, and stores the average."""
 
         def configure_fit(self, *_: Any) -> list[tuple[Any, Any]]:
             # The workflow needs only the identifier of a client's proxy.
@@ -279,7 +278,7 @@ def _averages(
 def _sum_of(
     average: NDArray[np.float64], n_clients: int, settings: Settings, grid: Grid
 ) -> NDArray[np.int64]:
-    """Return the sum of the counts of all clients, after checking that it is a sum of counts."""
+    """Return the sum of the counts of all clients after checking the sum."""
     sums = np.asarray(average, np.float64) * n_clients
     whole = np.rint(sums)
     most = n_clients * settings.max_count
@@ -336,7 +335,7 @@ class _WatchedGrid:
         self.failures |= dict.fromkeys(silent, "no reply")
         self._n_requests += 1
         if self.failures and self._n_requests <= _REQUESTS_OF_KEYS:
-            # Flower would go on, and fail to remove the masks at the end.
+            # Flower would continue, and fail to remove the masks at the end.
             raise RuntimeError(
                 "secure aggregation stopped before a client sent counts, because not all clients "
                 f"shared their keys{self.reasons}. Ask again, or pass the other nodes as node_ids=."
@@ -345,7 +344,7 @@ class _WatchedGrid:
 
     @property
     def reasons(self) -> str:
-        """The failed nodes with their reasons, in parentheses; empty if no node failed."""
+        """Failed nodes with their reasons in parentheses, or empty text without failed nodes."""
         if not self.failures:
             return ""
         named = [

@@ -1,14 +1,15 @@
 """Settings of Flower's protocol SecAgg+ under which sums of counts are exact.
 
-A client of the protocol sends each parameter x as the integer ``(x + C) * Q / (2 * C)``, rounded at
-random, in 32 bits, plus masks modulo M; C is the clipping range, Q the quantization range and M the
-modulus. The weight of a client, ``num_examples / max_weight * Q``, is masked as well. The masks
-cancel in the sum.
+A client of the protocol sends each parameter x as an integer of 32 bits plus masks modulo M. The
+integer is ``(x + C) * Q / (2 * C)``, rounded at random. C is the clipping range, Q is the
+quantization range and M is the modulus. The client also masks its weight,
+``num_examples / max_weight * Q``. The masks cancel in the sum.
 
-The sum of n clients is exact if ``Q == 2 * C`` and each weight is Q, so that each parameter is
-sent as the integer ``x + C``; if counts are at most C, so that none is clipped; if ``2 * C`` fits
-in 32 bits; and if ``n * Q < M``, so that neither the sum of the parameters nor the sum of the
-weights wraps around. All numbers are then whole and below 2**32, and float64 holds them exactly.
+The sum of n clients is exact under four conditions. First, ``Q == 2 * C`` and each weight is Q:
+each client then sends the integer ``x + C``. Second, counts are at most C, so clipping has no
+effect. Third, ``2 * C`` fits in 32 bits. Fourth, ``n * Q < M``, so the sums of the parameters and
+of the weights do not wrap around. All numbers are then whole and below 2**32, and float64
+represents all of these exactly.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from typing import Any, NamedTuple
 
 from skfedauc import _input
 
-# Modulus of the masks: the largest that Flower allows.
+# Modulus of the masks, the largest that Flower allows
 MODULUS = 1 << 32
-# Largest quantization range: Flower rounds to signed integers of 32 bits.
+# Largest quantization range, because Flower rounds to signed integers of 32 bits
 _MOST_QUANTIZED = 1 << 30
 FEWEST_CLIENTS = 3
 
@@ -33,11 +34,11 @@ class Settings(NamedTuple):
     n_clients : int
         Number of clients that the server asks.
     num_shares : int
-        Number of clients, including itself, with which each client shares masks.
+        Number of clients with which each client shares masks, including the client itself.
     threshold : int
         Number of shares that reveal the masks of a client.
     max_count : int
-        Largest count that a client may send, a power of two; Flower's clipping range.
+        Largest count that a client may send, a power of two, and Flower's clipping range.
     """
 
     n_clients: int
@@ -47,7 +48,7 @@ class Settings(NamedTuple):
 
     @property
     def quantization_range(self) -> int:
-        """Number of quantized values, for which counts are quantized to whole numbers."""
+        """Number of quantized values for which Flower does not round counts."""
         return 2 * self.max_count
 
     @classmethod
@@ -87,7 +88,7 @@ class Settings(NamedTuple):
                     f"num_shares must be odd and at most {n_clients}, the number of clients, or "
                     f"equal to it; got {shares}. Flower fails for other numbers."
                 )
-        # More than two thirds of the shares; Flower requires fewer than all, which are 2 of 3.
+        # More than two thirds of the shares. Flower requires fewer than all shares, such as 2 of 3.
         threshold = min(2 * shares // 3 + 1, shares - 1)
         if reconstruction_threshold is not None:
             threshold = _input.check_whole_number(
@@ -103,7 +104,7 @@ class Settings(NamedTuple):
 
     @classmethod
     def of_client(cls, state: Mapping[str, Any]) -> Settings:
-        """Return the settings that a client received, after checking them.
+        """Return the checked settings that a client received.
 
         Parameters
         ----------

@@ -25,7 +25,7 @@ from skfedauc.mitigation import sensitive, strategies
 
 
 def _gives(method: str) -> Callable[[MitigatedClassifier], bool]:
-    """Return a check that the mitigator has scores and that its classifier has this method."""
+    """Return a check that the mitigator has scores, and the classifier has this method."""
 
     def check(self: MitigatedClassifier) -> bool:
         strategy = strategies.strategy_of(self.mitigator)
@@ -37,10 +37,10 @@ def _gives(method: str) -> Callable[[MitigatedClassifier], bool]:
 class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Binary classifier with a fairlearn mitigator, for pipelines and searches.
 
-    Fairlearn's mitigators take sensitive features as an argument of ``fit``, some also as an
+    Fairlearn's mitigators take sensitive features as an argument of ``fit``, and some also as an
     argument of ``predict``. Scikit-learn's pipelines, searches and scorers do not pass this
-    argument. This estimator reads the sensitive features from columns of X and passes them to the
-    mitigator.
+    argument. `MitigatedClassifier` reads the sensitive features from columns of X, and passes the
+    features to the mitigator.
 
     Parameters
     ----------
@@ -49,31 +49,30 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         In a search, name the parameters of the mitigator ``mitigator__eps``,
         ``mitigator__constraints``, ``mitigator__estimator__C``.
     sensitive_features : str, int, or list or tuple of str or of int
-        Name or names of the columns of X with the sensitive features; groups are the
-        combinations of their labels. If X is an array, pass positions from 0; if X is a
-        DataFrame, pass names. Labels are booleans, integers, strings or dates; for
-        `CorrelationRemover` also other numbers.
+        Name or names of the columns of X with the sensitive features. Groups are the combinations
+        of the labels in these columns. Pass names for a DataFrame, and positions from 0 for an
+        array. Labels are booleans, integers, strings or dates. `CorrelationRemover` also takes
+        other numbers.
     estimator : classifier, default=None
-        The classifier that is fitted to the output of `CorrelationRemover`. In a search, name the
-        parameters of the classifier ``estimator__C``. The other mitigators hold their own
-        classifier.
+        Classifier to fit to the output of `CorrelationRemover`. In a search, name the parameters of
+        the classifier ``estimator__C``. The other mitigators have a classifier inside.
     drop : bool, default=True
         Whether to drop the sensitive columns from the features of the classifier.
-        `CorrelationRemover` always drops them.
+        `CorrelationRemover` always drops these columns.
     random_state : int, RandomState instance or None, default=None
-        Seed of the random draws of `ExponentiatedGradient` and `ThresholdOptimizer` in
-        ``predict``. An int makes ``predict`` reproducible: row i gets the i-th random number.
-        Use None in production, where rows are predicted one at a time: an int gives all these rows
-        the same random number.
+        Seed of the random draws of `ExponentiatedGradient` and `ThresholdOptimizer` in ``predict``.
+        An int makes ``predict`` reproducible: row i gets the i-th random number. Use None in
+        production. If a program predicts rows one at a time, an int gives all rows the same random
+        number.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        Sorted class labels. The second class is the positive class; the mitigator receives it as 1.
+        Sorted class labels. The mitigator receives the second class, the positive class, as 1.
     mitigator_ : object
         The fitted mitigator. Reductions keep the training rows in ``mitigator_.constraints``.
     estimator_ : classifier
-        The fitted `estimator`; only with `CorrelationRemover`.
+        The fitted `estimator`, only for `CorrelationRemover`.
     n_features_in_ : int
         Number of columns of X in fit, including sensitive columns.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -100,10 +99,10 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
                                                                               `estimator` (2)
     =======================  ===============  ==============================  =================
 
-    (1) Reductions compute the weights of the rows themselves [1]_.
+    (1) Reductions compute weights of the rows [1]_.
 
-    (2) The weights apply to the classifier only: `ThresholdOptimizer` finds its thresholds, and
-    `CorrelationRemover` its correlations, from unweighted rows. With metadata routing, the
+    (2) The weights apply to the classifier only. `ThresholdOptimizer` computes thresholds, and
+    `CorrelationRemover` computes correlations, from unweighted rows. With metadata routing, the
     classifier must request the weights:
     ``LogisticRegression().set_fit_request(sample_weight=True)``.
 
@@ -111,17 +110,17 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     gets the weights, including weights that a reduction computes. With metadata routing, each step
     requests the weights by ``set_fit_request``.
 
-    `ExponentiatedGradient` draws one of its classifiers at random for each decision, so the
+    `ExponentiatedGradient` draws a random classifier from several for each decision, so the
     probability of a positive decision has few distinct values. The scores are the weighted mean of
     the classifiers' probabilities, which has many distinct values. An AUC of the scores describes
     this mean, not the random decisions.
 
-    `ThresholdOptimizer` has no scores. Make a group scorer with ``response_method="predict"`` to
-    score its decisions.
+    `ThresholdOptimizer` has no scores. To score the decisions of `ThresholdOptimizer`, make a group
+    scorer with ``response_method="predict"``.
 
     Pass a fitted model as ``ThresholdOptimizer(estimator=FrozenEstimator(model))``. Set `drop` to
-    False if the model was fitted with the sensitive columns. `CorrelationRemover` gets one
-    indicator column for each label of a text column; `fit` sets its ``sensitive_feature_ids``.
+    False if the features of the model include the sensitive columns. `CorrelationRemover` gets one
+    indicator column for each label of a text column, and `fit` sets ``sensitive_feature_ids``.
 
     Reductions predict without the sensitive columns if `drop` is true and X has all other columns
     in the order of fit.
@@ -183,14 +182,15 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         Parameters
         ----------
         X : DataFrame or array of shape (n_rows, n_columns)
-            Features and sensitive columns; pandas, polars or pyarrow, or an array.
+            Features and sensitive columns, as an array or as a DataFrame of pandas, polars or
+            pyarrow.
         y : array-like of shape (n_rows,)
             Labels of two classes.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights for the classifier's fit; see the table in the class docstring. A `Pipeline`
-            passes these weights to its last step.
+            Weights for the classifier's fit, see the table of the class. A `Pipeline` passes these
+            weights to the last step.
         **params : dict
-            Other metadata for the classifier's fit; needs scikit-learn's metadata routing.
+            Other metadata for the classifier's fit, which need scikit-learn's metadata routing.
 
         Returns
         -------
@@ -200,9 +200,8 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         Raises
         ------
         ValueError, TypeError
-            If the sensitive columns are absent from X or have missing values, if there are not two
-            classes, if `mitigator`, `estimator` and `drop` are not compatible, or if the mitigator
-            does not take `sample_weight`.
+            If the sensitive columns are absent from X or have missing values. If y does not have
+            two classes. If `mitigator`, `estimator`, `drop` and `sample_weight` are not compatible.
         """
         strategy = self._new_strategy()
         columns = sensitive.check_columns(self.sensitive_features)
@@ -213,7 +212,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         target = _target(y)
         check_consistent_length(X, target.codes, sample_weight)
         strategy.fit(features, target, groups, self._fit_params(sample_weight, params))
-        # The type is Any, because only some strategies have scores. `_gives` looks for the scores.
+        # The type is Any, because only some strategies have scores. `_gives` checks for scores.
         self._strategy: Any = strategy
         self.classes_ = target.classes
         self.mitigator_ = strategy.mitigator
@@ -232,13 +231,13 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         Returns
         -------
         ndarray of shape (n_rows,)
-            Predicted labels. Some mitigators predict labels at random; see `random_state`.
+            Predicted labels, which are random for some mitigators; see `random_state`.
 
         Raises
         ------
         ValueError, TypeError
-            If the columns of X differ from fit, or if X holds a group that was not in fit and the
-            mitigator needs the groups to predict.
+            If the columns of X differ from fit, or if the mitigator needs groups and X has a group
+            that fit did not have.
         """
         check_is_fitted(self)
         labels: NDArray[Any] = self._strategy.predict(*self._parts(X), self.random_state)
@@ -279,7 +278,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         Returns
         -------
         ndarray of shape (n_rows, 2)
-            Logarithms, in the order of ``classes_``; -inf where the probability is 0.
+            Logarithms in the order of ``classes_``, -inf for the probability 0.
 
         Raises
         ------
@@ -292,7 +291,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
 
     @available_if(_gives("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores of ``classes_[1]``; `CorrelationRemover` only.
+        """Return the scores of ``classes_[1]``, only for `CorrelationRemover`.
 
         Parameters
         ----------
@@ -302,7 +301,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         Returns
         -------
         ndarray of shape (n_rows,)
-            Scores; higher scores mean ``classes_[1]``.
+            Scores, of which higher ones mean ``classes_[1]``.
 
         Raises
         ------
@@ -314,15 +313,16 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         return scores
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return the metadata routing: metadata of `fit` is routed to the classifier's fit.
+        """Return the metadata routing from `fit` to the fit of the classifier.
 
-        The classifier requests metadata, as in ``LogisticRegression().set_fit_request(
-        sample_weight=True)``. A reduction computes the weights itself and routes nothing.
+        The classifier requests metadata, as in
+        ``LogisticRegression().set_fit_request( sample_weight=True)``. A reduction computes weights
+        and routes nothing.
 
         Returns
         -------
         sklearn.utils.metadata_routing.MetadataRouter
-            Routes of metadata from this estimator to its classifier.
+            Routes of metadata from this estimator to the classifier.
         """
         router = MetadataRouter(owner=self)
         strategy = strategies.strategy_of(self.mitigator)
@@ -359,7 +359,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
 
     @property
     def _classifier(self) -> Any:
-        """Classifier inside the mitigator, or `estimator` if the mitigator has none."""
+        """Classifier inside the mitigator, or `estimator` for other mitigators."""
         return getattr(self.mitigator, "estimator", self.estimator)
 
     def _new_strategy(self) -> strategies.Strategy:
@@ -399,7 +399,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         return strategies.CorrelationRemoval(self.mitigator, self.estimator)
 
     def _checked(self, X: Any, reset: bool) -> Any:
-        """Check the columns of X, and return X as a DataFrame of its library or as an array."""
+        """Check the columns of X, and return X as a DataFrame or an array."""
         if sensitive.is_frame(X):
             return validate_data(self, X, reset=reset, skip_check_array=True)
         return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
@@ -417,7 +417,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
 
 
 def _target(y: Any) -> strategies.Target:
-    """Return the two classes, and the rows' labels as codes 0 and 1."""
+    """Return the two classes, and the labels of the rows as codes 0 and 1."""
     if y is None:
         raise ValueError("MitigatedClassifier requires y to be passed, but the target y is None.")
     y = column_or_1d(y, warn=True)

@@ -33,7 +33,7 @@ class Target(NamedTuple):
     classes : ndarray of shape (2,)
         Sorted labels.
     codes : ndarray of int, shape (n_rows,)
-        Index (0 or 1) of each row's label in `classes`.
+        Index (0 or 1) in `classes` of the label of each row.
     """
 
     classes: NDArray[Any]
@@ -41,7 +41,7 @@ class Target(NamedTuple):
 
 
 class Strategy(ABC):
-    """Base class of strategies; a strategy fits one kind of mitigator and predicts labels.
+    """Base class of strategies, each of which fits one kind of mitigator and predicts labels.
 
     Strategies with scores also have ``predict_proba`` or ``decision_function``.
 
@@ -74,7 +74,7 @@ class Strategy(ABC):
 
 
 class GridReduction(Strategy):
-    """Strategy for ``GridSearch``: the best of many classifiers fitted to reweighted rows."""
+    """Strategy for ``GridSearch``: the best of many classifiers with different row weights."""
 
     takes_fit_params = False
     _least_groups = 2
@@ -115,15 +115,15 @@ class GridReduction(Strategy):
         """Return the weighted mean of the classifiers' probabilities."""
         positive = np.zeros(np.shape(X)[0])
         for weight, classifier in self._mixture():
-            # A classifier fitted to a single class has a probability column for this class only.
+            # A classifier with a single class in fit has a probability column for this class only.
             if 1 in classifier.classes_:
                 place = list(classifier.classes_).index(1)
                 positive += weight * np.asarray(classifier.predict_proba(X))[:, place]
-        positive = np.clip(positive, 0.0, 1.0)  # the weights sum to 1 except for rounding
+        positive = np.clip(positive, 0.0, 1.0)  # the sum of the weights is 1 except for rounding
         return np.column_stack([1.0 - positive, positive])
 
     def _mixture(self) -> list[tuple[float, Any]]:
-        """Return the classifiers that predict, with their weights."""
+        """Return the classifiers that predict, with weights."""
         return [(1.0, self.mitigator.predictors_[self.mitigator.best_idx_])]
 
     def _labels(self, codes: Any) -> NDArray[Any]:
@@ -155,7 +155,7 @@ class Thresholds(Strategy):
     def fit(
         self, X: Any, target: Target, sensitive: Sequence[Any], fit_params: Mapping[str, Any]
     ) -> None:
-        """Fit the classifier, then the thresholds to the scores of the classifier."""
+        """Fit the classifier, and then fit the thresholds to the scores of the classifier."""
         self._check_estimator(X.shape[1], target.classes)
         self._classes = target.classes
         labels = labels_of(sensitive)
@@ -165,7 +165,7 @@ class Thresholds(Strategy):
     def predict(self, X: Any, sensitive: Sequence[Any], random_state: Any) -> NDArray[Any]:
         """Return the labels at the threshold of each row's group."""
         labels = labels_of(sensitive)
-        # fairlearn predicts the negative class for rows of groups that were not in fit.
+        # fairlearn predicts the negative class for rows of groups that fit did not have.
         self._known.check(labels, "threshold")
         codes = self.mitigator.predict(X, sensitive_features=labels, random_state=random_state)
         decisions: NDArray[Any] = self._classes[codes]
@@ -204,7 +204,7 @@ class Thresholds(Strategy):
 
 
 class CorrelationRemoval(Strategy):
-    """Strategy for ``CorrelationRemover``, with a classifier fitted to its output."""
+    """Strategy for ``CorrelationRemover``, with a classifier of the remover's output."""
 
     reads_sensitive_features = True
 
@@ -215,7 +215,7 @@ class CorrelationRemoval(Strategy):
     def fit(
         self, X: Any, target: Target, sensitive: Sequence[Any], fit_params: Mapping[str, Any]
     ) -> None:
-        """Fit the remover, then the classifier to the output of the remover."""
+        """Fit the remover, and then fit the classifier to the output of the remover."""
         self._numbers = CenteredNumbers(sensitive)
         n_sensitive = self._numbers.of(sensitive).shape[1]
         self.mitigator.set_params(sensitive_feature_ids=list(range(n_sensitive)))
@@ -238,20 +238,20 @@ class CorrelationRemoval(Strategy):
         return np.asarray(self.estimator.decision_function(self._features(X, sensitive)))
 
     def _features(self, X: Any, sensitive: Sequence[Any]) -> Any:
-        """Return the output of the remover, as a DataFrame of the library of X or as an array."""
+        """Return the output of the remover as a DataFrame or an array, like X."""
         return like(X, self.mitigator.transform(self._table(X, sensitive)))
 
     def _table(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
         """Return the centered sensitive numbers, followed by the features.
 
-        The numbers are centered because fairlearn 0.13 subtracts the mean of all sensitive columns
-        from each column, instead of the column's own mean.
+        Centering is necessary because fairlearn 0.13 subtracts the mean of all sensitive columns
+        from each column, instead of the mean of the column.
         """
         return np.hstack([self._numbers.of(sensitive), np.asarray(X, np.float64)])
 
 
 def strategy_of(mitigator: Any) -> type[Strategy] | None:
-    """Return the strategy class for a mitigator; None for other objects."""
+    """Return the strategy class for a mitigator, or None for other objects."""
     from fairlearn.postprocessing import ThresholdOptimizer
     from fairlearn.preprocessing import CorrelationRemover
     from fairlearn.reductions import ExponentiatedGradient, GridSearch
@@ -266,10 +266,10 @@ def strategy_of(mitigator: Any) -> type[Strategy] | None:
 
 
 def fresh(mitigator: Any) -> Any:
-    """Return an unfitted copy, made by the constructor.
+    """Return an unfitted copy from the constructor.
 
-    ``clone`` rejects a mitigator whose parameters were set to integers after construction, and
-    ``constraint_weight`` of ``GridSearch`` takes effect only in the constructor.
+    ``clone`` rejects a mitigator if the user has set parameters to integers after construction.
+    ``constraint_weight`` of ``GridSearch`` has an effect only in the constructor.
     """
     params = mitigator.get_params(deep=False)
     return type(mitigator)(**{name: clone(value, safe=False) for name, value in params.items()})

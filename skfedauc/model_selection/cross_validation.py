@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 
 
 class FoldEffect(NamedTuple):
-    """Effect of comparing scores across folds on the AUC of the pooled out-of-fold scores.
+    """Effect of comparing scores across folds on the AUC of pooled out-of-fold scores.
 
-    Each fold has its own model. If the folds are otherwise similar, the effect comes from comparing
-    scores of different models. If each group lies in one fold only, as with `LeaveOneGroupOut`, the
-    effect also contains the comparison of groups, and the two parts cannot be separated.
+    Each fold has a separate model. For similar folds, the effect is due to the comparison of scores
+    of different models. If each group is in one fold only, as with `LeaveOneGroupOut`, the effect
+    also includes the comparison of groups. The two parts are then inseparable.
 
-    The pooled AUC decomposes over folds as it does over groups:
+    The pooled AUC decomposes over folds in the same way as over groups:
     ``over_folds = share_within * within + (1 - share_within) * cross``.
 
     Attributes
@@ -52,11 +52,11 @@ class FoldEffect(NamedTuple):
     over_folds : float
         AUC of the pooled out-of-fold scores.
     within : float
-        AUC over the pairs within a fold, which the same model has scored.
+        AUC over the pairs within a fold, with scores of one model.
     cross : float
-        AUC over the pairs across folds, which different models have scored.
+        AUC over the pairs across folds, with scores of different models.
     share_within : float
-        Share of the pairs that are within a fold.
+        Share of the pairs within a fold.
     difference : float
         ``over_folds - within``, the effect of comparing scores across folds.
     """
@@ -69,19 +69,19 @@ class FoldEffect(NamedTuple):
 
 
 class GroupAUCCrossValidation:
-    """Result of a cross-validation over groups, returned by `cross_validate_group_auc`.
+    """Result of a cross-validation over groups by `cross_validate_group_auc`.
 
     Attributes
     ----------
     counts : ScoreCounts
-        The score counts of all folds, with group labels ``(fold, label)``.
+        Score counts of all folds, with group labels ``(fold, label)``.
     n_folds : int
     undefined : {"skip", "ignore", "raise"} or float
         How to treat groups that lack a class in averages and gaps.
     estimators : list of estimators or None
-        The fitted estimator of each fold, if requested.
+        The fitted estimator of each fold, or None.
     indices : dict of str to list of ndarray, or None
-        The row numbers of the "train" and "test" set of each fold, if requested.
+        The row numbers of the "train" and "test" set of each fold, or None.
     """
 
     def __init__(
@@ -114,8 +114,8 @@ class GroupAUCCrossValidation:
     def by_fold(self) -> pd.DataFrame:
         """Statistics of each fold, with one row for each fold and one column for each statistic.
 
-        Groups that lack a class in a fold are left out of its averages and gaps without a warning.
-        `cross_difference` is included for up to 500 groups.
+        The averages and gaps of a fold omit groups that lack a class in the fold, without a
+        warning. The table has `cross_difference` for up to 500 groups.
         """
         import pandas as pd
 
@@ -137,8 +137,8 @@ class GroupAUCCrossValidation:
         Returns
         -------
         pandas.DataFrame
-            By statistic: `value` (the mean of `by_fold`), `ci_low`, `ci_high` and `method`. NaN if
-            the statistic is undefined in a fold.
+            Table by statistic with `value` (the mean of `by_fold`), `ci_low`, `ci_high` and
+            `method`. NaN for a statistic that is undefined in a fold.
 
         Raises
         ------
@@ -147,22 +147,24 @@ class GroupAUCCrossValidation:
 
         Notes
         -----
-        The variance of a mean over K folds is the sum of the folds' variances over K squared
-        [1]_. The intervals cover the sampling error of new rows for the K fitted models, not the
-        variation between models fitted on other rows. The pooled out-of-fold scores come from
-        different models, so an interval of their AUC would have another estimand.
+        The variance of a mean over K folds is the sum of the folds' variances over K squared [1]_.
+        The intervals cover the sampling error of new rows for the K fitted models. The variation
+        between models with other training rows is outside of the intervals. The pooled out-of-fold
+        scores come from different models, so an interval of the AUC of these scores would have
+        another estimand.
 
-        The limits are computed as in `GroupAUC.confidence_intervals`. With "logit", each limit of
-        the pooled AUC is the further of the logit limit and the limit of Newcombe's method 5, which
-        assumes that all folds have the same true AUC. Averages have logit limits. If each fold (for
-        averages, each group in each fold) is perfectly separated, the upper limit is 1. The lower
-        limit is computed from the number of independent pairs.
+        The limits follow the formulas of `GroupAUC.confidence_intervals`. With "logit", each limit
+        of the pooled AUC is the further of the logit limit and the limit of Newcombe's method 5.
+        Newcombe's method assumes that all folds have the same true AUC. Averages have logit limits.
+        If scores separate the classes perfectly in each fold (for averages, in each group of each
+        fold), the upper limit is 1. The lower limit then depends on the number of independent
+        pairs.
 
-        In simulations of 5 folds (500 runs; binormal scores, AUCs of .8 to .97, in each fold 1 or 3
-        groups of 4/40, 10/40, 20/80, 4/100 or 4/400 positives/negatives) 95 % intervals of the
-        pooled AUC covered the mean of the models' true AUCs in 92.8 to 99.2 % of runs. Intervals of
-        the macro average covered the mean in 89.0 to 96.2 %. Both coverages were lowest for 4/400
-        if the positives had twice the standard deviation.
+        Simulations of 5 folds used 500 runs of binormal scores with AUCs of .8 to .97. Each fold
+        had 1 or 3 groups of 4/40, 10/40, 20/80, 4/100 or 4/400 positives/negatives. The 95 %
+        intervals of the pooled AUC covered the mean of the models' true AUCs in 92.8 to 99.2 % of
+        runs. Intervals of the macro average covered the mean in 89.0 to 96.2 % of runs. The lowest
+        coverage of either interval was for 4/400 and positives with twice the standard deviation.
 
         References
         ----------
@@ -194,7 +196,7 @@ class GroupAUCCrossValidation:
             raise ValueError("method must be 'logit' or 'delong' for a mean over folds.")
         if self._rows_repeat:
             raise ValueError(REPEATED_ROWS)
-        # Do not warn about groups that lack a class in a fold.
+        # Suppress warnings about groups that lack a class in a fold.
         folds = [fold.estimates.quiet() for fold in self.folds]
         rows = {}
         for name in ("pooled", *AVERAGES):
@@ -209,7 +211,7 @@ class GroupAUCCrossValidation:
 
     @functools.cached_property
     def within_folds(self) -> GroupAUC:
-        """Report over the pairs within folds, which the same model has scored."""
+        """Report over the pairs within folds, with scores of one model."""
         pairs = GroupPairs(self.over_folds.counts, self._fold_counts, rows_repeat=self._rows_repeat)
         return GroupAUC(pairs, undefined=self.undefined)
 
@@ -217,9 +219,9 @@ class GroupAUCCrossValidation:
     def over_folds(self) -> GroupAUC:
         """Report on the pooled out-of-fold scores of all models.
 
-        A row in several test sets is counted several times. The report compares scores of different
-        models, so its intervals are not intervals of the AUC of a model: see `confidence_intervals`
-        and `within_folds` instead.
+        A row in several test sets counts several times. The report compares scores of different
+        models, so the intervals of the report are not intervals of the AUC of a model. Use
+        `confidence_intervals` and `within_folds` instead.
         """
         pairs = GroupPairs(self.counts.regroup(_label), rows_repeat=self._rows_repeat)
         return GroupAUC(pairs, undefined=self.undefined)
@@ -297,35 +299,35 @@ def cross_validate_group_auc(
 ) -> GroupAUCCrossValidation:
     """Cross-validate an estimator and report AUCs over groups and folds.
 
-    Scikit-learn's `cross_validate` runs the folds. The workers return score counts by group, not
-    rows.
+    Scikit-learn's `cross_validate` runs the folds. The workers return score counts by group instead
+    of rows.
 
     Parameters
     ----------
     estimator : estimator object
-        A binary classifier, or a pipeline or search that ends in one.
+        A binary classifier, or a pipeline or search that ends in a binary classifier.
     X : array-like of shape (n_rows, n_features)
         Input of the estimator.
     y : array-like of shape (n_rows,)
         True labels.
     groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
-        Name or names of columns of X, or the group labels themselves. A pandas Series is aligned
-        with the index of X by label, if X has an index.
+        Name or names of columns of X, or the group labels themselves. If X has an index, a pandas
+        Series matches the rows of X by index label.
     cv : int, splitter or iterable, default=None
-        Splitting strategy. An int is the number of folds of a `WithinGroupStratifiedKFold`; None
+        Splitting strategy. An int is the number of folds of a `WithinGroupStratifiedKFold`. None
         means 5 folds. Other splitters and iterables of splits work as in scikit-learn. Splitters
-        that use groups receive `groups`: with `LeaveOneGroupOut`, ``over_folds.by_group`` gives,
-        for each group, the AUC of a model fitted without that group.
+        that use groups receive `groups`. With `LeaveOneGroupOut`, ``over_folds.by_group`` has the
+        AUC of each group under a model without training rows of the group.
     params : dict, default=None
-        Further parameters of the estimator's `fit`. Parameters with one value per row are
-        restricted to the training rows.
+        Further parameters of the estimator's `fit`. For parameters with one value per row, `fit`
+        receives the values of the training rows.
     sample_weight : array-like of shape (n_rows,), default=None
-        Weights for fitting and for the AUC. In a Pipeline without metadata routing, the weights are
-        passed to the last step.
+        Weights for fitting and for the AUC. Without metadata routing, the last step of a Pipeline
+        receives the weights.
     pos_label : int, float, bool or str, default=None
-        The positive label; None means ``estimator.classes_[1]``.
+        The positive label. None means ``estimator.classes_[1]``.
     response_method : str or tuple of str, default=("decision_function", "predict_proba")
-        Methods of the estimator that return scores; the first available method is used.
+        Methods of the estimator that return scores. The function uses the first available method.
     n_jobs : int, default=None
         Number of workers. None means 1 unless in a `joblib.parallel_config` context; -1 means all
         processors.
@@ -334,21 +336,21 @@ def cross_validate_group_auc(
         folds. With 2 or more, each fold prints a line. With 3 or more, this line contains the
         pooled AUC.
     pre_dispatch : int or str, default="2*n_jobs"
-        Number of folds dispatched to the workers at a time; see `cross_validate`.
+        Number of folds that joblib dispatches to the workers at a time, see `cross_validate`.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
         How to treat groups that lack a class; see `GroupAUC`.
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`. With "drop" and
-        "group", models are fitted on these rows. With "drop", splitters that use groups treat these
-        rows as one group, and the AUCs of each fold leave these rows out.
+        "group", the training rows include these rows. With "drop", splitters that use groups treat
+        these rows as one group, and the AUCs of each fold omit these rows.
     return_estimator : bool, default=False
         Whether to return the fitted estimators.
     return_indices : bool, default=False
         Whether to return the row numbers of each fold.
     error_score : "raise" or NaN, default="raise"
-        How to treat a fold that cannot be fitted or scored. "raise" raises the error. NaN warns,
-        leaves out the rows of the fold, and makes the statistics of the fold NaN. If all fits fail,
-        an error is raised.
+        How to treat a fold with an error in fit or in the computation of scores. "raise" raises the
+        error. NaN warns, omits the rows of the fold, and makes the statistics of the fold NaN. If
+        all fits fail, the function raises an error.
 
     Returns
     -------
@@ -359,9 +361,9 @@ def cross_validate_group_auc(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described; the message says what to pass instead.
+        If an argument is not as described. The message gives the remedy.
     Exception
-        The estimator's exception, if a fold fails and `error_score` is "raise".
+        If a fold fails and `error_score` is "raise".
 
     See Also
     --------
@@ -370,12 +372,12 @@ def cross_validate_group_auc(
 
     Notes
     -----
-    The pooled out-of-fold scores of `cross_val_predict` come from different models, whose scales
-    differ, so their AUC is biased. In a simulation with a feature that is unrelated to y (30 rows
-    of each class, one feature, logistic regression, ``KFold(10)``; mean of 60 data sets) the pooled
-    scores had an AUC of .39, and the pairs within folds an AUC of .51. If a test fold has more rows
-    of a class, its model was fitted on fewer rows of this class, which causes this bias. Use
-    `within_folds` for the AUC of the models, and `fold_effect` for the size of the bias.
+    The pooled out-of-fold scores of `cross_val_predict` come from different models with different
+    scales, which biases the AUC of these scores. A simulation used 30 rows of each class, one
+    feature unrelated to y, logistic regression and ``KFold(10)``. Over 60 data sets, the mean AUC
+    was .39 for the pooled scores and .51 for the pairs within folds. The cause of this bias is the
+    number of training rows: if a test fold has more rows of a class, the training rows have fewer.
+    Use `within_folds` for the AUC of the models, and `fold_effect` for the size of the bias.
 
     Examples
     --------

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SplitWarning(NamedTuple):
-    """Options of a splitter's warning about groups that are too small for the folds.
+    """Options of a splitter's warning about groups with too few rows for the folds.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class SplitsByGroups(_sklearn.GroupsConsumerMixin):
         return request
 
     def with_warning(self, warning: SplitWarning) -> Self:
-        """Return a copy of the splitter with other options for its warning about small groups.
+        """Return a copy of the splitter with other options for the warning about small groups.
 
         Parameters
         ----------
@@ -95,7 +95,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
 
     Each fold gets an equal share of the positives and of the negatives of every group. The AUC of a
     group is therefore defined in as many folds as possible: in all folds if the group has at least
-    `n_splits` rows of each class. One warning counts the groups with fewer rows, except groups of
+    `n_splits` rows of each class. The splitter warns of groups with fewer rows, except groups of
     one class, which have no AUC in any fold.
 
     Rows of one group are in both the training and the test sets. To test on unseen groups, use
@@ -106,19 +106,18 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
     n_splits : int, default=5
         Number of folds, at least 2.
     groups : str, list of str or pandas.Series, default=None
-        Name or names of columns of X that hold the groups, or a Series, which is aligned with the
-        index of X by label. None means the `groups` passed to `split`, as in scikit-learn's
-        searches.
+        Name or names of group columns of X, or a Series. A Series matches the rows of X by index
+        label. None means the `groups` argument of `split`, as in scikit-learn's searches.
     shuffle : bool, default=False
         Whether to shuffle the rows of each group and class before splitting. If False, each fold
-        takes consecutive rows of each group and class.
+        has consecutive rows of each group and class.
     random_state : int, RandomState instance or None, default=None
         Seed of the shuffling.
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label. "raise" raises a ValueError. With "drop" and
-        "group" the folds contain these rows, and models are fitted on them. "drop" splits these
-        rows as one additional group; scorers with ``missing="drop"`` then leave these rows out of
-        the AUC. "group" forms the groups that scorers with ``missing="group"`` use.
+        "group" the folds contain these rows, so models use these rows in fit. "drop" splits these
+        rows as one additional group. Scorers with ``missing="drop"`` then omit these rows from the
+        AUC. "group" forms the groups that scorers with ``missing="group"`` use.
 
     See Also
     --------
@@ -129,8 +128,8 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
     Notes
     -----
     Between any two folds, the numbers of rows of a group and class differ by at most one. The fold
-    sizes, and the numbers of rows of each class, also differ by at most one. The rows are sorted
-    once, for any number of groups.
+    sizes, and the numbers of rows of each class, also differ by at most one. For any number of
+    groups, the splitter sorts the rows once.
 
     Examples
     --------
@@ -208,8 +207,8 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         y : array-like of shape (n_rows,)
             Class labels.
         groups : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
-            Group labels, matched by position as in scikit-learn's splitters. Required unless the
-            splitter has its own `groups`, in which case `split` ignores this argument with a
+            Group labels, in the order of the rows as in scikit-learn's splitters. A splitter
+            without `groups` requires this argument. Another splitter ignores this argument with a
             warning.
 
         Yields
@@ -223,13 +222,13 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         ------
         ValueError, TypeError
             If there are no groups, y does not hold class labels, or a class has fewer rows than
-            there are folds.
+            `n_splits`.
 
         Warns
         -----
         UserWarning
-            If groups have several classes, but fewer rows of one class than there are folds. One
-            warning counts the groups and names the first ones.
+            If groups have several classes, but fewer than `n_splits` rows of one class. One warning
+            counts the groups and names the first groups.
         """
         fold = self._folds(X, y, groups)
         for number in range(self.n_splits):
@@ -242,10 +241,10 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         codes, labels = self._group_codes(X, groups)
         _input.check_length("groups", codes.size, "y", classes.size)
         indexable(X, y)
-        # Rows without a label are split as an additional group.
+        # Rows without a label form an additional group.
         n_groups = len(labels) + int(codes.size > 0 and codes.max() == len(labels))
-        # Sort rows by class, then by group. The assignment of rows to folds in turn then continues
-        # from group to group, which also balances each class over the folds.
+        # Sort rows by class, and then by group. The assignment of rows to folds in turn continues
+        # from group to group. This order also balances each class over the folds.
         cell = classes * n_groups + codes
         if not self._warning.is_quiet:
             n_rows = np.bincount(cell, minlength=n_classes * n_groups).reshape(n_classes, -1)
@@ -262,8 +261,8 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         if self.shuffle:
             fold: NDArray[np.intp] = random.permutation(self.n_splits)[dealt]
             return fold
-        # Keep the number of rows of each group and class in each fold, but make these rows
-        # consecutive.
+        # Make the rows of each fold consecutive without changing the number of rows by group and
+        # class.
         fold = np.empty(cell.size, np.intp)
         fold[order] = np.sort(cell * self.n_splits + dealt) % self.n_splits
         return fold
@@ -316,7 +315,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         return classes, labels.size
 
     def _group_codes(self, X: Any, groups: Any) -> tuple[NDArray[np.intp], Sequence[Any]]:
-        """Group number of each row, and the labels; rows without a label get the last number."""
+        """Return the labels and each row's group number, the last number for a missing label."""
         if self.groups is not None:
             if groups is not None:
                 _input.warn(
@@ -334,7 +333,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
                 "groups, WithinGroupStratifiedKFold(groups='site'); or pass groups=labels to "
                 "split, to fit of a search, or to cross_validate."
             )
-        # y is not checked, because permutation_test_score shuffles it with its index.
+        # permutation_test_score shuffles y with the index of y, so there is no check of y.
         _input.check_row_order({"X": X, "groups": groups}, is_cut=True)
         return self._encoded(groups)
 
@@ -353,7 +352,7 @@ class RepeatedWithinGroupStratifiedKFold(SplitsByGroups, _sklearn.RepeatedSplits
     n_repeats : int, default=10
         Number of repetitions.
     groups : str, list of str or pandas.Series, default=None
-        Source of the groups; see `WithinGroupStratifiedKFold`.
+        Source of the groups, see `WithinGroupStratifiedKFold`.
     random_state : int, RandomState instance or None, default=None
         Seed of the shuffling.
     missing : {"raise", "drop", "group"}, default="raise"
@@ -390,7 +389,7 @@ class RepeatedWithinGroupStratifiedKFold(SplitsByGroups, _sklearn.RepeatedSplits
         random_state: Any = None,
         missing: _input.Missing = "raise",
     ) -> None:
-        # Refuse invalid arguments here rather than at the first split.
+        # Refuse invalid arguments in the constructor instead of at the first split.
         WithinGroupStratifiedKFold(n_splits, groups=groups, missing=missing)
         super().__init__(
             WithinGroupStratifiedKFold,
@@ -426,7 +425,7 @@ class RepeatedWithinGroupStratifiedKFold(SplitsByGroups, _sklearn.RepeatedSplits
         Warns
         -----
         UserWarning
-            As in `WithinGroupStratifiedKFold.split`, but only once for all repetitions.
+            Warnings of `WithinGroupStratifiedKFold.split`, once for all repetitions.
         """
         random = check_random_state(self.random_state)
         for repeat in range(self.n_repeats):

@@ -1,9 +1,9 @@
-"""Private counts as the content of a Parquet file, which other tools can read, and back.
+"""Writing and reading of private counts as a Parquet file, which other tools can read.
 
 The file has one row per group and bin, with the columns `group`, the position of the group in the
-list of the metadata, `bin`, `n_negatives` and `n_positives`. The metadata has the key ``skfedauc``,
-a JSON object: format, version, bins, groups, releases, the sources and groups of exact counts that
-were added, and the SHA-256 of the content.
+list of the metadata, `bin`, `n_negatives` and `n_positives`. The metadata has the key ``skfedauc``
+with a JSON object. The object has the format, version, bins, groups, releases and the SHA-256 of
+the content. It also has the sources and groups of exact counts in the sum.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def content_of(state: State) -> bytes:
     Raises
     ------
     TypeError
-        If a group label cannot be restored from a file, such as a member of an Enum.
+        If reading could not restore a group label, such as a member of an Enum.
     ImportError
-        If pyarrow is not installed.
+        If pyarrow is missing.
     """
     pyarrow_parquet()  # raise the error for a missing package
     labels = [] if state.labels is None else state.labels.tolist()
@@ -69,8 +69,8 @@ def content_of(state: State) -> bytes:
     facts["sha256"] = _digest(facts, state.negatives, state.positives)
     data = _written(facts, state, "zstd")
     if _is_too_large(_opened(data).metadata, len(data)):
-        # Many zeros, as with a large epsilon, are compressed so well that a reader would refuse the
-        # file as one that may exhaust the memory.
+        # A large epsilon gives many zeros, which compress well. A reader would refuse such a small
+        # file, because its content may exhaust the memory.
         data = _written(facts, state, "none")
     return data
 
@@ -88,9 +88,9 @@ def read_content(data: Any, name: str) -> State:
     Raises
     ------
     ValueError
-        If `data` was not written by `content_of`, is damaged, or was written by a newer version.
+        If `content_of` did not write `data`, a newer version wrote it, or it is corrupt.
     ImportError
-        If pyarrow is not installed.
+        If pyarrow is missing.
     """
     pyarrow_parquet()  # raise the error for a missing package
     if bytes(data[:4]) != _MAGIC:
@@ -212,7 +212,7 @@ def _groups_at(positions: Any, labels: NDArray[Any] | None) -> tuple[Any, ...]:
 
 
 def _digest(facts: dict[str, Any], *counts: NDArray[np.int64]) -> str:
-    """Return the SHA-256 of the metadata and the counts; integers are little-endian."""
+    """Return the SHA-256 of the metadata and the counts as little-endian integers."""
     plain = {name: value for name, value in facts.items() if name != "sha256"}
     digest = hashlib.sha256(json.dumps(plain, sort_keys=True, ensure_ascii=False).encode())
     for of_class in counts:

@@ -46,7 +46,7 @@ class NoisyAUCs:
     counts : NoisyCounts
         Counts of shape (n_groups, n_bins).
     is_point : ndarray of bool, shape (n_bins,)
-        Whether a bin holds a single score, so that its pairs are ties, which count one half.
+        Whether a bin holds a single score. Its pairs are then ties, which count one half.
     """
 
     def __init__(self, counts: NoisyCounts, is_point: NDArray[np.bool_]) -> None:
@@ -57,9 +57,9 @@ class NoisyAUCs:
     def limits(self, end: int, deviate: float) -> tuple[Floats, Floats]:
         """Return AUCs and the distances to their limits towards `end`, 0 or 1.
 
-        The result is for the estimate or for the extreme AUC that the bins permit, whichever has
-        the limit closer to `end`. Noise can move the smallest AUC that the bins permit above the
-        estimate, and the lower limit is then the limit of the estimate.
+        The function computes the limits of the estimate and of the extreme AUC that the bins
+        permit, and returns the limit closer to `end`. Noise can move the smallest AUC that the bins
+        permit above the estimate. The lower limit is then the limit of the estimate.
         """
         sign = 1.0 if end else -1.0
         pairs = [self.middle, self._ends[end]]
@@ -106,7 +106,7 @@ class NoisyAUCs:
         once = share / (middle.positives * middle.negatives)
         of_weights += 2.0 * once * by_positives * middle.noise_of_positives
         of_weights += 2.0 * once * by_negatives * middle.noise_of_negatives
-        extra = float(of_weights.sum())  # below 0 if the noise of weights and AUCs cancels
+        extra = float(of_weights.sum())  # below 0 if the noise of weights and of AUCs cancels out
         limits = []
         for end in (0, 1):
             auc, reach = self.limits(end, deviate)
@@ -126,8 +126,8 @@ class NoisyAUCs:
     def difference(self, tail: float) -> Estimate:
         """Return the largest minus the smallest group AUC.
 
-        The intervals of the differences of all pairs of groups hold simultaneously, by Bonferroni's
-        inequality, with probability ``1 - 2 tail``. The largest true difference is then between
+        By Bonferroni's inequality, the intervals of the differences of all pairs of groups hold
+        simultaneously with probability ``1 - 2 tail``. The largest true difference is then between
         the largest lower limit and the largest upper limit.
         """
         auc = _clipped(self.middle.auc)

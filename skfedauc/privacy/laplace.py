@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Largest scale of the noise: counts with such noise, and their sums, are far within int64.
+# Largest scale of the noise. Sums of counts with such noise are far within int64.
 MOST_SCALE = 1e9
 # First version whose noise had the right distribution in tests/engines/test_opendp.py
 _LEAST_OPENDP = (0, 14, 2)
@@ -52,23 +52,24 @@ def with_noise(
     epsilon : float
         Privacy loss.
     rows_per_person : int
-        Largest sum of the changes of all counts for which epsilon holds.
+        Largest number of rows of one person. Epsilon holds if one person's rows change the counts
+        by at most this number in all.
 
     Returns
     -------
     ndarray of int64
-        Counts with noise, of the same shape; they can be negative.
+        Counts with noise, of the same shape, some of which can be negative.
 
     Raises
     ------
     ImportError
-        If OpenDP is not installed, or is older than 0.14.2.
+        If OpenDP is missing, or is older than 0.14.2.
     """
     dp = _opendp()
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
     scale = rows_per_person / epsilon
     measurement = dp.m.make_laplace(*space, scale=scale)
-    # OpenDP rounds the privacy loss up; the next larger scale then has at most the loss epsilon.
+    # OpenDP rounds the privacy loss up. The next larger scale has at most the loss epsilon.
     while measurement.map(rows_per_person) > epsilon:
         scale = math.nextafter(scale, math.inf)
         measurement = dp.m.make_laplace(*space, scale=scale)
@@ -91,6 +92,6 @@ def _opendp() -> Any:
             "that epsilon does not hold. Upgrade it by: pip install --upgrade "
             '"skfedauc[privacy]"'
         )
-    # OpenDP offers its mechanisms only after this call, until it has vetted the proof of each.
+    # OpenDP requires this call for mechanisms whose proofs it has not vetted yet.
     dp.enable_features("contrib")
     return dp

@@ -1,26 +1,26 @@
 """AUCs of counts with noise for differential privacy, and their errors by noise and by sampling.
 
-The counts p of the positives and n of the negatives of a group by bin have noise, and so do their
-sums P and N. The concordant pairs [3]_ are ``U = sum_bc p_b M_bc n_c``, where ``M_bc`` is 1 if bin
-b is above bin c, 0 if bin b is below bin c, and the share of concordant pairs within the bin if b
-is c. The estimate of the AUC is ``A = U / (P N)``. The noise of different counts is independent and
-has the mean 0, so U and P N are unbiased. No count is set to 0 if it is negative, because this
-would bias the counts of all empty bins upwards.
+A group has the counts p of positives and n of negatives by bin, with noise, and the sums P and N of
+these counts. The number of concordant pairs [3]_ is ``U = sum_bc p_b M_bc n_c``. Here ``M_bc`` is 1
+if bin b is above bin c and 0 if bin b is below bin c. ``M_bb`` is the share of concordant pairs
+within bin b. The estimate of the AUC is ``A = U / (P N)``. The noise of different counts is
+independent and has the mean 0, so U and P N are unbiased. Negative counts stay negative, because
+setting these counts to 0 would bias the counts of all empty bins upwards.
 
 Noise. For a true AUC A, ``W(A) = U - A P N = sum_bc p_b K_bc n_c`` with ``K = M - A`` has the mean
 0. If the noise of each count has the variance v, the variance of W(A) by noise is
 ``v (|K n|^2 + |K'p|^2) + v^2 |K|^2`` with the counts before the noise. With the counts after the
-noise, ``v (|K n|^2 + |K'p|^2)`` has the expectation of this variance plus ``v^2 |K|^2``, so that it
-estimates between once and twice the variance. This estimate is a polynomial of degree 2 in A. The
-limits by noise are the AUCs A at which ``W(A)^2`` equals a squared quantile times the polynomial,
-as in Fieller's theorem [1]_, which holds for a denominator with noise.
+noise, the expectation of ``v (|K n|^2 + |K'p|^2)`` is this variance plus ``v^2 |K|^2``, which is
+between once and twice the variance. This estimate is a polynomial of degree 2 in A. The limits by
+noise are the AUCs A at which ``W(A)^2`` equals a squared quantile times the polynomial. Fieller's
+theorem [1]_ gives such limits for a ratio whose denominator has noise.
 
 Sampling. DeLong's variance [2]_ is the sum over both classes of the variance of the placement
 values divided by the number of rows. The noise inflates the squared placement value of each
-positive in bin b by ``v sum_c K_bc^2 / N^2``, which is subtracted.
+positive in bin b by ``v sum_c K_bc^2 / N^2``, and `NoisyPairs` subtracts this term.
 
-Both. The distance from the estimate to a limit is the root of the sum of the squared distances to
-the limits by noise and by sampling [4]_, which are independent.
+Both. The errors by noise and by sampling are independent. The distance from the estimate to a limit
+is therefore the root of the sum of the two squared distances [4]_.
 
 References
 ----------
@@ -48,13 +48,13 @@ from skfedauc.inference.intervals import AUCSpread
 Floats = NDArray[np.float64]
 
 # The noise dominates if the number of rows of a class is less than this number of its standard
-# errors by noise. In simulations (benchmarks/privacy.py), at most 1 % of groups with any number of
-# rows then have an interval that does not cover the AUC in addition to the stated error rate.
+# errors by noise. In simulations (benchmarks/privacy.py), this rule raises the error rate of the
+# intervals by at most 1 percentage point for any number of rows.
 LEAST_SIGNAL = 4.0
 
 
 class NoisyCounts(NamedTuple):
-    """Counts by bin with noise; one group for each leading index.
+    """Counts by bin with noise, with one group for each leading index.
 
     Attributes
     ----------
@@ -80,10 +80,10 @@ class NoisyCounts(NamedTuple):
 
     @property
     def has_signal(self) -> NDArray[np.bool_]:
-        """Whether the noise does not dominate the number of rows of either class."""
+        """True for each group in which the noise does not dominate the rows of either class."""
         least = LEAST_SIGNAL * self.total_error
         enough: NDArray[np.bool_] = np.minimum(self.n_positives, self.n_negatives) > least
-        # With little or no noise, a class still needs a row.
+        # Without noise, a class still needs a row.
         return enough & (np.minimum(self.n_positives, self.n_negatives) >= 0.5)
 
     @property
@@ -115,8 +115,8 @@ class NoisyPairs:
     counts : NoisyCounts
         Groups in which the noise does not dominate.
     ties : ndarray of float64, shape (n_bins,)
-        Share of the pairs within each bin that count as concordant: 1/2, or 0 and 1 for the
-        smallest and the largest AUC that the scores in the bins may have.
+        Share of the pairs within each bin that count as concordant. 0 gives the smallest and 1 the
+        largest AUC that the bins permit, and 1/2 an AUC between them.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ class NoisyPairs:
     positives, negatives : ndarray of float64, shape (...)
         Numbers of rows of each class.
     sampling : ndarray of float64, shape (...)
-        DeLong's variance; an upper bound if noise makes its estimate negative.
+        DeLong's variance, or an upper bound if noise makes the estimate negative.
     noise_of_positives, noise_of_negatives : ndarray of float64, shape (...)
         Covariance of W(A) with the number of rows of each class, by noise.
     """

@@ -35,15 +35,16 @@ class PrivateCounts:
     """Counts of negatives and positives by group and bin, with noise for differential privacy.
 
     A `PrivateCounts` holds the number of negatives and of positives in each bin of scores of each
-    agreed group. Independent discrete Laplace noise, drawn once by OpenDP at the site, is added to
-    each of these numbers. Anyone who sees the counts learns almost the same whether or not one row
-    is among the counted rows: for each set of results, the two probabilities differ at most by the
-    factor ``exp(epsilon)`` [1]_.
+    agreed group. At the site, OpenDP draws independent discrete Laplace noise once for each of
+    these numbers. Adding or removing one row then changes the probability of any set of results at
+    most by the factor ``exp(epsilon)`` [1]_. The counts therefore disclose almost nothing about one
+    row.
 
     Build a `PrivateCounts` at a site with `from_counts`, send it with `save` or `to_bytes`, add up
-    the sites with `merge`, and compute AUCs with `confidence_intervals`. All that is computed from
-    a `PrivateCounts` has the same epsilon, because it does not use the rows (post-processing).
-    `merge` can add exact counts of other sites, whose rows epsilon does not protect.
+    the sites with `merge`, and compute AUCs with `confidence_intervals`. Every statistic of a
+    `PrivateCounts` has the same epsilon, because its computation does not use the rows
+    (post-processing). `merge` can add exact counts of other sites, whose rows epsilon does not
+    protect.
 
     Counts with noise can be negative, and stay negative. Setting negative counts to 0 would add
     rows to all empty bins, and move the AUC towards 1/2.
@@ -57,17 +58,17 @@ class PrivateCounts:
     groups : tuple or None
         Sorted labels of the agreed groups; None if the rows came without groups.
     releases : tuple of Release
-        The drawings of noise that are part of these counts, each with `identifier`, `name`,
-        `epsilon`, `rows_per_person` and `groups`.
+        The draws of noise in these counts, each with `identifier`, `name`, `epsilon`,
+        `rows_per_person` and `groups`.
     epsilon : float
-        Largest epsilon of the releases, which holds for each person whose rows are in one release
-        and not in exact counts.
+        Largest epsilon of the releases. This epsilon holds for each person with rows in one release
+        only and in no exact counts.
     sources : tuple of Source
-        Sources of the exact counts that `merge` has added, each with `identifier` and `name`.
+        Sources of the exact counts in the sum, each with `identifier` and `name`.
     exact_groups : tuple
-        Labels of the groups to which `merge` has added exact counts.
+        Labels of the groups with exact counts.
     group_names : tuple of str
-        Names of the columns that the groups come from; empty if they have none.
+        Names of the group columns, or empty for groups without names.
     pos_label : int, float, str or None
         The positive label; None if it is unknown.
 
@@ -78,20 +79,20 @@ class PrivateCounts:
 
     Notes
     -----
-    *What is protected.* Adding or removing one row changes one of the counts by 1. With
-    ``rows_per_person=k``, epsilon covers the addition or removal of all rows of one person who has
-    at most k rows; the noise is k times as large. Replacing a row by another one removes a row and
-    adds a row, and has twice the privacy loss.
+    *Protected rows.* Adding or removing one row changes one of the counts by 1. With
+    ``rows_per_person=k``, epsilon covers the addition or removal of all rows of one person with at
+    most k rows. The noise is then k times as large. Replacing a row removes a row and adds a row,
+    and has twice the privacy loss.
 
-    *What must be public.* The bins, the group labels, the names of group columns, the positive
-    label and the source names are written to the file as they are. They must not depend on the
-    rows. Neither the numbers of rows nor `n_missing` nor the labels that occur are stored.
+    *Public content.* The file has the bins, the group labels, the names of group columns, the
+    positive label and the source names without noise. These values must not depend on the rows. The
+    file has neither the numbers of rows nor `n_missing` nor the class labels.
 
     *Composition.* If no person has rows at two sites, the releases of all sites together have the
     largest of their epsilons (parallel composition). Otherwise the epsilons of the person's sites
     add up. The epsilons of several releases of the same rows also add up. `from_counts` warns if
-    the process released equal counts before. It cannot detect releases by other processes,
-    releases of overlapping but unequal rows, and exact counts that were sent.
+    the process released equal counts before. The warning does not cover releases by other
+    processes, releases of overlapping but unequal rows, or earlier exact counts.
 
     *Noise.* The noise of each count has the distribution ``P(x) = (1 - a) / (1 + a) * a**abs(x)``
     with ``a = exp(-epsilon / rows_per_person)`` [2]_, and the variance ``2 a / (1 - a)**2``: 7.8 at
@@ -162,26 +163,25 @@ class PrivateCounts:
         rows_per_person: int = 1,
         source: str | None = None,
     ) -> PrivateCounts:
-        """Draw the noise of a site's counts; call this once for the rows of a site.
+        """Draw the noise of a site's counts; call this method once for the rows of a site.
 
         Parameters
         ----------
         counts : ScoreCounts
-            Counts of the site's rows without sample weights: exact, or by bins that `bins` are
-            unions of.
+            Counts of the site's rows without sample weights, either exact or by finer bins. Each of
+            `bins` must then be a union of finer bins.
         bins : Bins
-            Agreed bins, with a fixed number of bins. They must be chosen without these rows: bins
-            at quantiles of the same rows would disclose their scores.
+            Agreed bins, with a fixed number of bins. Choose bins without looking at these rows:
+            bins at quantiles of the rows would disclose scores.
         groups : array-like of labels, or None
-            Labels of all groups that are to be released, known publicly. A group without rows gets
-            counts of noise only, so that nobody learns that it has none. None for counts without
-            groups.
+            Public labels of all groups to release, or None for counts without groups. A group
+            without rows gets counts of noise only, which hides that the group is empty.
         epsilon : float
             Privacy loss of the release, above 0, for all bins of all groups together. Common values
             are from 0.1 to 5.
         rows_per_person : int, default=1
-            Largest number of rows of one person, all of which epsilon protects. The function cannot
-            check this number, because counts do not hold persons.
+            Largest number of rows of one person. Epsilon protects all rows of the person. The
+            method cannot check this number, because counts do not identify persons.
         source : str, default=None
             Name of the site.
 
@@ -189,20 +189,20 @@ class PrivateCounts:
         -------
         PrivateCounts
             Counts with noise. Every call draws new noise from the random numbers of the operating
-            system; there is no seed. Drawing takes about 20 seconds for a million counts.
+            system, without a seed. Drawing takes about 20 seconds for a million counts.
 
         Raises
         ------
         ValueError, TypeError
             If an argument is not as described, or the counts have a group that `groups` lacks.
         ImportError
-            If OpenDP is not installed, or is older than 0.14.2: ``pip install
+            If OpenDP is missing, or is older than 0.14.2: ``pip install
             "skfedauc[privacy]"``.
 
         Warns
         -----
         UserWarning
-            If equal counts, of all rows or of one group, were released before in this process.
+            If this process has released equal counts before, of all rows or of one group.
 
         Examples
         --------
@@ -262,25 +262,25 @@ class PrivateCounts:
         Parameters
         ----------
         parts : iterable of PrivateCounts, ScoreCounts, str or os.PathLike
-            Private counts with equal bins, or paths of their files; at least one. The groups of the
-            sites may differ: the merged counts have all groups, and the noise of a group is the
-            noise of the sites that released the group. Exact counts, counts by bins that these bins
-            are unions of, and paths of their files are counted by these bins. They have no noise,
-            and must not have sample weights.
+            Parts of the sum, at least one of which has noise: counts or paths of files. Private
+            counts must have equal bins. The sites may have different groups. The merged counts have
+            all groups, and each group has the noise of the sites that released the group. `merge`
+            counts exact scores, or finer bins whose unions are these bins, by these bins. Such
+            counts have no noise, and must not have sample weights.
 
         Returns
         -------
         PrivateCounts
             Counts of all sites. If the sites have different rows, the privacy loss of each row in a
-            release is the epsilon of its site. Rows of parts without noise are not protected:
-            `epsilon` does not apply to these rows.
+            release is the epsilon of its site. `epsilon` does not protect the rows of parts without
+            noise.
 
         Raises
         ------
         ValueError
-            If no part has noise, a release or a counting is in two parts, or the bins, the positive
-            labels or the group columns differ. If a part without noise has sample weights, is a
-            summary, or has ranges that are not within one bin each. The message names the parts.
+            If no part has noise, two parts have the same release or counting, or the bins, the
+            positive labels or the group columns differ. If a part without noise has sample weights,
+            is a summary, or has ranges that cross bins. The message names the parts.
         TypeError
             If a part is neither a `PrivateCounts` nor a `ScoreCounts` nor a path, or the labels of
             the groups have different types.
@@ -288,8 +288,8 @@ class PrivateCounts:
         Warns
         -----
         UserWarning
-            If different releases or countings have the same source name, or groups were withheld
-            from a part without noise, which the merged counts then lack.
+            If different releases or countings have the same source name. If a part without noise
+            has withheld groups, which the merged counts then lack.
 
         Examples
         --------
@@ -364,11 +364,13 @@ class PrivateCounts:
         Returns
         -------
         pandas.DataFrame
-            By group: `auc`, `ci_low`, `ci_high`, `se_sampling` and `se_noise` (standard errors by
-            the sampling of the rows and by the noise), `bin_width` (estimated difference between
-            the largest and the smallest AUC that the bins permit), `n_positives` and `n_negatives`
-            (with noise), and `note`. By statistic: `value` in place of `auc`, without numbers of
-            rows. If the noise dominates, the values are NaN, and `note` says so.
+            Table with one row per group and these columns: `auc`, `ci_low`, `ci_high`,
+            `se_sampling`, `se_noise`, `bin_width`, `n_positives`, `n_negatives` and `note`.
+            `se_sampling` and `se_noise` are the standard errors by the sampling of the rows and by
+            the noise. `bin_width` estimates the difference between the largest and the smallest AUC
+            that the bins permit. `n_positives` and `n_negatives` have noise. The table by statistic
+            has `value` in place of `auc`, and no numbers of rows. If the noise dominates, the
+            values are NaN and `note` gives the reason.
 
         Raises
         ------
@@ -377,25 +379,26 @@ class PrivateCounts:
 
         Notes
         -----
-        With the counts p and n of the positives and negatives by bin, the numerator
-        ``sum_b p_b (sum_{c<b} n_c + n_b / 2)`` and the denominator ``sum_b p_b sum_c n_c`` of the
-        AUC [1]_ are unbiased, because the noise of p and of n is independent. The estimate of an
-        AUC is the ratio of numerator and denominator, clipped to the range from 0 to 1.
+        A group has the counts p of positives and n of negatives by bin. The AUC [1]_ has the
+        numerator ``sum_b p_b (sum_{c<b} n_c + n_b / 2)`` and the denominator
+        ``sum_b p_b sum_c n_c``. Numerator and denominator are unbiased, because the noise of p and
+        of n is independent. The estimate of an AUC is the ratio of numerator and denominator,
+        clipped to the range from 0 to 1.
 
         The variance by sampling is DeLong's variance [2]_ without the part that the noise adds. The
-        limits by sampling are computed as in `GroupAUC.confidence_intervals`. The limits by noise
+        limits by sampling use the formula of `GroupAUC.confidence_intervals`. The limits by noise
         follow from Fieller's theorem, which holds for a ratio with noise in the denominator. The
-        two distances between estimate and limit are combined as the root of the sum of their
-        squares. The lower limit assumes that all positives of a bin have lower scores than its
-        negatives, and the upper limit the reverse. Bins of a single score, such as 0 and 1 of
+        distance between estimate and limit is the root of the sum of the two squared distances. The
+        lower limit assumes that all positives of a bin have lower scores than all negatives of the
+        bin. The upper limit assumes the reverse. Bins of a single score, such as 0 and 1 of
         `Bins.of_probabilities`, hold true ties. `skfedauc.privacy.noisy_pairs` has the formulas,
-        and the user guide the simulated coverage.
+        and the user guide has the simulated coverage.
 
         The noise dominates a group if its number of positives or of negatives is less than four
         standard errors of the noise of this number, ``4 * sqrt(n_bins * variance)``. The averages
-        and the difference leave such groups out, and `note` says how many. The pooled AUC includes
-        all groups and their noise. Wider bins, larger groups or a larger epsilon
-        reduce the noise.
+        and the difference omit such groups, and `note` gives the number of omitted groups. The
+        pooled AUC includes all groups with their noise. Wider bins, larger groups or a larger
+        epsilon reduce the noise.
 
         The intervals are for new rows of these groups. The interval of the difference holds for all
         pairs of groups simultaneously.
@@ -521,17 +524,16 @@ class PrivateCounts:
         Parameters
         ----------
         path : str or os.PathLike
-            File to write; the customary ending is ``.skfa``. An existing file is replaced.
+            File to write or replace; the customary ending is ``.skfa``.
 
         Raises
         ------
         OSError
-            If the file cannot be written.
+            If writing the file fails.
         TypeError
-            If groups are labeled by members of an `enum.Enum`, or by dates whose time zone has no
-            name.
+            If group labels are members of an `enum.Enum`, or dates whose time zone has no name.
         ImportError
-            If pyarrow is not installed: ``pip install "skfedauc[files]"``.
+            If pyarrow is missing: ``pip install "skfedauc[files]"``.
 
         Notes
         -----
@@ -566,19 +568,19 @@ class PrivateCounts:
         Returns
         -------
         PrivateCounts
-            The counts that were saved.
+            The counts in the file.
 
         Raises
         ------
         ValueError
-            If the file is damaged, was not written by `save`, or was written by a newer version of
-            skfedauc. The message names the file.
+            If the file is damaged, or `save` of this or an earlier version did not write it. The
+            message names the file.
         OSError
-            If the file cannot be read.
+            If reading the file fails.
         TypeError
-            If `path` is bytes, which `from_bytes` reads.
+            If `path` is bytes; use `from_bytes` for bytes.
         ImportError
-            If pyarrow is not installed: ``pip install "skfedauc[files]"``.
+            If pyarrow is missing: ``pip install "skfedauc[files]"``.
         """
         from skfedauc.counts.parquet import read_file
 
@@ -618,7 +620,7 @@ class PrivateCounts:
         Returns
         -------
         PrivateCounts
-            The counts that were converted to bytes.
+            The counts in the bytes.
 
         Raises
         ------
@@ -670,17 +672,17 @@ class PrivateCounts:
 
     @property
     def releases(self) -> tuple[Release, ...]:
-        """The drawings of noise that are part of these counts, sorted by identifier."""
+        """Draws of noise in these counts, sorted by identifier."""
         return self._state.releases
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """Sources of the exact counts that `merge` has added, sorted by name and identifier."""
+        """Sources of the exact counts in the sum, sorted by name and identifier."""
         return self._state.sources
 
     @property
     def exact_groups(self) -> tuple[Any, ...]:
-        """Sorted labels of the groups to which `merge` has added exact counts."""
+        """Sorted labels of the groups with exact counts."""
         return self._state.exact_groups
 
     @property
@@ -690,7 +692,7 @@ class PrivateCounts:
 
     @property
     def group_names(self) -> tuple[str, ...]:
-        """Names of the columns that the groups come from; empty if they have none."""
+        """Names of the group columns, or empty for groups without names."""
         return self._state.group_names
 
     @property
@@ -744,7 +746,7 @@ class PrivateCounts:
 
 
 def _loaded(path: str | os.PathLike[str]) -> PrivateCounts | ScoreCounts:
-    """Return the counts in a file of either kind."""
+    """Return the private or exact counts in a file."""
     from skfedauc.counts.parquet import OtherFileError
 
     try:
@@ -754,7 +756,7 @@ def _loaded(path: str | os.PathLike[str]) -> PrivateCounts | ScoreCounts:
 
 
 def _state_of(counts: PrivateCounts | ScoreCounts, bins: Bins, name: str) -> State:
-    """Return the state of a part of a merge; counts without noise are counted by the bins."""
+    """Return the state of a part of a merge, with counts without noise reduced to the bins."""
     if isinstance(counts, PrivateCounts):
         return counts.state
     try:

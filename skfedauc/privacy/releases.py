@@ -29,7 +29,7 @@ class Release(NamedTuple):
     rows_per_person : int
         Number of rows whose addition or removal epsilon covers.
     groups : tuple
-        Labels of the groups whose counts are in the release; empty without groups.
+        Labels of the groups whose counts are in the release, or empty without groups.
     """
 
     identifier: str
@@ -40,7 +40,7 @@ class Release(NamedTuple):
 
     @property
     def protected(self) -> str:
-        """What epsilon protects, in words."""
+        """Description of the rows that epsilon protects, such as "one row"."""
         k = self.rows_per_person
         return "one row" if k == 1 else f"one person with at most {k:,} rows"
 
@@ -53,14 +53,15 @@ class Release(NamedTuple):
 class Ledger:
     """Privacy loss of each row by the releases of this process, by fingerprints of the counts.
 
-    A fingerprint is the SHA-256 of the scores or bins and of the counts at them, for each group
-    and for all rows without their groups. Fingerprints before and after binning are of the same
-    rows, and so are all fingerprints that releases connect in this way. A release spends epsilon
-    on all its rows; the privacy loss of a group is the sum over all releases that contain it.
+    A fingerprint is the SHA-256 of the scores or bins and of the counts at them, for each group and
+    for all rows without their groups. The fingerprints before and after binning describe the same
+    rows. The ledger joins all fingerprints that releases connect in this way. A release spends
+    epsilon on all its rows. The privacy loss of a group is the sum over all releases with the
+    group.
     """
 
     def __init__(self) -> None:
-        self._same: dict[bytes, bytes] = {}  # union-find: fingerprint to one of the same rows
+        self._same: dict[bytes, bytes] = {}  # union-find: fingerprint to one with the same rows
         self._spent: dict[bytes, float] = {}  # by fingerprint of all rows of a release
         self._groups: dict[bytes, set[bytes]] = {}  # groups by fingerprint of all rows
         self._wholes: dict[bytes, set[bytes]] = {}  # all rows by fingerprint of a group
@@ -69,7 +70,7 @@ class Ledger:
     def spend(
         self, counts: ScoreCounts, binned: ScoreCounts, epsilon: float, rows_per_person: int
     ) -> None:
-        """Record a release, and warn if the same counts were released before.
+        """Record a release, and warn if the process has released the same counts before.
 
         Parameters
         ----------
@@ -102,12 +103,12 @@ class Ledger:
             )
 
     def _spent_on(self, whole: bytes) -> float:
-        """Return the largest privacy loss of a group of these rows, or that of all rows."""
+        """Return the largest privacy loss of these rows by group, or in all without groups."""
         releases = [self._wholes[group] for group in self._groups.get(whole, ())] or [{whole}]
         return max(sum(self._spent.get(key, 0.0) for key in keys) for keys in releases)
 
     def _joined(self, exact: bytes, binned: bytes) -> bytes:
-        """Record that two fingerprints are of the same rows; return the one that is the key."""
+        """Record that two fingerprints have the same rows, and return the joint key."""
         kept, other = self._key_of(exact), self._key_of(binned)
         if other != kept:
             self._same[other] = kept
@@ -133,7 +134,7 @@ def _replace(
         inverse[value].add(new)
 
 
-# Releases of this process; releases of forked processes and of later processes are not recorded.
+# Releases of this process, without those of forked processes and of later processes
 LEDGER = Ledger()
 
 

@@ -18,7 +18,7 @@ from skfedauc.counts.origin import Source, in_order
 from skfedauc.privacy.laplace import MOST_SCALE
 from skfedauc.privacy.releases import Release
 
-# Largest absolute count: 2**40 rows of a class and noise, in many sites
+# Largest absolute count: 2**40 rows of a class and noise, at many sites
 _MOST = 1 << 60
 
 
@@ -35,9 +35,9 @@ class State(NamedTuple):
     group_names : tuple of str
     pos_label : object
     sources : tuple of Source
-        Countings whose exact counts were added, sorted by name and identifier.
+        Sources of the exact counts in the sum, sorted by name and identifier.
     exact_groups : tuple
-        Labels of the groups to which exact counts were added, in the order of `labels`.
+        Labels of the groups with exact counts, in the order of `labels`.
     """
 
     negatives: NDArray[np.int64]
@@ -68,7 +68,7 @@ class State(NamedTuple):
         Raises
         ------
         ValueError
-            If the counts have sample weights, are a summary, or cannot be reduced to the bins.
+            If the counts have sample weights, are a summary, or have ranges that cross bins.
         """
         if cells_for(counts, "PrivateCounts.merge").weights is not None:
             raise ValueError(
@@ -88,19 +88,19 @@ class State(NamedTuple):
             (),
             counts.group_names,
             counts.origin.classes.pos_label,
-            # Counts that were never saved get a source, so that the sum is not added to them again.
+            # Unsaved counts get a source, so that merging the sum with them again raises an error.
             counts.origin.saved(None).sources,
             counts.groups or (),
         )
 
     @classmethod
     def merged(cls, parts: Sequence[State], names: Sequence[str]) -> State:
-        """Add up states; `names` are the names of the parts for messages.
+        """Add up states, with the names of the parts for messages.
 
         Raises
         ------
         ValueError, TypeError
-            If the parts cannot be merged.
+            If the parts have different bins, group columns or positive labels, or share rows.
         """
         first = parts[0]
         # Parts by the identifiers of their releases and sources
@@ -174,7 +174,7 @@ def check_state(state: State, name: str) -> None:
     Raises
     ------
     ValueError
-        If the content is damaged; the message names the reason.
+        If the content is damaged. The message names the reason.
     """
     wrong = _wrong_counts(state) or _wrong_releases(state) or _wrong_names(state)
     wrong = wrong or wrong_sources(state.sources, bool(state.sources))
