@@ -106,7 +106,7 @@ class _GroupMetric:
         return tuple(sets)
 
     def _counts(self, y: Any, scores: Any, weights: Any, dataset: Any) -> ScoreCounts:
-        """Count the rows of an evaluation set, of which the library passes a dataset or arrays."""
+        """Count the rows of an evaluation set; `dataset` is None if the library passes arrays."""
         scores = np.asarray(scores)
         if scores.ndim > 1:
             raise ValueError(
@@ -179,14 +179,14 @@ class _GroupMetric:
         )
 
     def _value(self, counts: ScoreCounts) -> float:
-        """Compute the statistic, of which greater values are better."""
+        """Return the statistic, negated for gaps."""
         policy = UndefinedPolicy(self._undefined)
         estimates = GroupEstimates(GroupPairs(counts), policy)
         value = estimates.value_of(STATISTICS[self._statistic.removeprefix("neg_")].compute)
         return -value if self._statistic.startswith("neg_") else value
 
     def __deepcopy__(self, memo: dict[int, Any]) -> _GroupMetric:
-        """Return the metric itself, which is immutable, so clones share labels and groups."""
+        """Return the same metric, which is immutable, so clones share labels and groups."""
         return self
 
     def __repr__(self) -> str:
@@ -239,7 +239,7 @@ class XGBoostMetric(_GroupMetric):
     ------
     ValueError
         If `statistic` is not one of these names, or two evaluation sets have the same labels and
-        different groups. In training, if `groups` has no tuple for an evaluation set; all workers
+        different groups. In training, if `groups` has no tuple for an evaluation set. All workers
         then raise the error.
     TypeError
         If `groups` is of another type.

@@ -89,7 +89,7 @@ def make_group_scores(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described; the message says what to pass instead.
+        If an argument is not as described. The message gives the remedy.
 
     See Also
     --------
@@ -198,7 +198,7 @@ def make_uniform_scores(
     Raises
     ------
     ValueError
-        If an argument is not as described; the message says what to pass instead.
+        If an argument is not as described. The message gives the remedy.
 
     See Also
     --------

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from skfedauc._words import all_shortened, described, shortened
 
-# Largest number of rows of a class in a `ScoreCounts`, so that products of counts are exact
+# Largest number of rows of a class in a `ScoreCounts`, for which products of counts are exact
 _MOST_ROWS = 1 << 40
 
 
@@ -265,7 +265,7 @@ def check_sums(values: Any, name: str) -> NDArray[np.float64]:
 
 
 def check_n_jobs(n_jobs: Any) -> int | None:
-    """Return `n_jobs` after checking it."""
+    """Return the checked `n_jobs`."""
     if n_jobs is None:
         return None
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:

@@ -15,7 +15,7 @@ _WHOLE_FLOAT = re.compile(r"-?\d+\.0")
 def header_of(
     read: Callable[[str], list[str]], default: str = SEPARATORS[0]
 ) -> tuple[str, list[str]]:
-    """Return the separator of a file and the names of its columns.
+    """Return the separator and the column names of a file.
 
     If the default separator does not split the header, try other separators.
 

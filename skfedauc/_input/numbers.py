@@ -14,7 +14,7 @@ from skfedauc._words import shortened
 
 
 def check_whole_number(value: Any, name: str, at_least: int = 1) -> int:
-    """Return an integer after checking that it is at least `at_least`."""
+    """Return an integer of at least `at_least`, or raise an error."""
     is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_whole or value < at_least:
         raise ValueError(
@@ -24,7 +24,7 @@ def check_whole_number(value: Any, name: str, at_least: int = 1) -> int:
 
 
 def check_share(value: Any, name: str) -> float:
-    """Return a float after checking that it is between 0 and 1, exclusive."""
+    """Return a float between 0 and 1, exclusive, or raise an error."""
     if not is_number(value) or not 0 < value < 1:
         raise ValueError(f"{name} must be a number between 0 and 1; got {shortened(value)}.")
     return float(value)

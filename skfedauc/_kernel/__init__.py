@@ -3,9 +3,9 @@
 A *cell* is one distinct score within one group, with the numbers of negatives and of positives with
 this score. This folder contains all loops over rows or cells. The loops are in C++ (`module.cpp`
 and the headers), and in numpy for installations without a compiler (`_numpy.py`). The C++ code
-first converts scores to integers in the order of the scores (`keys.h`). Then it moves the rows of
-each group together (`partition.h`, `pieces.h`), sorts these rows (`sort.h`), and counts equal
-scores as cells (`cells.h`). `states.h` adds up and merges cells, and `pairs.h` counts pairs.
+first converts scores to integers in the order of the scores (`keys.h`). Then the code moves the
+rows of each group together (`partition.h`, `pieces.h`), sorts these rows (`sort.h`), and counts
+equal scores as cells (`cells.h`). `states.h` adds up and merges cells, and `pairs.h` counts pairs.
 
 The environment variable ``SKFEDAUC_KERNEL`` selects the kernel. "compiled" raises an ImportError if
 the compiled kernel is missing, and "numpy" selects the kernel in numpy. By default, the package
@@ -135,7 +135,7 @@ def count_rows(
         Group numbers; each of ``range(n_groups)`` occurs. None if there is one group.
     n_groups : int, default=1
     weights : ndarray of float64, shape (n_rows,), default=None
-        Weights above 0; None if every row has weight 1.
+        Weights above 0, or None if every row has weight 1.
     n_jobs : int, default=None
         Number of threads, as in scikit-learn. The result does not depend on `n_jobs`.
 

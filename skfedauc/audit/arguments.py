@@ -44,7 +44,7 @@ def are_probabilities(counts: ScoreCounts) -> bool:
 
 
 def check_favorable(favorable: Any) -> Favorable | None:
-    """Return `favorable` if it is "positive", "negative" or None."""
+    """Return `favorable`, which must be "positive", "negative" or None."""
     if favorable is None or (isinstance(favorable, str) and favorable in ("positive", "negative")):
         return favorable  # type: ignore[return-value]
     raise ValueError(

@@ -29,7 +29,7 @@ Questions = Mapping[str, Floats]
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """Audits with joint adjustment of the p values; families compare by identity.
+    """Audits with joint adjustment of the p values, which compare by identity.
 
     Attributes
     ----------
@@ -91,9 +91,9 @@ def adjusted_together(groupings: Sequence[str], pvalues: Sequence[Questions]) ->
 def weighted_holm(pvalues: Floats, weights: Floats) -> Floats:
     """Return p values adjusted by Holm's method with weights [1]_ [2]_, and keep NaN.
 
-    The method sorts p values by ``p / weight``. Then it multiplies each ``p / weight`` by the sum
-    of the same weight and all following weights. The running maximum in this order gives the
-    adjusted p values. Equal weights give Holm's method.
+    The method sorts p values by ``p / weight``. Then the method multiplies each ``p / weight`` by
+    the sum of the same weight and all following weights. The running maximum in this order gives
+    the adjusted p values. Equal weights give Holm's method.
     """
     result = np.full(pvalues.shape, np.nan)
     tested = np.flatnonzero(~np.isnan(pvalues))

@@ -184,7 +184,7 @@ class FairnessAudit:
         y_true : array-like of shape (n_rows,)
             Labels of two classes.
         y_score : array-like of shape (n_rows,)
-            Finite scores; higher scores mean the positive class.
+            Finite scores, which are higher for the positive class.
         groups : array-like of shape (n_rows,) or (n_rows, n_columns)
             Sensitive features. Each combination of several columns is a group.
         y_pred : array-like of shape (n_rows,), default=None
@@ -199,12 +199,12 @@ class FairnessAudit:
         pos_label : int, float, bool or str, default=None
             The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
         min_per_class : int, default=10
-            Least number of rows, positives or negatives for a comparison; smaller groups are shown,
-            but not compared; see the class.
+            Least number of rows, positives or negatives for a comparison. The audit shows smaller
+            groups without a comparison; see the class.
         reference : "rest" or a group's label, default="rest"
-            Reference that the AUC of each group is compared with; see the class.
+            Reference for the AUC of each group; see the class.
         favorable : {"positive", "negative"} or None, default=None
-            The class that is the favorable outcome; see the class.
+            The favorable outcome; see the class.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         n_jobs : int, default=None
@@ -218,7 +218,7 @@ class FairnessAudit:
         Raises
         ------
         ValueError, TypeError
-            If an argument is not as described. The message says what to pass instead.
+            If an argument is not as described. The message gives the remedy.
 
         Examples
         --------
@@ -314,12 +314,12 @@ class FairnessAudit:
         response_method : str or tuple of str, default=("predict_proba", "decision_function")
             Methods of the estimator that return scores. The audit uses the first available method.
         min_per_class : int, default=10
-            Least number of rows, positives or negatives for a comparison; smaller groups are shown,
-            but not compared; see the class.
+            Least number of rows, positives or negatives for a comparison. The audit shows smaller
+            groups without a comparison; see the class.
         reference : "rest" or a group's label, default="rest"
-            Reference that the AUC of each group is compared with; see the class.
+            Reference for the AUC of each group; see the class.
         favorable : {"positive", "negative"} or None, default=None
-            The class that is the favorable outcome; see the class.
+            The favorable outcome; see the class.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         n_jobs : int, default=None
@@ -333,7 +333,7 @@ class FairnessAudit:
         Raises
         ------
         ValueError, TypeError
-            If an argument is not as described. The message says what to pass instead.
+            If an argument is not as described. The message gives the remedy.
 
         Examples
         --------

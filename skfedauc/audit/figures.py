@@ -180,7 +180,7 @@ def _inline(svg: ElementTree.Element, prefix: str, about: str) -> str:
 
 
 def _local(name: str) -> str:
-    """Return a name without its namespace."""
+    """Return a name without the namespace."""
     return name.rpartition("}")[2]
 
 

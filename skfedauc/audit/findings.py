@@ -168,7 +168,7 @@ def _on_group_aucs(tables: AuditTables) -> Iterator[str]:
 
 
 def _clearest(tables: AuditTables) -> str:
-    """Name the pair with the most significant difference, unless a sentence has named it."""
+    """Name the pair with the most significant difference, unless another sentence did."""
     test = tables.largest_difference
     is_found = _row(tables.gaps, "difference")["pvalue_adjusted"] < SIGNIFICANT
     if not is_found or test is None or test.clearest in (None, (test.highest, test.lowest)):

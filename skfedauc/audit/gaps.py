@@ -45,7 +45,7 @@ class GroupComparison:
     min_per_class : int
         Least number of rows for a comparison, see `FairnessAudit`.
     reference : object
-        Label of the group that each group is compared with; None for the other groups together.
+        Label of the reference group, or None for the other groups together.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class GroupComparison:
     def cross_gaps(self) -> CrossGaps:
         """XAUC disparities between the groups that are not small."""
         disparity = self.compared.bias_by_group["xauc_disparity"].to_numpy()
-        # Use the disparities of `bias_by_group`, so that both tables are bit-identical.
+        # Use the disparities of `bias_by_group`, which makes both tables bit-identical.
         return cross_gaps(self.compared.counts)._replace(disparity=disparity)
 
     @functools.cached_property

@@ -1,4 +1,4 @@
-"""A self-contained HTML page of one or several audits: contents of its tables and texts."""
+"""Tables and texts of the self-contained HTML page of one or several audits."""
 
 from __future__ import annotations
 
@@ -312,7 +312,7 @@ def _gap_rows(tables: AuditTables) -> list[tuple[tuple[str, str], list[_Cell]]]:
     for name, gap in zip(tables.gaps.index, tables.gaps.to_dict("records"), strict=True):
         if not tables.has_decisions and str(name).startswith(_DECISIONS):
             continue
-        # The gap determines the format of the value and of its limits. The column determines the
+        # The gap determines the format of the value and the limits. The column determines the
         # format of the other cells.
         cells = [_cell(name, gap[column]) for column in _NUMBERS[:3]]
         cells += [_cell(column, gap[column]) for column in _NUMBERS[3:]]

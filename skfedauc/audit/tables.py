@@ -1,4 +1,4 @@
-"""`AuditTables`: tables and facts of an audit, the input of its findings and its page."""
+"""`AuditTables`: tables and facts of an audit, the input of findings and page."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class AuditTables:
     has_decisions : bool
         Whether the audit has decisions.
     threshold : float or None
-        Threshold of the decisions, if they have one.
+        Threshold of the decisions, or None.
     is_ranking_chosen : bool
         Whether the user asked for the ranking alone.
     """

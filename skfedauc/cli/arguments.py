@@ -51,7 +51,7 @@ class PredictionsArguments:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ReportOptions:
-    """Files for a report, and options of its fairness audit."""
+    """Files for a report, and options of the fairness audit."""
 
     html: str | None = None
     threshold: float | Literal["auto"] | None = "auto"

@@ -1,4 +1,4 @@
-"""The command `audit`: read a file of predictions; write a report, a page and a JSON document."""
+"""The command `audit`: report on a file of predictions, with a page and a JSON document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `count`: read a file of predictions, and write its counts."""
+"""The command `count`: read a file of predictions, and write the counts."""
 
 from __future__ import annotations
 

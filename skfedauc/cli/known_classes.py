@@ -60,7 +60,7 @@ def known_classes(counts: ScoreCounts) -> KnownClasses:
 
 
 def _places(groups: NDArray[np.intp], ranges: NDArray[np.float64]) -> tuple[Integers, Integers]:
-    """Return the first place of each range and the place after its last place.
+    """Return the first place of each range, and the place after the last place of the range.
 
     Places are whole numbers in the order of the scores. Groups have separate places.
     """

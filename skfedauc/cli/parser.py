@@ -114,7 +114,7 @@ def parse(argv: Sequence[str] | None) -> Arguments | None:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Argument parser that knows its long options and raises `CommandError`."""
+    """Argument parser with a list of long options, which raises `CommandError`."""
 
     def __init__(self, **layout: Any) -> None:
         self.long_options: list[str] = []
@@ -123,7 +123,7 @@ class _Parser(argparse.ArgumentParser):
         )
 
     def add_argument(self, *names: str, **settings: Any) -> argparse.Action:
-        """Add an argument, and remember its long name."""
+        """Add an argument, and remember the long name."""
         self.long_options += [name for name in names if name.startswith("--")]
         return super().add_argument(*names, **settings)
 

@@ -25,7 +25,7 @@ from skfedauc._words import listed, shortened
 from skfedauc.cli.arguments import STDIN, PredictionsArguments
 from skfedauc.cli.errors import CommandError
 
-# A compressed file may expand to this multiple of its size, and always to this number of bytes.
+# Largest content of a compressed file: this multiple of the size, or this number of bytes
 MOST_EXPANSION = 100
 ALWAYS_READ = 1 << 28
 _BLOCK = 1 << 20
@@ -51,7 +51,7 @@ def read_columns(arguments: PredictionsArguments) -> pd.DataFrame:
     except pd.errors.EmptyDataError:
         raise CommandError(f"{arguments.file_name}: is empty; it has no header") from None
     except (OSError, EOFError, ValueError, Warning, zlib.error, csv.Error) as error:
-        if "out of memory" in str(error):  # pandas' parser has its own error type
+        if "out of memory" in str(error):  # pandas' parser has a special error type
             raise MemoryError from None
         reason = " ".join(str(error).split())
         raise CommandError(f"{arguments.file_name}: cannot be read: {reason}") from None
@@ -215,7 +215,7 @@ def _standard_input() -> bytes:
 
 
 class _Decompressed(gzip.GzipFile):
-    """A compressed file that raises an error if its content is far larger than the file."""
+    """Compressed file that raises an error for a content far larger than the file."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path, "rb")

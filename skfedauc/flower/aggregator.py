@@ -262,7 +262,7 @@ class GroupAUCAggregator:
         Raises
         ------
         ValueError
-            If there are no replies. If a reply has no counts or damaged counts; the message names
+            If there are no replies. If a reply has no counts or damaged counts. The message names
             the client. If one counting arrived twice, or `disclosure` is None and replies have
             different levels. If two replies have the same source name, or are from different
             rounds. With ``on_missing="raise"``, if groups are missing or unexpected.
@@ -412,7 +412,7 @@ def _check_sources(replies: list[_Reply]) -> None:
 
 
 def _merged(replies: list[_Reply], disclosure: Disclosure | None) -> ScoreCounts:
-    """Merge the counts of all replies; an error names the first reply that does not fit."""
+    """Merge the counts of all replies, or raise an error with the first reply that does not fit."""
     try:
         return ScoreCounts.merge_named(
             [(reply.name, reply.counts) for reply in replies], disclosure=disclosure

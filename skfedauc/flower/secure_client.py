@@ -67,7 +67,7 @@ def secure_reply(
 
     Call `secure_reply` in the function that `ClientApp.train` registers, because SecAgg+ uses the
     messages of training. A round has four requests, and the client answers only the third with
-    counts. `secure_reply` runs Flower's client mod of SecAgg+ itself; do not register that mod.
+    counts. `secure_reply` runs Flower's client mod of SecAgg+. Do not register that mod.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def secure_reply(
     Raises
     ------
     ValueError
-        If the server's bins or groups differ, or its settings are not exact or not safe.
+        If the server has other bins or groups, or settings that are not exact or not safe.
     RuntimeError
         If `count` fails. If the counts have weights, a group that is not among `groups`, or a count
         above the limit of the settings: 2**29 for 3 clients, 2**27 for 10, 2**24 for 100 clients.
@@ -168,7 +168,7 @@ def secure_reply(
 
 
 def _check_lists(message: Message, records: Any) -> None:
-    """Refuse to disclose both secrets of a client, which would remove all of its masks."""
+    """Refuse to disclose both secrets of a client, which would remove all masks of the client."""
     content = message.content.config_records[records.RECORD_KEY_CONFIGS]
     keys = records.Key
     active, dead = (

@@ -142,11 +142,11 @@ def secure_group_auc(
 
     Notes
     -----
-    Flower's protocol averages floats, which it clips to [-8, 8] and rounds at random by default.
-    `secure_group_auc` chooses settings under which sums of counts are exact. Each client has the
-    weight 1. The clipping range C is the largest power of two for which ``2 * C`` times the number
-    of clients is below 2**32, and at most 2**29. The quantization range is ``2 * C``. A client
-    refuses to send a count above C, and refuses other settings.
+    Flower's protocol averages floats. By default, Flower clips floats to [-8, 8] and rounds at
+    random. `secure_group_auc` chooses settings under which sums of counts are exact. Each client
+    has the weight 1. The clipping range C is the largest power of two for which ``2 * C`` times the
+    number of clients is below 2**32, and at most 2**29. The quantization range is ``2 * C``. A
+    client refuses to send a count above C, and refuses other settings.
 
     If a client fails at the first two requests, which share the keys, the round stops before any
     client sends counts. If a client fails later, the sum omits the client unless the client has
@@ -254,7 +254,7 @@ def _averages(
             found.append((average, len(results)))
             return None, {}
 
-    # The workflow writes its own records to the context.
+    # The workflow writes records to the context.
     own = copy.copy(context)
     own.state = flwr("app").RecordDict()
     asked = SimpleNamespace(num_available=lambda: len(nodes))

@@ -177,7 +177,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     __metadata_request__fit = {"sample_weight": UNUSED}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> MitigatedClassifier:
-        """Fit the mitigator and its classifier.
+        """Fit the mitigator and the classifier.
 
         Parameters
         ----------
@@ -195,7 +195,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         Returns
         -------
         MitigatedClassifier
-            The estimator itself.
+            The fitted estimator.
 
         Raises
         ------
@@ -301,7 +301,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         Returns
         -------
         ndarray of shape (n_rows,)
-            Scores, of which higher ones mean ``classes_[1]``.
+            Scores, which are higher for ``classes_[1]``.
 
         Raises
         ------
@@ -405,7 +405,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
 
     def _parts(self, X: Any) -> tuple[Any, list[Any]]:
-        """Return the features, and the sensitive columns if the mitigator needs them."""
+        """Return the features, and the sensitive columns for mitigators that need these columns."""
         needed = self._strategy.reads_sensitive_features
         names = sensitive.names_of(X)
         if names and names == self._other_columns and self.drop and not needed:

@@ -3,7 +3,7 @@
 The file has one row per group and bin, with the columns `group`, the position of the group in the
 list of the metadata, `bin`, `n_negatives` and `n_positives`. The metadata has the key ``skfedauc``
 with a JSON object. The object has the format, version, bins, groups, releases and the SHA-256 of
-the content. It also has the sources and groups of exact counts in the sum.
+the content. Merged counts also have the sources and groups of exact counts.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def read_content(data: Any, name: str) -> State:
     Raises
     ------
     ValueError
-        If `content_of` did not write `data`, a newer version wrote it, or it is corrupt.
+        If `data` is damaged, or `content_of` of this or an earlier version did not write `data`.
     ImportError
         If pyarrow is missing.
     """

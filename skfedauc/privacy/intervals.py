@@ -46,7 +46,7 @@ class NoisyAUCs:
     counts : NoisyCounts
         Counts of shape (n_groups, n_bins).
     is_point : ndarray of bool, shape (n_bins,)
-        Whether a bin holds a single score. Its pairs are then ties, which count one half.
+        Whether a bin holds a single score. The pairs of such a bin are ties, which count one half.
     """
 
     def __init__(self, counts: NoisyCounts, is_point: NDArray[np.bool_]) -> None:

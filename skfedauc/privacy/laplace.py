@@ -1,8 +1,8 @@
 """Discrete Laplace noise from OpenDP.
 
 The discrete Laplace, or two-sided geometric, distribution [2]_ with the scale s has the
-probabilities ``(1 - a) / (1 + a) * a**abs(x)`` at the integers x, with ``a = exp(-1 / s)``. Its
-mean is 0, and its variance is ``2 a / (1 - a)**2``. The rows of a person with at most k rows change
+probabilities ``(1 - a) / (1 + a) * a**abs(x)`` at the integers x, with ``a = exp(-1 / s)``. The
+mean is 0, and the variance is ``2 a / (1 - a)**2``. A person with at most k rows changes the
 numbers of rows in disjoint categories by at most k in all. Independent noise of the scale
 ``k / epsilon`` on each number then gives epsilon-differential privacy [1]_.
 
@@ -92,6 +92,6 @@ def _opendp() -> Any:
             "that epsilon does not hold. Upgrade it by: pip install --upgrade "
             '"skfedauc[privacy]"'
         )
-    # OpenDP requires this call for mechanisms whose proofs it has not vetted yet.
+    # OpenDP requires this call for mechanisms without vetted proofs.
     dp.enable_features("contrib")
     return dp

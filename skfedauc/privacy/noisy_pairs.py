@@ -19,8 +19,8 @@ Sampling. DeLong's variance [2]_ is the sum over both classes of the variance of
 values divided by the number of rows. The noise inflates the squared placement value of each
 positive in bin b by ``v sum_c K_bc^2 / N^2``, and `NoisyPairs` subtracts this term.
 
-Both. The errors by noise and by sampling are independent. The distance from the estimate to a limit
-is therefore the root of the sum of the two squared distances [4]_.
+Noise and sampling. The errors by noise and by sampling are independent. The distance from the
+estimate to a limit is therefore the root of the sum of the two squared distances [4]_.
 
 References
 ----------
@@ -47,9 +47,9 @@ from skfedauc.inference.intervals import AUCSpread
 
 Floats = NDArray[np.float64]
 
-# The noise dominates if the number of rows of a class is less than this number of its standard
-# errors by noise. In simulations (benchmarks/privacy.py), this rule raises the error rate of the
-# intervals by at most 1 percentage point for any number of rows.
+# The noise dominates if a class has fewer rows than this multiple of the standard error by noise.
+# In simulations (benchmarks/privacy.py), this rule raises the error rate of the intervals by at
+# most 1 percentage point for any number of rows.
 LEAST_SIGNAL = 4.0
 
 
@@ -108,7 +108,7 @@ class NoisyCounts(NamedTuple):
 
 
 class NoisyPairs:
-    """AUC of each group for one treatment of ties, and the parts of its intervals.
+    """AUC of each group for one treatment of ties, and the parts of the intervals.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ class NoisyPairs:
         return found
 
     def reach(self, end: int, deviate: float) -> Floats:
-        """Return the distance from each AUC to its limit towards `end`, 0 or 1.
+        """Return the distance from each AUC to the limit towards `end`, 0 or 1.
 
         Parameters
         ----------

@@ -40,10 +40,10 @@ class PrivateCounts:
     most by the factor ``exp(epsilon)`` [1]_. The counts therefore disclose almost nothing about one
     row.
 
-    Build a `PrivateCounts` at a site with `from_counts`, send it with `save` or `to_bytes`, add up
-    the sites with `merge`, and compute AUCs with `confidence_intervals`. Every statistic of a
-    `PrivateCounts` has the same epsilon, because its computation does not use the rows
-    (post-processing). `merge` can add exact counts of other sites, whose rows epsilon does not
+    Build a `PrivateCounts` at a site with `from_counts`, and send the counts with `save` or
+    `to_bytes`. Add up the sites with `merge`, and compute AUCs with `confidence_intervals`. Every
+    statistic of a `PrivateCounts` has the same epsilon, because its computation does not use the
+    rows (post-processing). `merge` can add exact counts of other sites, whose rows epsilon does not
     protect.
 
     Counts with noise can be negative, and stay negative. Setting negative counts to 0 would add
@@ -463,7 +463,7 @@ class PrivateCounts:
         (note,) = _notes(all_rows)
         pooled = _UNDEFINED
         if not note:
-            # The only group's AUC is its average.
+            # The AUC of a single group is the average.
             pooled = NoisyAUCs(all_rows, self._is_point).average("macro", tail)
         rows["pooled"] = pooled, note
         n_groups, n_used = len(self), int(self._noisy.has_signal.sum())
@@ -538,7 +538,8 @@ class PrivateCounts:
         Notes
         -----
         The file is a Parquet file with the columns `group` (the position of the group in the list
-        of the metadata), `bin`, `n_negatives` and `n_positives`. ``skfedauc show`` describes it.
+        of the metadata), `bin`, `n_negatives` and `n_positives`. ``skfedauc show`` describes the
+        file.
 
         Examples
         --------
@@ -788,7 +789,7 @@ def _notes(noisy: NoisyCounts) -> list[str]:
 
 
 def _warn_of_equal_names(states: list[State]) -> None:
-    """Warn of equal source names, such as of a site that drew its noise twice."""
+    """Warn of equal source names, for instance after a site drew noise twice."""
     found: list[Release | Source] = []
     for state in states:
         found += [*state.releases, *state.sources]

@@ -53,11 +53,10 @@ class Release(NamedTuple):
 class Ledger:
     """Privacy loss of each row by the releases of this process, by fingerprints of the counts.
 
-    A fingerprint is the SHA-256 of the scores or bins and of the counts at them, for each group and
-    for all rows without their groups. The fingerprints before and after binning describe the same
-    rows. The ledger joins all fingerprints that releases connect in this way. A release spends
-    epsilon on all its rows. The privacy loss of a group is the sum over all releases with the
-    group.
+    A fingerprint is the SHA-256 of scores or bins with their counts, for each group and for all
+    rows without groups. The fingerprints before and after binning describe the same rows. The
+    ledger joins all fingerprints that releases connect in this way. A release spends epsilon on all
+    its rows. The privacy loss of a group is the sum over all releases with the group.
     """
 
     def __init__(self) -> None:
@@ -127,7 +126,7 @@ class Ledger:
 def _replace(
     found: dict[bytes, set[bytes]], inverse: dict[bytes, set[bytes]], old: bytes, new: bytes
 ) -> None:
-    """Replace a key of a relation and of its inverse."""
+    """Replace a key of a relation and of the inverse relation."""
     for value in found.pop(old, ()):
         found.setdefault(new, set()).add(value)
         inverse[value].discard(old)
@@ -139,7 +138,7 @@ LEDGER = Ledger()
 
 
 def _fingerprints(counts: ScoreCounts) -> list[bytes]:
-    """Return the fingerprints of all rows, and of each group that has rows with its label."""
+    """Return the fingerprints of all rows, and of each group with rows, including the label."""
     starts, scores, negatives, positives, _ = counts.cells
     if not scores.size:
         return []

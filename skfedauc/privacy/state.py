@@ -1,4 +1,4 @@
-"""Content of a `PrivateCounts`, its merging, and checks of content that comes from a file."""
+"""Content of a `PrivateCounts`: merging, and checks of content from a file."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class State(NamedTuple):
         cells = counts.reduced(bins).cells
         shape = 1 if counts.labels is None else counts.labels.size, bins.n_bins or 0
         negatives, positives = np.zeros((2, *shape), np.int64)
-        place = cells.groups, bins.numbers_of(cells.scores)  # each cell has a bin of its own
+        place = cells.groups, bins.numbers_of(cells.scores)  # each cell has a different bin
         negatives[place], positives[place] = cells.negatives, cells.positives
         return cls(
             negatives,
@@ -88,7 +88,7 @@ class State(NamedTuple):
             (),
             counts.group_names,
             counts.origin.classes.pos_label,
-            # Unsaved counts get a source, so that merging the sum with them again raises an error.
+            # Unsaved counts get a source, by which `merge` refuses the same counts in another part.
             counts.origin.saved(None).sources,
             counts.groups or (),
         )
