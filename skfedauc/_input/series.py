@@ -99,7 +99,7 @@ def _encode_dictionary(
 
 
 def _encode_instants(series: Any, zone: str, name: str) -> tuple[NDArray[np.intp], Labels]:
-    """Return numbers and labels of dates with a time zone, which labels keep."""
+    """Return numbers and labels of dates with a time zone, without changing the time zone."""
     import pandas as pd
 
     in_utc = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_numpy()

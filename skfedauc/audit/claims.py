@@ -29,7 +29,9 @@ Questions = Mapping[str, Floats]
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """Audits with joint adjustment of the p values, which compare by identity.
+    """Audits with joint adjustment of the p values.
+
+    Families compare by identity.
 
     Attributes
     ----------

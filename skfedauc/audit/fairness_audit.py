@@ -31,8 +31,7 @@ class FairnessAudit:
 
     The audit of the ranking uses `GroupAUC`: group AUCs with intervals and tests, and comparisons
     of rows of different groups. The audit of the decisions uses fairlearn's rates of positive
-    predictions. The input of both audits is mergeable counts of scores and of decisions by group
-    and class.
+    predictions. Both audits read mergeable counts of scores and of decisions by group and class.
 
     Parameters
     ----------
@@ -52,10 +51,10 @@ class FairnessAudit:
         ``reduced(min_count=)``, ranges of scores may contain any edge: count by bins without
         `min_count`, or pass None.
     min_per_class : int, default=10
-        Least number of rows for a comparison. A selection rate needs this number of rows, a true
-        positive rate of positives, a false positive rate of negatives, and an AUC of rows of each
-        class. Groups with fewer rows are small. The audit shows small groups without comparing
-        their values.
+        Least number of rows for a comparison. `min_per_class` counts rows of any class for a
+        selection rate, positives for a true positive rate, negatives for a false positive rate, and
+        rows of each class for an AUC. Groups with fewer rows are small. The audit shows small
+        groups without comparing their values.
     reference : "rest" or a group's label, default="rest"
         Reference for the AUC of each group: the other groups ("rest") or one group. See
         `GroupAUC.compare_groups`. If a group has the name "rest", pass this label in a list.
@@ -73,7 +72,8 @@ class FairnessAudit:
     decisions : ScoreCounts or None
         Counts of decisions by group and class, or None in an audit of the ranking alone.
     threshold : float or None
-        Threshold of the decisions. None for other decisions, or in an audit of the ranking alone.
+        Threshold of the decisions. None for decisions from other sources, or in an audit of the
+        ranking alone.
     min_per_class : int
     reference : object
     favorable : str or None
@@ -534,17 +534,17 @@ class FairnessAudit:
 
         ``xauc_disparity``: the xAUC disparity between a group and all other groups with the largest
         ratio to the standard error. Division by the standard error prevents the choice of a tiny
-        group with a large sampling error. `highest` names a group with higher scores than the
-        others, and `lowest` names a group with lower scores. The limits (Bonferroni) and the p
-        value (Holm) account for the number of groups.
+        group with a large sampling error. If the model scores the group higher than the others,
+        `highest` names the group. Otherwise, `lowest` names the group. The limits (Bonferroni) and
+        the p value (Holm) account for the number of groups.
 
         ``cross_difference``: the largest xAUC disparity of two groups, without a test, for at most
         500 groups.
 
         ``abroca``: the largest area between the ROC curve of a group and the ROC curve of all other
-        groups together. `highest` names a group whose AUC is at least the AUC of the others, and
-        `lowest` names another group. The audit omits ABROCA if the computation takes long.
-        `GroupAUC.abroca` tests ABROCA.
+        groups together. If the AUC of the group is at least the AUC of the others, `highest` names
+        the group. Otherwise, `lowest` names the group. The audit omits ABROCA if the computation
+        takes long. `GroupAUC.abroca` tests ABROCA.
 
         ``demographic_parity_difference``, ``demographic_parity_ratio``,
         ``true_positive_rate_difference``, ``false_positive_rate_difference``,

@@ -122,8 +122,8 @@ def _as_text(column: pd.Series[Any]) -> pd.Series[Any]:
 def labels_of(column: pd.Series[Any], pos_label: str | None) -> tuple[NDArray[Any], Any]:
     """Return the labels as numbers or text, and the positive label.
 
-    The labels are numbers if all of the column are numbers. The column may lack the positive label,
-    because one site may have negatives only.
+    The labels are numbers if all values of the column are numbers. The column may lack the positive
+    label, because one site may have negatives only.
     """
     refuse(column, column.isna(), "empty")
     codes, values = pd.factorize(column)

@@ -26,7 +26,7 @@ class Grouping:
     report : GroupAUC
         Report whose `n_missing` is the number of omitted rows without a group.
     lacking : tuple of str
-        Columns in which omitted rows lack a label: every omitted row lacks at least one.
+        Columns of labels: each omitted row lacks a label in one of these columns.
     decisions : ScoreCounts or None
         Counts of the decisions by the same groups.
     """

@@ -15,7 +15,7 @@ from skfedauc.report import STATISTICS
 from skfedauc.report.bounds import Bounds, certain_range
 from skfedauc.report.statistics import MATRIX_GROUPS
 
-# Number of the lowest and of the highest groups to print of more than twice this number
+# Number of lowest and of highest groups to print, if there are more than twice as many groups
 N_ENDS = 10
 _SIGNIFICANT = 0.05
 

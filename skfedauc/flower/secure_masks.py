@@ -27,7 +27,7 @@ from skfedauc.flower.secure_settings import MODULUS
 
 # Name of Flower's generator in its modules
 _GENERATOR = "pseudo_rand_gen"
-# Separates these masks from other uses of a key
+# Text that separates these masks from other uses of a key
 _DOMAIN = b"skfedauc masks 1\0"
 
 

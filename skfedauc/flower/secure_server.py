@@ -159,8 +159,8 @@ def secure_group_auc(
     The sum discloses the counts of a client in a group that no other client has. Use groups that
     all clients share, such as age bands, or None.
 
-    The difference between two rounds with almost the same clients discloses the counts of clients
-    in one round only. Do not repeat a round without a client that contributed before.
+    The difference between the sums of two rounds with almost the same clients discloses the counts
+    of clients in one round only. Do not repeat a round without a client that contributed before.
 
     A digest shows whether server and clients have the same bins and groups. The sum does not
     include class labels, names of group columns, or numbers of omitted rows. Agree on the positive

@@ -9,7 +9,7 @@ The sum of n clients is exact under four conditions. First, ``Q == 2 * C`` and e
 each client then sends the integer ``x + C``. Second, counts are at most C, so clipping has no
 effect. Third, ``2 * C`` fits in 32 bits. Fourth, ``n * Q < M``, so the sums of the parameters and
 of the weights do not wrap around. All numbers are then whole and below 2**32, and float64
-represents all of these exactly.
+represents these numbers exactly.
 """
 
 from __future__ import annotations

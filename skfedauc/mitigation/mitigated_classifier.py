@@ -316,7 +316,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         """Return the metadata routing from `fit` to the fit of the classifier.
 
         The classifier requests metadata, as in
-        ``LogisticRegression().set_fit_request( sample_weight=True)``. A reduction computes weights
+        ``LogisticRegression().set_fit_request(sample_weight=True)``. A reduction computes weights
         and routes nothing.
 
         Returns

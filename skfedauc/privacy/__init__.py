@@ -4,7 +4,7 @@ A site draws discrete Laplace noise once for the counts of each bin of scores, a
 with noise as `PrivateCounts`. Merged `PrivateCounts` give AUCs with intervals.
 
 Drawing noise needs OpenDP: ``pip install "skfedauc[privacy]"``. Reading, merging and evaluating
-`PrivateCounts` does not.
+`PrivateCounts` do not need OpenDP.
 """
 
 from skfedauc.privacy.private_counts import PrivateCounts

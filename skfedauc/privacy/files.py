@@ -1,7 +1,7 @@
 """Writing and reading of private counts as a Parquet file, which other tools can read.
 
-The file has one row per group and bin, with the columns `group`, the position of the group in the
-list of the metadata, `bin`, `n_negatives` and `n_positives`. The metadata has the key ``skfedauc``
+The file has one row per group and bin, with the columns `group` (the position of the group in the
+list of the metadata), `bin`, `n_negatives` and `n_positives`. The metadata has the key ``skfedauc``
 with a JSON object. The object has the format, version, bins, groups, releases and the SHA-256 of
 the content. Merged counts also have the sources and groups of exact counts.
 """

@@ -37,8 +37,8 @@ class PrivateCounts:
     A `PrivateCounts` holds the number of negatives and of positives in each bin of scores of each
     agreed group. At the site, OpenDP draws independent discrete Laplace noise once for each of
     these numbers. Adding or removing one row then changes the probability of any set of results at
-    most by the factor ``exp(epsilon)`` [1]_. The counts therefore disclose almost nothing about one
-    row.
+    most by the factor ``exp(epsilon)`` [1]_. With a small epsilon, the counts therefore disclose
+    almost nothing about one row.
 
     Build a `PrivateCounts` at a site with `from_counts`, and send the counts with `save` or
     `to_bytes`. Add up the sites with `merge`, and compute AUCs with `confidence_intervals`. Every
