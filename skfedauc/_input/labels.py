@@ -115,7 +115,7 @@ def is_whole(number: Any) -> bool:
 
 
 def as_label(label: Any) -> Any:
-    """Return a label as a Python object, as `encode_groups` does, and dates with a time.
+    """Return a label as a Python object, with a time for dates, as `encode_groups` does.
 
     Dates with a time zone become pandas Timestamps. Python compares dates by local time, which
     repeats an hour at the end of daylight saving time.

@@ -1,6 +1,7 @@
 """Checks of single numbers: whole numbers and shares.
 
-`sklearn.utils.check_scalar` accepts True and NaN. Counting rows must not import scikit-learn.
+These checks replace `sklearn.utils.check_scalar`, which accepts True and NaN. In addition, counting
+rows must not import scikit-learn.
 """
 
 from __future__ import annotations

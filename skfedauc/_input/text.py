@@ -1,6 +1,6 @@
 """Checks of Unicode strings, and conversion of short strings to integers.
 
-The integers have the order of the strings. Numbering and sorting integers is faster.
+The integers have the order of the strings. Numbering and sorting is faster for integers.
 """
 
 from __future__ import annotations

@@ -197,7 +197,7 @@ class FairnessAudit:
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
-            The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
+            The positive label, which labels other than {0, 1}, {-1, 1} or booleans require.
         min_per_class : int, default=10
             Least number of rows, positives or negatives for a comparison. The audit shows smaller
             groups without a comparison; see the class.

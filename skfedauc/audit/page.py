@@ -52,7 +52,7 @@ _GROUP_COLUMNS = {
         "false_positive_rate": "false positive rate",
     },
 }
-# Names of the rows of `FairnessAudit.gaps` on the page, and their definitions.
+# Names of the rows of `FairnessAudit.gaps` on the page, and definitions of the rows
 _GAPS = {
     "difference": ("AUC difference", "largest minus smallest group AUC"),
     "ratio": ("AUC ratio", "smallest over largest group AUC"),

@@ -113,7 +113,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     `ExponentiatedGradient` draws a random classifier from several for each decision, so the
     probability of a positive decision has few distinct values. The scores are the weighted mean of
     the classifiers' probabilities, which has many distinct values. An AUC of the scores describes
-    this mean, not the random decisions.
+    this mean instead of the random decisions.
 
     `ThresholdOptimizer` has no scores. To score the decisions of `ThresholdOptimizer`, make a group
     scorer with ``response_method="predict"``.

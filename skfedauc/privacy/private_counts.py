@@ -56,7 +56,7 @@ class PrivateCounts:
     bins : Bins
         Bins of the scores.
     groups : tuple or None
-        Sorted labels of the agreed groups; None if the rows came without groups.
+        Sorted labels of the agreed groups, or None for rows without groups.
     releases : tuple of Release
         The draws of noise in these counts, each with `identifier`, `name`, `epsilon`,
         `rows_per_person` and `groups`.
@@ -70,7 +70,7 @@ class PrivateCounts:
     group_names : tuple of str
         Names of the group columns, or empty for groups without names.
     pos_label : int, float, str or None
-        The positive label; None if it is unknown.
+        The positive label, or None for an unknown label.
 
     See Also
     --------
@@ -524,7 +524,7 @@ class PrivateCounts:
         Parameters
         ----------
         path : str or os.PathLike
-            File to write or replace; the customary ending is ``.skfa``.
+            File to write or replace. The customary ending is ``.skfa``.
 
         Raises
         ------
@@ -579,7 +579,7 @@ class PrivateCounts:
         OSError
             If reading the file fails.
         TypeError
-            If `path` is bytes; use `from_bytes` for bytes.
+            If `path` is bytes. Use `from_bytes` for bytes.
         ImportError
             If pyarrow is missing: ``pip install "skfedauc[files]"``.
         """
@@ -652,12 +652,12 @@ class PrivateCounts:
 
     @property
     def negatives(self) -> NDArray[np.int64]:
-        """Numbers of negatives with noise; read-only, of shape (n_groups, n_bins)."""
+        """Read-only numbers of negatives with noise, of shape (n_groups, n_bins)."""
         return self._state.negatives
 
     @property
     def positives(self) -> NDArray[np.int64]:
-        """Numbers of positives with noise; read-only, of shape (n_groups, n_bins)."""
+        """Read-only numbers of positives with noise, of shape (n_groups, n_bins)."""
         return self._state.positives
 
     @property
@@ -667,7 +667,7 @@ class PrivateCounts:
 
     @functools.cached_property
     def groups(self) -> tuple[Any, ...] | None:
-        """Sorted labels of the agreed groups; None if the rows came without groups."""
+        """Sorted labels of the agreed groups, or None for rows without groups."""
         labels = self._state.labels
         return None if labels is None else tuple(labels.tolist())
 
@@ -698,11 +698,11 @@ class PrivateCounts:
 
     @property
     def pos_label(self) -> Any:
-        """The positive label; None if it is unknown."""
+        """The positive label, or None for an unknown label."""
         return self._state.pos_label
 
     def __len__(self) -> int:
-        """Number of groups; 1 for rows without groups."""
+        """Number of groups, or 1 for rows without groups."""
         return len(self.negatives)
 
     def __eq__(self, other: object) -> bool:

@@ -16,7 +16,7 @@ from skfedauc.privacy.laplace import variance_of
 
 
 class Release(NamedTuple):
-    """Release of counts: one drawing of noise at a site.
+    """Release of counts: one draw of noise at a site.
 
     Attributes
     ----------
