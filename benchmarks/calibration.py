@@ -27,6 +27,7 @@ from skfedauc import (
     auc_critical_difference,
     auc_difference_pvalue,
     compare_roc_auc,
+    rows_needed,
 )
 from skfedauc.datasets import make_group_scores
 from skfedauc.inference import heterogeneity
@@ -402,6 +403,58 @@ def equivalence(
         table = report(rng, of).agreement(delta).averages
         told.append(table.at["macro", "equivalent_to_pooled"] == "yes")
     return [f"{delta:.4f}", percent(told)]
+
+
+def at_margin(n_runs: int, seed: int, of: Groups, margin: float) -> list[str]:
+    """Error rates of the tests with a margin if the true value is the bound, and contradictions.
+
+    The bound of `test_worst` is the smallest true AUC. The margin of `test_equivalence` is the
+    largest true difference, or `margin` if all AUCs are equal.
+    """
+    rng = np.random.default_rng(seed)
+    bound, apart = float(of.auc.min()), float(np.ptp(of.auc))
+    worst, equivalent, contradicts = [], [], []
+    for _ in range(n_runs):
+        found = report(rng, of)
+        tests = [found.test_worst(bound), found.test_equivalence(apart or margin)]
+        worst.append(tests[0].is_shown)
+        equivalent.append(tests[1].is_shown)
+        contradicts.append(any(test.is_shown != (test.pvalue < 0.05) for test in tests))
+    return [percent(worst), percent(equivalent) if apart else "", percent(contradicts)]
+
+
+def planned(
+    n_runs: int, seed: int, target: str, value: float, auc: float, share: float, n_groups: int,
+    ratio: float, is_pilot: bool,
+) -> list[str]:  # fmt: skip
+    """Rows per group of a plan, and the simulated power of the test, or the mean width."""
+    rng = np.random.default_rng(seed)
+    if is_pilot:
+        pilot = report(rng, groups(1, 100, round(100 / share) - 100, auc, ratio))
+        settings: dict[str, Any] = {"prevalence": share}
+        plan = rows_needed(pilot, **{target: value}, n_groups=n_groups, **settings)
+    else:
+        plan = rows_needed(
+            auc, **{target: value}, prevalence=share, n_groups=n_groups, sd_ratio=ratio
+        )
+    of_group = np.full(n_groups, auc)
+    if target == "difference":
+        of_group[0] -= value
+    of = groups(n_groups, plan.n_positives, plan.n_negatives, of_group, ratio)
+    reached = []
+    for _ in range(n_runs):
+        found = report(rng, of)
+        if target == "width":
+            table = found.confidence_intervals()
+            reached.append((table["ci_high"] - table["ci_low"]).mean())
+        elif target == "difference":
+            reached.append(found.test_difference().pvalue < 0.05)
+        elif target == "equivalence":
+            reached.append(found.test_equivalence(value).is_shown)
+        else:
+            reached.append(found.test_worst(auc, margin=value).is_shown)
+    shown = f"{np.mean(reached):.4f}" if target == "width" else percent(reached)
+    return [f"{plan.n_positives:,}", f"{plan.n_rows:,}", shown]
 
 
 def chance(n_runs: int, seed: int, n_groups: int, m: int, n: int) -> list[str]:
@@ -1055,6 +1108,76 @@ def tables() -> list[Table]:
             ],
             share=0.25,
             error_rate=["found equivalent"],
+        ),
+        Table(
+            "Tests with a margin",
+            "Error rates in % of tests at 5 % if the true value is the bound. `worst` is the error "
+            "rate of `test_worst` with the smallest true AUC as the bound. `equivalence` is the "
+            "error rate of `test_equivalence` with the largest true difference as the margin. "
+            "`disagree` is the share of runs in % in which a claim is shown and its p value is "
+            "5 % or more, or the reverse.",
+            ["groups", "worst", "equivalence", "disagree"],
+            [
+                (name, at_margin, (of, 0.1))
+                for name, of in (
+                    ("1 group of 20/200, AUC .9", groups(1, 20, 200, 0.9)),
+                    ("1 group of 20/2,000, AUC .95", groups(1, 20, 2_000, 0.95)),
+                    ("1 group of 20/2,000, AUC .95, ratio 2", groups(1, 20, 2_000, 0.95, 2.0)),
+                    ("1 group of 50/200, AUC .8", groups(1, 50, 200, 0.8)),
+                    ("2 groups of 50/200, AUC .7 and .8", groups(2, 50, 200, [0.7, 0.8])),
+                    ("2 groups of 20/200, AUC .8 and .95", groups(2, 20, 200, [0.8, 0.95])),
+                    (
+                        "2 groups of 20/2,000, AUC .9 and .97",
+                        groups(2, 20, 2_000, [0.9, 0.97]),
+                    ),
+                    (
+                        "5 groups of 50/200, AUC .7 to .85",
+                        groups(5, 50, 200, [0.7, 0.8, 0.8, 0.8, 0.85]),
+                    ),
+                    (
+                        "5 groups of 500/2,000, AUC .7 to .85",
+                        groups(5, 500, 2_000, [0.7, 0.8, 0.8, 0.8, 0.85]),
+                    ),
+                    ("5 groups of 50/200, AUC .8", groups(5, 50, 200, 0.8)),
+                )
+            ],
+        ),
+        Table(
+            "Planned numbers of rows",
+            "`positives` and `rows` are the numbers per group that `rows_needed` returns for a "
+            "power of 80 % (or for the width). `reached` is the simulated power in % of the test "
+            "that was planned, or the mean width of the intervals. The pilot report has 100 "
+            "positives. The ratio is the standard deviation of the positives divided by the "
+            "standard deviation of the negatives.",
+            ["target, AUC, share of positives, groups", "positives", "rows", "reached"],
+            [
+                (
+                    f"{target} {value}, {auc}, {share}, {n_groups}"
+                    f"{f', ratio {ratio:g}' if ratio != 1 else ''}{', pilot' if pilot else ''}",
+                    planned,
+                    (target, value, auc, share, n_groups, ratio, pilot),
+                )
+                for target, value, auc, share, n_groups, ratio, pilot in (
+                    ("width", 0.05, 0.8, 0.1, 1, 1.0, False),
+                    ("width", 0.1, 0.95, 0.02, 1, 1.0, False),
+                    ("width", 0.05, 0.8, 0.1, 1, 2.0, False),
+                    ("difference", 0.05, 0.8, 0.1, 2, 1.0, False),
+                    ("difference", 0.05, 0.9, 0.1, 2, 1.0, False),
+                    ("difference", 0.1, 0.8, 0.4, 2, 1.0, False),
+                    ("difference", 0.05, 0.97, 0.02, 2, 1.0, False),
+                    ("difference", 0.05, 0.8, 0.1, 10, 1.0, False),
+                    ("difference", 0.05, 0.8, 0.1, 2, 2.0, False),
+                    ("difference", 0.05, 0.8, 0.1, 2, 1.0, True),
+                    ("equivalence", 0.05, 0.8, 0.1, 2, 1.0, False),
+                    ("equivalence", 0.1, 0.9, 0.3, 5, 1.0, False),
+                    ("equivalence", 0.05, 0.8, 0.1, 2, 1.0, True),
+                    ("non_inferiority", 0.05, 0.8, 0.1, 1, 1.0, False),
+                    ("non_inferiority", 0.05, 0.9, 0.1, 5, 1.0, False),
+                    ("non_inferiority", 0.03, 0.95, 0.02, 5, 1.0, False),
+                    ("non_inferiority", 0.05, 0.8, 0.1, 5, 1.0, True),
+                )
+            ],
+            share=0.5,
         ),
     ]
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         select_simplest,
         select_within_gap,
     )
+    from skfedauc.planning import rows_needed
     from skfedauc.report import GroupAUC
     from skfedauc.scoring import group_auc_scoring, make_group_auc_scorer
 
@@ -53,6 +54,7 @@ __all__ = [
     "group_roc_auc_score",
     "make_group_auc_scorer",
     "pareto_front",
+    "rows_needed",
     "select_simplest",
     "select_within_gap",
     "show_versions",
@@ -76,6 +78,7 @@ _MODULES = {
     "group_roc_auc_score": "metrics",
     "make_group_auc_scorer": "scoring",
     "pareto_front": "model_selection",
+    "rows_needed": "planning",
     "select_simplest": "model_selection",
     "select_within_gap": "model_selection",
     "show_versions": "_versions",

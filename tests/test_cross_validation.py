@@ -1114,6 +1114,8 @@ def test_inference_within_folds(devices):
     assert (statistics["ci_low"] <= statistics["value"]).all()
     assert statistics.notna().all(axis=None)
     assert 0 < within.test_equal_groups().pvalue <= 1
+    assert 0 < within.test_worst(0.6).pvalue <= 1
+    assert 0 < within.test_equivalence(0.3).pvalue <= 1
     assert within.compare_groups("rest")["pvalue"].notna().all()
     assert within.heterogeneity()["tau"].notna().all()
     for read in (within.agreement, lambda: within.null_difference):
@@ -1129,7 +1131,8 @@ def test_rows_that_are_tested_several_times_have_no_known_noise(devices):
         assert 0.5 < report.pooled < 1
         assert np.isnan(report.tau)
         assert "tau" in repr(report)
-        for read in (report.confidence_intervals, report.test_equal_groups, report.agreement):
+        tests = report.test_equal_groups, lambda of=report: of.test_worst(0.6)
+        for read in (report.confidence_intervals, *tests, report.agreement):
             with pytest.raises(ValueError, match=r"several test sets|within folds"):
                 read()
     with pytest.raises(ValueError, match="several test sets"):

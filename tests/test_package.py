@@ -24,7 +24,7 @@ LAYERS = [
     {"pairs"},
     {"inference", "datasets", "mitigation"},
     {"report", "privacy"},
-    {"metrics", "flower"},
+    {"metrics", "flower", "planning"},
     {"scoring", "boosting"},
     {"model_selection"},
     {"plotting"},

@@ -3,11 +3,13 @@
 import copy
 import csv
 import json
+import math
 import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -60,6 +62,7 @@ def best_within(scores, gaps, at_most):
 RULES = {
     "gap": select_within_gap("pooled", gap="cross_difference", at_most=0.05),
     "tied": select_simplest("pooled", simplest="C", test_fraction=0.2, confidence_level=0.9),
+    "margin": select_simplest("pooled", simplest="C", test_fraction=0.2, margin=0.02),
 }
 each_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 
@@ -110,6 +113,7 @@ def test_rules_are_equal_if_all_parameters_are():
         select_simplest("pooled", **{**tied, "simplest": "-C"}),
         select_simplest("pooled", **{**tied, "confidence_level": 0.95}),
         select_simplest("pooled", **tied, test_fraction=0.2),
+        select_simplest("pooled", **tied, margin=0.02),
         select_simplest("pooled", simplest=len),
     ]
     copies = [copy.deepcopy(rule) for rule in rules]
@@ -508,17 +512,19 @@ def simplest(column, table=TIED, **settings):
         (
             select_simplest("pooled", simplest="clf__C"),
             "select_simplest('pooled', simplest='clf__C', test_fraction=None, "
-            "confidence_level=0.95)",
+            "confidence_level=0.95, margin=None)",
         ),
         (
             select_simplest(
                 "auc", simplest="-C", test_fraction=np.float64(0.2), confidence_level=0.9
             ),
-            "select_simplest('auc', simplest='-C', test_fraction=0.2, confidence_level=0.9)",
+            "select_simplest('auc', simplest='-C', test_fraction=0.2, confidence_level=0.9, "
+            "margin=None)",
         ),
         (
             select_simplest("auc", simplest=size_of),
-            "select_simplest('auc', simplest=size_of, test_fraction=None, confidence_level=0.95)",
+            "select_simplest('auc', simplest=size_of, test_fraction=None, confidence_level=0.95, "
+            "margin=None)",
         ),
     ],
     ids=["default", "all", "function"],
@@ -757,3 +763,78 @@ def test_saved_searches_keep_the_rule(copied, kind, rule):
     assert again.score(X, Y) == search.score(X, Y)
     assert again.refit(again.cv_results_) == again.best_index_ == search.best_index_
     assert clone(again).fit(X, Y).best_index_ == search.best_index_
+
+
+# Not inferior by a margin ----------------------------------------------------------------------
+
+
+def not_inferior(table, margin, test_fraction, level):
+    """Return the candidates shown not to be inferior to the best, by scipy's t distribution."""
+    table = np.array(table)
+    best = int(table.mean(axis=1).argmax())
+    n_splits, found = table.shape[1], {best}
+    for candidate in set(range(len(table))) - {best}:
+        d = table[candidate] - table[best]
+        error = math.sqrt((1 / n_splits + test_fraction / (1 - test_fraction)) * d.var(ddof=1))
+        pvalue = stats.t.sf((d.mean() + margin) / error, n_splits - 1)
+        if pvalue * (len(table) - 1) <= 1 - level:
+            found.add(candidate)
+    return found
+
+
+@pytest.mark.parametrize("margin", [0.01, 0.03, 0.1])
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_simplest_of_those_not_inferior(level, margin):
+    rng = np.random.default_rng(0)
+    numbers = set()
+    for _ in range(50):
+        table = 0.8 + rng.normal(0, 0.02, (5, 1)) + rng.normal(0, 0.02, (5, 10))
+        expected = not_inferior(table, margin, 0.2, level)
+        numbers.add(len(expected))
+        results_ = split_results(table, [{"depth": i} for i in range(5)])
+        report = compare_candidates(
+            results_, "pooled", test_fraction=0.2, confidence_level=level, margin=margin
+        )
+        assert set(report.index[report["not_inferior"]]) == expected
+        assert "tied" not in report
+        assert report.attrs["adjustment"] == "Bonferroni over 4 comparisons"
+        rule = select_simplest(
+            "pooled", simplest="depth", test_fraction=0.2, confidence_level=level, margin=margin
+        )
+        assert rule(results_) == min(expected)
+    assert len(numbers) > 1 or margin == 0.01
+
+
+def test_the_best_is_selected_if_no_other_is_shown():
+    assert simplest([1, 4, 2, 3], margin=0.0001) == 1
+    assert simplest([1, 4, 2, 3], margin=0.5) == 0
+    # A candidate with the scores of the best is not inferior.
+    assert simplest([1, 2], [TIED[1], TIED[1]], margin=1e-6) == 0
+    # A constant difference has no variance: it is beyond the margin, or not.
+    table = [[0.75, 0.5, 0.25], [1.0, 0.75, 0.5]]
+    assert simplest([1, 2], table, margin=0.2) == 1
+    assert simplest([1, 2], table, margin=0.3) == 0
+
+
+@pytest.mark.parametrize("margin", [0, -0.02, NAN, np.inf, "0.02", True])
+def test_margins_that_cannot_be(margin):
+    message = "margin must be a number above 0, or None to test whether scores differ; got "
+    with pytest.raises(ValueError, match=message):
+        select_simplest("pooled", simplest="C", margin=margin)
+    with pytest.raises(ValueError, match=message):
+        compare_candidates(split_results(TIED, [{}] * 4), "pooled", margin=margin)
+
+
+def test_margin_of_the_worst_group_in_a_search():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"dose": rng.normal(size=600), "site": [1, 2, 3] * 200})
+    y = X["dose"] + rng.normal(size=600) > 0
+    rule = select_simplest("worst", simplest="C", margin=0.05)
+    search = GridSearchCV(
+        LogisticRegression(),
+        {"C": [0.01, 0.1, 1.0]},
+        scoring=group_auc_scoring(["pooled", "worst"], groups="site"),
+        refit=rule,
+    ).fit(X[["dose", "site"]], y)
+    table = compare_candidates(search, "worst", margin=0.05)
+    assert search.best_params_["C"] == table.loc[table["not_inferior"], "C"].min()

@@ -58,6 +58,8 @@ def reports(counts):
         lambda report: report.average({g: g + 1 for g in report.counts.groups}),
         lambda report: report.test_equal_groups(),
         lambda report: report.test_difference(),
+        lambda report: report.test_worst(0.6, margin=0.3),
+        lambda report: report.test_equivalence(0.9),
         lambda report: report.n_undefined,
         lambda report: report.without_small_groups(40).null_difference,
         lambda report: report.without_small_groups(40).tau,
@@ -403,7 +405,12 @@ NEED_SCORES = {
     "decomposition",
     "pooled",
 }
-ARGUMENTS = {"average": ("macro",), "statistic": ("macro",)}
+ARGUMENTS = {
+    "average": ("macro",),
+    "statistic": ("macro",),
+    "test_worst": (0.6,),
+    "test_equivalence": (0.5,),
+}
 
 
 @pytest.mark.parametrize("name", PUBLIC)

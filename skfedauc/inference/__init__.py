@@ -3,10 +3,12 @@
 All results are computed from a `ScoreCounts`, except the paired comparison of two models, which
 needs the rows.
 
+* `pair_moments.py`: variance of an AUC for any number of rows, and its value for normal scores;
 * `variances.py`: variances of group AUCs and of the pooled AUC, from placement values;
 * `intervals.py`: confidence intervals of AUCs, averages and the worst group;
 * `over_groups.py`: averages of random groups;
 * `pairwise.py`: comparisons of two groups and of all pairs, and the largest difference;
+* `margins.py`: non-inferiority of the worst group, and equivalence of all groups;
 * `heterogeneity.py`: test that all groups are equal, and standard deviation of the true AUCs;
 * `group_comparisons.py`: comparisons of each group with the rest;
 * `cross_gap.py`: tests of xAUC disparities;

@@ -25,6 +25,7 @@ from sklearn.utils import check_random_state
 from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference.intervals import check_confidence_level, normal_quantile, t_quantile
+from skfedauc.inference.pair_moments import PairMoments, binormal_moments
 
 Floats = NDArray[np.float64]
 
@@ -259,55 +260,15 @@ def _check_test_set(n_positives: Any, n_negatives: Any, correlation: Any) -> tup
     return m, n, float(correlation)
 
 
-class _Moments(NamedTuple):
-    """Moments of pair comparisons that determine the variance of an AUC for any number of rows.
-
-    The comparison of a positive with a negative is 1, one half (a tie) or 0.
-
-    Attributes
-    ----------
-    pair : float
-        Variance of a comparison.
-    same_negative, same_positive : float
-        Covariance of two comparisons that share only the negative, or only the positive.
-    """
-
-    pair: float
-    same_negative: float
-    same_positive: float
-
-    def variance(self, m: int, n: int) -> float:
-        """Variance of the AUC of m positives and n negatives."""
-        return self.covariance(m, n, 1.0)
-
-    def covariance(self, m: int, n: int, same: float) -> float:
-        """Covariance of the AUCs of two models that agree in the scores of a share `same` of rows.
-
-        Two comparisons are correlated if they share a row with the same score in both models.
-        """
-        of_a_negative = same * (m - same) * self.same_negative
-        of_a_positive = same * (n - same) * self.same_positive
-        return (same**2 * self.pair + of_a_negative + of_a_positive) / (m * n)
-
-    def share_of_same_scores(self, m: int, n: int, correlation: float) -> float:
-        """Share of rows with equal scores in two models that gives their AUCs this correlation."""
-        squared = self.pair - self.same_negative - self.same_positive
-        linear = m * self.same_negative + n * self.same_positive
-        wanted = correlation * self.variance(m, n) * m * n
-        # Return the root of squared * x^2 + linear * x = wanted between 0 and 1, without
-        # cancellation.
-        return 2 * wanted / (linear + math.sqrt(linear**2 + 4 * squared * wanted))
-
-
 class _Population(NamedTuple):
     """Score distributions of both classes.
 
     Attributes
     ----------
-    estimated : _Moments
+    estimated : PairMoments
         Moments of the distribution; unbiased estimates if the distribution is known from pilot rows
         only.
-    drawn : _Moments
+    drawn : PairMoments
         Moments of the scores that `draw` returns.
     draw : callable
         Function of a random state, a flag for positives and a shape, which returns an array of
@@ -316,8 +277,8 @@ class _Population(NamedTuple):
         Numbers of positives and of negatives in the pilot rows; None for a known distribution.
     """
 
-    estimated: _Moments
-    drawn: _Moments
+    estimated: PairMoments
+    drawn: PairMoments
     draw: Callable[[np.random.RandomState, bool, tuple[int, int]], Floats]
     pilot: tuple[int, int] | None = None
 
@@ -388,7 +349,7 @@ def _uniform(auc: float) -> _Population:
     """Uniform scores: negatives on [0, 1], positives on [2 auc - 1, 1]."""
     lowest = 2 * auc - 1
     # Compute (1 + 2a) / 3 - A^2 and (1 + a + a^2) / 3 - A^2 without cancellation.
-    moments = _Moments(
+    moments = PairMoments(
         auc * (1 - auc), (1 - lowest) * (1 + 3 * lowest) / 12, (1 - lowest) ** 2 / 12
     )
 
@@ -401,12 +362,9 @@ def _uniform(auc: float) -> _Population:
 
 def _binormal(auc: float) -> _Population:
     """Normal scores with the same standard deviation in both classes."""
-    from scipy.special import ndtri, owens_t
+    from scipy.special import ndtri
 
-    separation = float(ndtri(auc))
-    # Q1 - A^2 is Phi(h) - 2 T(h, 1 / sqrt(3)) - A^2.
-    shared = auc * (1 - auc) - 2 * float(owens_t(separation, 1 / math.sqrt(3)))
-    moments = _Moments(auc * (1 - auc), shared, shared)
+    separation, moments = float(ndtri(auc)), binormal_moments(auc)
 
     def draw(random: np.random.RandomState, positive: bool, shape: tuple[int, int]) -> Floats:
         normal = random.standard_normal(shape)
@@ -438,13 +396,13 @@ def _of_rows(y_true: Any, y_score: Any) -> _Population:
 
     distinct = total**2 - same_positive - same_negative + squares
     squared_auc = distinct / (m * (m - 1) * n * (n - 1))
-    estimated = _Moments(
+    estimated = PairMoments(
         squares / (m * n) - squared_auc,
         (same_negative - squares) / (n * m * (m - 1)) - squared_auc,
         (same_positive - squares) / (m * n * (n - 1)) - squared_auc,
     )
     squared_auc = (total / (m * n)) ** 2
-    drawn = _Moments(
+    drawn = PairMoments(
         squares / (m * n) - squared_auc,
         same_negative / (n * m**2) - squared_auc,
         same_positive / (m * n**2) - squared_auc,

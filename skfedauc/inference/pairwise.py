@@ -219,17 +219,8 @@ def difference_interval(
         low, high = lowest.exact_limits(alpha / 4)[0], highest.exact_limits(alpha / 4)[1]
         return Interval(value, max(least, 0.0), min(float(high.max() - low.min()), 1.0))
     spreads = Spreads(lowest.spread, highest.spread)
-    least, _ = _lower_limit(spreads, _deviate_of_all_pairs(alpha, n_groups), method)
-    if n_groups > MOST_GROUPS:
-        low, high = spreads.limits(normal_quantile(alpha / 4), method)
-        most = float(high.max() - low.min())
-    else:
-        low, high = spreads.limits(normal_quantile(alpha / 2), method)
-        most, _ = _largest_of_pairs(
-            (spreads.highest.auc, high - spreads.highest.auc),
-            (spreads.lowest.auc, spreads.lowest.auc - low),
-            1.0,
-        )
+    least, _ = _lower_limit(spreads, deviate_of_all_pairs(alpha, n_groups), method)
+    most, _ = upper_limit(spreads, deviate_of_furthest_pair(alpha / 2, n_groups), method)
     return Interval(value, max(least, 0.0), min(most, 1.0))
 
 
@@ -261,11 +252,42 @@ def clearest_difference(
     return pvalue, (int(numbers[higher]), int(numbers[lower]))
 
 
-def _deviate_of_all_pairs(alpha: float, n_groups: int) -> float:
+def deviate_of_all_pairs(alpha: float, n_groups: int) -> float:
     """Return the normal quantile of simultaneous intervals for the differences of all pairs."""
     if n_groups > MOST_GROUPS:
         return normal_quantile(alpha / (2 * n_groups))
     return studentized_range_quantile(alpha, n_groups) / float(np.sqrt(2.0))
+
+
+def deviate_of_furthest_pair(tail: float, n_groups: int) -> float:
+    """Return the normal quantile of an upper limit of the largest difference.
+
+    The limit fails with probability `tail`. It only has to cover the difference of one pair, the
+    groups that are furthest apart, so the quantile is not adjusted for the number of pairs. Above
+    `MOST_GROUPS` groups, the limits of both groups of the pair can fail.
+    """
+    return normal_quantile(tail / 2.0 if n_groups > MOST_GROUPS else tail)
+
+
+def upper_limit(
+    spreads: Spreads, deviate: float, method: Method = "logit"
+) -> tuple[float, tuple[int, int]]:
+    """Return the largest upper limit of a difference, and its pair of groups.
+
+    The limit increases with the deviate. With a deviate below 0, the limits of the differences are
+    lower limits, as for a normal quantile of a probability above one half.
+    """
+    reach = abs(deviate)
+    if deviate >= 0.0:
+        low, high = spreads.limits(reach, method)
+    else:
+        low = spreads.lowest.limit(1.0, reach, method)
+        high = spreads.highest.limit(0.0, reach, method)
+    lowest, highest = spreads.lowest.auc, spreads.highest.auc
+    if low.size > MOST_GROUPS:
+        return float(high.max() - low.min()), (int(high.argmax()), int(low.argmin()))
+    sign = 1.0 if deviate >= 0.0 else -1.0
+    return _largest_of_pairs((highest, high - highest), (lowest, lowest - low), sign)
 
 
 def _pvalue_of_all_pairs(deviate: float, n_groups: int) -> float:
@@ -321,7 +343,7 @@ def all_pairs(
     def adjusted(deviate: Floats) -> Floats:
         return studentized_range_tail(deviate * np.sqrt(2.0), n_groups)
 
-    deviate = _deviate_of_all_pairs(1.0 - confidence_level, n_groups) if n_groups > 1 else np.nan
+    deviate = deviate_of_all_pairs(1.0 - confidence_level, n_groups) if n_groups > 1 else np.nan
     return _compared(extremes, first, second, deviate, adjusted, "Tukey")
 
 

@@ -29,6 +29,7 @@ from skfedauc._kernel import ranks_in_groups
 from skfedauc.counts import Cells, ScoreCounts
 from skfedauc.counts.disclosure import cells_for
 from skfedauc.counts.moments import ClassRows, OwnMoments, group_aucs, ratio
+from skfedauc.inference.pair_moments import PairMoments
 from skfedauc.pairs import GroupPairs
 from skfedauc.ranks import ranks_among_all, u2_over_all
 
@@ -186,6 +187,34 @@ class Variances:
         return found
 
     @functools.cached_property
+    def _shared_parts(self) -> tuple[float, float, float]:
+        """Coefficients of 1/m, 1/n and 1/(m n) in `shared`; NaN if no group is estimable."""
+        kept = self.estimable
+        if not kept.any():
+            return float("nan"), float("nan"), float("nan")
+        m, n = self.positives.effective[kept], self.negatives.effective[kept]
+        own = self.own_moments
+        # The excess is DeLong's variance minus the unbiased variance, times the number of pairs.
+        excess = (self.delong - self.unbiased)[kept] * m * n
+        of_positives = own.positives_squared[kept] / self.positives.pairs[kept] * m - excess / n
+        of_negatives = own.negatives_squared[kept] / self.negatives.pairs[kept] * n - excess / m
+        return (
+            float(np.average(of_positives, weights=m - 1.0)),
+            float(np.average(of_negatives, weights=n - 1.0)),
+            float(np.average(excess, weights=m * n / (m + n))),
+        )
+
+    @property
+    def shared_moments(self) -> PairMoments:
+        """Unbiased moments of pair comparisons within groups, pooled over groups.
+
+        The moments give the variance of an AUC for any numbers of rows; `shared` is this variance
+        for the numbers of rows of each group. The moments are NaN if no group is estimable.
+        """
+        of_positives, of_negatives, excess = self._shared_parts
+        return PairMoments(excess + of_positives + of_negatives, of_negatives, of_positives)
+
+    @functools.cached_property
     def shared(self) -> Floats:
         """Variance of each group's AUC, from the variances of placement values pooled over groups.
 
@@ -194,19 +223,13 @@ class Variances:
         weights favor such groups. The estimate is unbiased, except that negative estimates are set
         to 0. It is NaN if no group is estimable.
         """
-        kept = self.estimable
         positives, negatives = self.positives.effective, self.negatives.effective
-        if not kept.any():
-            return np.full(kept.shape, np.nan)
-        m, n, own = positives[kept], negatives[kept], self.own_moments
-        # The excess is DeLong's variance minus the unbiased variance, times the number of pairs.
-        excess = (self.delong - self.unbiased)[kept] * m * n
-        of_positives = own.positives_squared[kept] / self.positives.pairs[kept] * m - excess / n
-        of_negatives = own.negatives_squared[kept] / self.negatives.pairs[kept] * n - excess / m
-        variance = ratio(np.average(of_positives, weights=m - 1.0), positives)
-        variance += ratio(np.average(of_negatives, weights=n - 1.0), negatives)
+        of_positives, of_negatives, excess = self._shared_parts
         pairs = positives * negatives
-        variance += ratio(np.average(excess, weights=m * n / (m + n)), pairs)
+        if np.isnan(excess):
+            return np.full(pairs.shape, np.nan)
+        variance = ratio(of_positives, positives) + ratio(of_negatives, negatives)
+        variance += ratio(excess, pairs)
         # Values below this limit are rounding error.
         return np.where(variance * pairs < 1e-14, 0.0, variance)
 

@@ -29,9 +29,14 @@ _FEW_SPLITS = 20
 
 
 def compare_candidates(
-    search: Any, score: str, *, test_fraction: float | None = None, confidence_level: float = 0.95
+    search: Any,
+    score: str,
+    *,
+    test_fraction: float | None = None,
+    confidence_level: float = 0.95,
+    margin: float | None = None,
 ) -> pd.DataFrame:
-    """List the candidates of a search that do not differ significantly from the best.
+    """List the candidates of a search with tests of their differences from the best.
 
     Nadeau and Bengio's corrected resampled t test compares the scores of each candidate with the
     scores of the best candidate, paired by split.
@@ -49,8 +54,13 @@ def compare_candidates(
         `RepeatedKFold`, `RepeatedStratifiedKFold`, `ShuffleSplit` or `StratifiedShuffleSplit`
         (not a subclass).
     confidence_level : float, default=0.95
-        Candidates are tied with the best unless their adjusted p value is at most 1 -
-        confidence_level.
+        Candidates are tied with the best unless their adjusted p value is at most
+        ``1 - confidence_level``. With `margin`, candidates are not inferior to the best if their
+        adjusted p value is at most ``1 - confidence_level``.
+    margin : float, default=None
+        Non-inferiority margin, above 0, in units of the score. None tests whether a score differs
+        from the best score. A margin tests whether a score is lower than the best score by less
+        than the margin.
 
     Returns
     -------
@@ -59,7 +69,9 @@ def compare_candidates(
         number in ``cv_results_``. Columns: the mean score, named as the score; `difference`, the
         mean score minus the best mean score; `standard_error` of the difference; `pvalue`,
         two-sided; `pvalue_adjusted`, multiplied by the number of pairs of candidates
-        (Bonferroni); `tied`, bool; then the candidate's parameters.
+        (Bonferroni); `tied`, bool; then the candidate's parameters. With `margin`, `pvalue` is
+        one-sided, `pvalue_adjusted` is multiplied by the number of other candidates, and
+        `not_inferior` replaces `tied`.
 
         ``attrs`` holds "n_splits", "test_fraction", "adjustment" and "hint". The hint says if
         there are few splits or if failed candidates were left out; otherwise it is "".
@@ -102,7 +114,12 @@ def compare_candidates(
     folds, by 2.6 if the folds are repeated 4 times, and by 2.1 if they are repeated 10 times, with
     ``RepeatedStratifiedKFold(n_splits=5, n_repeats=10)``.
 
-    The test does not show that tied candidates are equal.
+    The test does not show that tied candidates are equal. Pass `margin` to show that candidates are
+    not inferior to the best. The p value of the null hypothesis that the mean difference is
+    ``-margin`` or lower is the probability that Student's t exceeds ``(d_bar + margin) /
+    sqrt(variance)``. P values are multiplied by the number of candidates other than the best. The
+    best candidate is selected for its score, so the differences of the others are too low on
+    average, which makes the test conservative. The best candidate itself has a p value of 0.
 
     References
     ----------
@@ -130,6 +147,7 @@ def compare_candidates(
     """
     import pandas as pd
 
+    margin = check_margin(margin)
     results = _results_of(search)
     scores = split_scores(results, score)
     n_splits = scores.shape[1]
@@ -138,10 +156,13 @@ def compare_candidates(
     else:
         test_fraction = _test_fraction_of(search, n_splits)
     compared = compared_with_best(
-        results, score, test_fraction, check_confidence_level(confidence_level)
+        results, score, test_fraction, check_confidence_level(confidence_level), margin
     )
     kept = compared.candidates.tolist()
     parameters = list(results["params"])
+    adjusted_over = f"{math.comb(len(kept), 2)} pairs of candidates"
+    if margin is not None:
+        adjusted_over = _words.counted(max(len(kept) - 1, 1), "comparison")
     report = pd.concat(
         [
             pd.DataFrame(
@@ -151,7 +172,7 @@ def compare_candidates(
                     "standard_error": compared.standard_errors,
                     "pvalue": compared.pvalues,
                     "pvalue_adjusted": compared.pvalues_adjusted,
-                    "tied": compared.tied,
+                    "tied" if margin is None else "not_inferior": compared.accepted,
                 },
                 index=kept,
             ),
@@ -162,7 +183,7 @@ def compare_candidates(
     report.attrs.update(
         n_splits=n_splits,
         test_fraction=test_fraction,
-        adjustment=f"Bonferroni over {math.comb(len(kept), 2)} pairs of candidates",
+        adjustment=f"Bonferroni over {adjusted_over}",
         hint=_hint(n_splits, len(scores) - len(kept), len(scores)),
     )
     return report
@@ -177,7 +198,8 @@ class ComparedWithBest(NamedTuple):
         Numbers of the candidates in ``cv_results_``.
     means, differences, standard_errors, pvalues, pvalues_adjusted : ndarray of float64, \
 shape (n_candidates,)
-    tied : ndarray of bool, shape (n_candidates,)
+    accepted : ndarray of bool, shape (n_candidates,)
+        Candidates tied with the best; with a margin, candidates shown not to be inferior.
     """
 
     candidates: NDArray[np.intp]
@@ -186,13 +208,20 @@ shape (n_candidates,)
     standard_errors: Floats
     pvalues: Floats
     pvalues_adjusted: Floats
-    tied: NDArray[np.bool_]
+    accepted: NDArray[np.bool_]
 
 
 def compared_with_best(
-    results: Mapping[str, Any], score: str, test_fraction: float, confidence_level: float
+    results: Mapping[str, Any],
+    score: str,
+    test_fraction: float,
+    confidence_level: float,
+    margin: float | None = None,
 ) -> ComparedWithBest:
-    """Compare each candidate with the best by the corrected resampled t test."""
+    """Compare each candidate with the best by the corrected resampled t test.
+
+    The test is two-sided; with a margin, it is the one-sided test of non-inferiority.
+    """
     from scipy.special import stdtr
 
     scores = split_scores(results, score)
@@ -212,10 +241,18 @@ def compared_with_best(
     mean = difference.mean(axis=1)
     inflation = 1 / n_splits + test_fraction / (1 - test_fraction)
     error = np.sqrt(inflation * difference.var(axis=1, ddof=1))
-    t = np.divide(mean, error, out=np.where(mean == 0, 0.0, -np.inf), where=error > 0)
-    pvalue = 2 * stdtr(n_splits - 1, -np.abs(t))
-    # The best is selected from all candidates, which in effect compares all pairs.
-    adjusted = np.minimum(1.0, pvalue * max(math.comb(candidates.size, 2), 1))
+    distance = mean if margin is None else mean + margin
+    ends = np.where(distance == 0, 0.0, np.copysign(np.inf, distance))
+    t = np.divide(distance, error, out=ends, where=error > 0)
+    if margin is None:
+        pvalue = 2 * stdtr(n_splits - 1, -np.abs(t))
+        # The best is selected from all candidates, which in effect compares all pairs.
+        n_tests = math.comb(candidates.size, 2)
+    else:
+        pvalue = stdtr(n_splits - 1, -t)
+        n_tests = candidates.size - 1
+    adjusted = np.minimum(1.0, pvalue * max(n_tests, 1))
+    is_rejected = adjusted <= 1 - confidence_level
     return ComparedWithBest(
         candidates,
         means[candidates],
@@ -223,8 +260,20 @@ def compared_with_best(
         error,
         pvalue,
         adjusted,
-        adjusted > 1 - confidence_level,
+        ~is_rejected if margin is None else is_rejected,
     )
+
+
+def check_margin(margin: Any) -> float | None:
+    """Return the margin of a test of non-inferiority, or None."""
+    if margin is None:
+        return None
+    if not _input.is_number(margin) or not 0 < margin < np.inf:
+        raise ValueError(
+            "margin must be a number above 0, or None to test whether scores differ; got "
+            f"{_words.shortened(margin)}."
+        )
+    return float(margin)
 
 
 def split_scores(results: Mapping[str, Any], score: Any) -> Floats:

@@ -15,7 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfedauc import _input, _words
 from skfedauc.inference.intervals import check_confidence_level
-from skfedauc.model_selection.candidates import compared_with_best, split_scores
+from skfedauc.model_selection.candidates import (
+    check_margin,
+    compared_with_best,
+    split_scores,
+)
 from skfedauc.report import STATISTICS, Gap
 
 if TYPE_CHECKING:
@@ -173,10 +177,12 @@ _MOST_FOLDS = 10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class select_simplest(_RefitRule):
-    """Refit rule that selects the simplest candidate tied with the best.
+    """Refit rule that selects the simplest candidate tied with, or not inferior to, the best.
 
     Pass the rule as ``refit=`` to `GridSearchCV` or `RandomizedSearchCV`. A candidate is tied with
-    the best if no difference of their scores is detected; `compare_candidates` lists these
+    the best if no difference of their scores is detected. With `margin`, the rule selects among the
+    candidates that are shown not to be inferior to the best by `margin` or more; with the score
+    "worst", the margin is for the AUC of the worst group. `compare_candidates` lists these
     candidates. The rule equals the name of its score, as `select_within_gap` does.
 
     Parameters
@@ -194,7 +200,11 @@ class select_simplest(_RefitRule):
         repeated 10 times.
     confidence_level : float, default=0.95
         Confidence level. A candidate is tied with the best unless its adjusted p value is at most
-        ``1 - confidence_level``.
+        ``1 - confidence_level``. With `margin`, a candidate is shown not to be inferior if its
+        adjusted p value is at most ``1 - confidence_level``.
+    margin : float, default=None
+        Non-inferiority margin, above 0, in units of the score. None selects among the tied
+        candidates.
 
     Raises
     ------
@@ -220,7 +230,14 @@ class select_simplest(_RefitRule):
     not the splitter.
 
     With few splits the test has little power, so the rule may select a much simpler candidate that
-    is somewhat worse. Repeat the folds to increase the power.
+    is somewhat worse. With `margin`, the rule then selects a more complex candidate, because fewer
+    candidates are shown not to be inferior; without any, it selects the best candidate. Repeat the
+    folds to increase the power.
+
+    The score "worst" of a fold is lower than the AUC of the worst group in all rows, because it is
+    the minimum of AUCs with large sampling errors. The rule compares this mean of fold scores
+    between candidates. To test the worst group of the selected model against a required AUC, use
+    `GroupAUC.test_worst` with rows that the search did not use.
 
     References
     ----------
@@ -243,12 +260,19 @@ class select_simplest(_RefitRule):
     ... ).fit(X, y)
     >>> search.best_params_
     {'C': 0.0001}
+
+    Select the simplest candidate whose score is shown to be lower than the best by less than .1:
+
+    >>> rule = select_simplest("score", simplest="C", test_fraction=0.2, margin=0.1)
+    >>> search.cv_results_["params"][rule(search.cv_results_)]
+    {'C': 0.0001}
     """
 
     _: KW_ONLY
     simplest: str | Callable[[Mapping[str, Any]], Any]
     test_fraction: float | None = None
     confidence_level: float = 0.95
+    margin: float | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -262,6 +286,7 @@ class select_simplest(_RefitRule):
             share = _input.check_share(self.test_fraction, "test_fraction")
             self._set("test_fraction", share)
         self._set("confidence_level", check_confidence_level(self.confidence_level))
+        self._set("margin", check_margin(self.margin))
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
         """Return the index of the selected candidate in ``cv_results_``."""
@@ -269,12 +294,14 @@ class select_simplest(_RefitRule):
         fraction = self.test_fraction
         if fraction is None:
             fraction = self._fraction_of_folds(split_scores(cv_results, score).shape[1])
-        compared = compared_with_best(cv_results, score, fraction, self.confidence_level)
-        tied = compared.candidates[compared.tied].tolist()
+        compared = compared_with_best(
+            cv_results, score, fraction, self.confidence_level, self.margin
+        )
+        accepted = compared.candidates[compared.accepted].tolist()
         parameters = list(cv_results["params"])
-        keys = [self._key(parameters[candidate]) for candidate in tied]
+        keys = [self._key(parameters[candidate]) for candidate in accepted]
         # Candidates are sorted by score, so the first candidate of a key is the best.
-        return int(tied[keys.index(min(keys))])
+        return int(accepted[keys.index(min(keys))])
 
     def _fraction_of_folds(self, n_splits: int) -> float:
         if n_splits > _MOST_FOLDS:

@@ -1,14 +1,15 @@
 """Displays: plots of a report or of a search, with the interface of scikit-learn's displays.
 
-The class methods ``from_report``, ``from_predictions``, ``from_estimator`` and ``from_search`` make
-and draw a display. ``plot`` draws the display again, on other axes. Matplotlib is an optional
-dependency: ``pip install "skfedauc[plot]"``.
+The class methods ``from_report``, ``from_predictions``, ``from_estimator``, ``from_search`` and
+``from_plan`` make and draw a display. ``plot`` draws the display again, on other axes. Matplotlib
+is an optional dependency: ``pip install "skfedauc[plot]"``.
 """
 
 from skfedauc.plotting.candidates import CandidatesDisplay
 from skfedauc.plotting.cross_auc import CrossAUCDisplay
 from skfedauc.plotting.group_auc import GroupAUCDisplay
 from skfedauc.plotting.roc_curve import GroupRocCurveDisplay
+from skfedauc.plotting.rows_needed import RowsNeededDisplay
 from skfedauc.plotting.score import GroupScoreDisplay
 
 __all__ = [
@@ -17,4 +18,5 @@ __all__ = [
     "GroupAUCDisplay",
     "GroupRocCurveDisplay",
     "GroupScoreDisplay",
+    "RowsNeededDisplay",
 ]

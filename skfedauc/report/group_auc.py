@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from skfedauc import _input, _sklearn, _words
 from skfedauc.counts import ScoreCounts, left_out
 from skfedauc.inference import heterogeneity, intervals, pairwise
+from skfedauc.inference.margins import MarginTest
 from skfedauc.inference.variances import Variances
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.agreement import Agreement, agreement_with_pooled
@@ -27,6 +28,7 @@ from skfedauc.report.bounds import (
 from skfedauc.report.comparisons import comparison_table, difference_test
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.intervals import group_intervals, statistic_intervals
+from skfedauc.report.margins import equivalence_test, worst_test
 from skfedauc.report.statistics import (
     NO_SPREAD,
     STATISTICS,
@@ -1072,6 +1074,139 @@ class GroupAUC:
         (0.0, True)
         """
         return difference_test(self._estimates, self.index, confidence_level)
+
+    # Tests with a margin ------------------------------------------------------------------
+
+    def test_worst(
+        self, reference: float, *, margin: float = 0.0, confidence_level: float = 0.95
+    ) -> MarginTest:
+        """Test that the worst group is not inferior to a reference AUC.
+
+        The null hypothesis is that the smallest true AUC is at most ``reference - margin``. If the
+        test rejects it, the AUC of every group exceeds this bound.
+
+        Parameters
+        ----------
+        reference : float
+            AUC to compare the groups with, between 0 and 1, such as a required or a published AUC.
+            The reference has no sampling error.
+        margin : float, default=0.0
+            Non-inferiority margin: how far below the reference an AUC may be.
+        confidence_level : float, default=0.95
+            Confidence level of the one-sided limit. The error rate of the test is ``1 -
+            confidence_level``.
+
+        Returns
+        -------
+        MarginTest
+            Result with `is_shown`, `pvalue`, `estimate` (the smallest AUC), its lower confidence
+            `limit`, and `groups`, the group with the smallest lower limit. NaN if no group has an
+            AUC.
+
+        Raises
+        ------
+        ValueError
+            If an argument is not as described.
+
+        See Also
+        --------
+        rows_needed : Number of rows that the test requires.
+
+        Notes
+        -----
+        This is an intersection-union test [1]_: every group is tested at the full error rate,
+        because the claim requires all groups to pass. The `limit` is the lower limit of `worst` in
+        ``confidence_intervals(2 * confidence_level - 1, of="statistics")``. The p value is the
+        smallest error rate at which the limit exceeds the bound.
+
+        With many groups, the power is low: each group has to pass. Failing to show the claim does
+        not show that a group is inferior. The claim does not cover groups that lack a class.
+
+        If scores are binned, the limit is that of the rows with the lowest AUCs that the bins
+        permit, as in `confidence_intervals`.
+
+        References
+        ----------
+        .. [1] Berger, R. L. (1982). Multiparameter hypothesis testing and acceptance sampling.
+           Technometrics 24(4). https://doi.org/10.1080/00401706.1982.10487790
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC
+        >>> from skfedauc.datasets import make_group_scores
+        >>> devices = make_group_scores("identical", 50, 200, random_state=0)
+        >>> report = GroupAUC.from_predictions(
+        ...     devices.y_true, devices.y_score, groups=devices.groups
+        ... )
+        >>> report.test_worst(0.75, margin=0.15).is_shown
+        True
+        """
+        return worst_test(self._estimates, self.index, reference, margin, confidence_level)
+
+    def test_equivalence(self, margin: float, *, confidence_level: float = 0.95) -> MarginTest:
+        """Test that the AUCs of all groups are equivalent: that they differ by less than a margin.
+
+        The null hypothesis is that the true AUCs of two groups differ by `margin` or more.
+
+        Parameters
+        ----------
+        margin : float
+            Equivalence margin, between 0 and 1.
+        confidence_level : float, default=0.95
+            Confidence level of the one-sided limit. The error rate of the test is ``1 -
+            confidence_level``.
+
+        Returns
+        -------
+        MarginTest
+            Result with `is_shown`, `pvalue`, `estimate` (the largest difference), its upper
+            confidence `limit`, and `groups`, the pair of groups with the largest upper limit. NaN
+            with fewer than two groups that have an AUC.
+
+        Raises
+        ------
+        ValueError
+            If an argument is not as described.
+
+        See Also
+        --------
+        agreement : Equivalence of averages with the pooled AUC.
+        rows_needed : Number of rows that the test requires.
+
+        Notes
+        -----
+        The method consists of two one-sided tests (TOST) [2]_ of every pair of groups. This is an
+        intersection-union test [1]_: every pair is tested at the full error rate, because the claim
+        requires all pairs to pass. The `limit` is the upper limit of `difference` in
+        ``confidence_intervals(2 * confidence_level - 1, of="statistics")``. The p value is the
+        smallest error rate at which the limit is below the margin.
+
+        A large p value of `test_difference` does not show that groups are equivalent. A small p
+        value of `test_equivalence` does.
+
+        If scores are binned, the limit is that of the AUCs that differ most, as in
+        `confidence_intervals`.
+
+        References
+        ----------
+        .. [1] Berger, R. L. (1982). Multiparameter hypothesis testing and acceptance sampling.
+           Technometrics 24(4). https://doi.org/10.1080/00401706.1982.10487790
+        .. [2] Schuirmann, D. J. (1987). A comparison of the two one-sided tests procedure and the
+           power approach for assessing the equivalence of average bioavailability. Journal of
+           Pharmacokinetics and Biopharmaceutics 15(6). https://doi.org/10.1007/BF01068419
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC
+        >>> from skfedauc.datasets import make_group_scores
+        >>> devices = make_group_scores("identical", 2000, 8000, random_state=0)
+        >>> report = GroupAUC.from_predictions(
+        ...     devices.y_true, devices.y_score, groups=devices.groups
+        ... )
+        >>> report.test_equivalence(0.1).is_shown
+        True
+        """
+        return equivalence_test(self._estimates, self.index, margin, confidence_level)
 
     def compare_groups(
         self, reference: Any = None, *, confidence_level: float = 0.95

@@ -1,0 +1,153 @@
+"""Tests with a margin: non-inferiority of the worst group, and equivalence of all groups.
+
+Both are intersection-union tests [1]_: the claim holds for all groups (or pairs of groups) if it is
+shown for each of them. Each group (or pair) is therefore tested at the full error probability,
+without an adjustment for multiple tests. The test of equivalence consists of two one-sided tests
+(TOST) of each pair [2]_.
+
+References
+----------
+.. [1] Berger, R. L. (1982). Multiparameter hypothesis testing and acceptance sampling.
+   Technometrics 24(4). https://doi.org/10.1080/00401706.1982.10487790
+.. [2] Schuirmann, D. J. (1987). A comparison of the two one-sided tests procedure and the power
+   approach for assessing the equivalence of average bioavailability. Journal of Pharmacokinetics
+   and Biopharmaceutics 15(6). https://doi.org/10.1007/BF01068419
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skfedauc._words import counted, shortened
+from skfedauc.inference.intervals import AUCSpread, normal_quantile
+from skfedauc.inference.pairwise import (
+    MOST_GROUPS,
+    Spreads,
+    UsedGroups,
+    deviate_of_furthest_pair,
+    upper_limit,
+)
+
+# The tail probability of a normal variable beyond this value is 0 in floating point.
+_FURTHEST = 38.0
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class MarginTest:
+    """Result of `GroupAUC.test_worst` or `GroupAUC.test_equivalence`.
+
+    Attributes
+    ----------
+    claim : str
+        The alternative hypothesis in words.
+    is_shown : bool
+        Whether the claim is shown: `limit` is on the required side of `bound`.
+    pvalue : float
+        P value of the null hypothesis that the claim is wrong. The p value is below
+        ``1 - confidence_level`` if and only if the claim is shown.
+    estimate : float
+        The smallest group AUC, or the largest difference between two group AUCs.
+    limit : float
+        One-sided confidence limit of the true value: a lower limit of the smallest AUC, or an upper
+        limit of the largest difference.
+    bound : float
+        The value that the true value has to exceed (smallest AUC), or stay below (largest
+        difference).
+    confidence_level : float
+        Confidence level of the one-sided limit.
+    groups : tuple
+        Labels of the groups that determine `limit`: one group, or a pair of groups. Empty without
+        a result.
+    n_groups, n_left_out : int
+        Number of groups in the test, and number of groups left out because they lack a class. The
+        claim does not cover these groups.
+    """
+
+    claim: str
+    is_shown: bool
+    pvalue: float
+    estimate: float
+    limit: float
+    bound: float
+    confidence_level: float
+    groups: tuple[Any, ...]
+    n_groups: int
+    n_left_out: int
+
+    def __repr__(self) -> str:
+        left_out = f", {self.n_left_out:,} left out" if self.n_left_out else ""
+        by = f" by {' minus '.join(map(shortened, self.groups))}" if self.groups else ""
+        return (
+            f"MarginTest({self.claim}: {'shown' if self.is_shown else 'not shown'}, "
+            f"pvalue={self.pvalue:.4g}, estimate={self.estimate:.4g}, "
+            f"{self.confidence_level * 100:g} % limit {self.limit:.4g}{by}): "
+            f"{counted(self.n_groups, 'group')}{left_out}"
+        )
+
+
+class Extreme(NamedTuple):
+    """One-sided limit of the smallest AUC or of the largest difference.
+
+    Attributes
+    ----------
+    limit, pvalue : float
+    groups : tuple of int
+        Indices of the groups that determine the limit, among the groups in use.
+    """
+
+    limit: float
+    pvalue: float
+    groups: tuple[int, ...]
+
+
+def worst_above(lowest: UsedGroups, bound: float, tail: float) -> Extreme:
+    """Test that all true AUCs are above a bound; the limit fails with probability `tail`.
+
+    `lowest` are the groups at the lowest AUCs that binned scores permit.
+    """
+    from scipy.special import ndtr
+
+    spread = lowest.spread
+    limit, group = _lower_limit(spread, normal_quantile(tail))
+    deviate = _crossing(lambda z: _lower_limit(spread, z)[0] - bound)
+    return Extreme(limit, float(ndtr(-deviate)), (group,))
+
+
+def _lower_limit(spread: AUCSpread, deviate: float) -> tuple[float, int]:
+    """Return the smallest lower limit and its group; with a deviate below 0, of upper limits."""
+    found = spread.limit(0.0 if deviate >= 0.0 else 1.0, abs(deviate), "logit")
+    return float(found.min()), int(found.argmin())
+
+
+def difference_below(
+    lowest: UsedGroups, highest: UsedGroups, bound: float, tail: float
+) -> Extreme:
+    """Test that all true AUCs differ by less than a bound; the limit fails with prob. `tail`.
+
+    `lowest` and `highest` are the groups at both extremes of binned scores.
+    """
+    from scipy.special import ndtr
+
+    spreads, n_groups = Spreads(lowest.spread, highest.spread), int(lowest.used.sum())
+    limit, pair = upper_limit(spreads, deviate_of_furthest_pair(tail, n_groups))
+    deviate = _crossing(lambda z: bound - upper_limit(spreads, z)[0])
+    pvalue = float(ndtr(-deviate)) * (2.0 if n_groups > MOST_GROUPS else 1.0)
+    return Extreme(min(limit, 1.0), min(pvalue, 1.0), pair)
+
+
+def _crossing(distance: Callable[[float], float]) -> float:
+    """Return the normal quantile at which a limit reaches its bound.
+
+    `distance` decreases with the quantile; the result is infinite if it has no root.
+    """
+    from scipy.optimize import brentq
+
+    if distance(-_FURTHEST) <= 0.0:
+        return -np.inf
+    if distance(_FURTHEST) > 0.0:
+        return np.inf
+    return float(brentq(distance, -_FURTHEST, _FURTHEST, xtol=1e-13, rtol=1e-13))

@@ -1,0 +1,112 @@
+"""Tests with a margin, see `GroupAUC.test_worst` and `GroupAUC.test_equivalence`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skfedauc import _input, _words
+from skfedauc.inference import intervals, margins
+from skfedauc.report.comparisons import used_at_extremes
+from skfedauc.report.estimates import GroupEstimates
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def worst_test(
+    estimates: GroupEstimates,
+    index: pd.Index,
+    reference: Any,
+    margin: Any,
+    confidence_level: float,
+) -> margins.MarginTest:
+    """Return the result of `GroupAUC.test_worst`."""
+    confidence_level = intervals.check_confidence_level(confidence_level)
+    reference = _input.check_share(reference, "reference")
+    if not _input.is_number(margin) or not 0 <= margin < reference:
+        raise ValueError(
+            f"margin must be a number from 0 to below the reference {reference:g}; got "
+            f"{_words.shortened(margin)}. All groups are tested to have an AUC above "
+            "reference - margin."
+        )
+    bound = reference - float(margin)
+    claim = f"the AUC of every group is above {bound:.6g}"
+    auc, used = estimates.group_aucs
+    if not used.any():
+        return _no_result(estimates, claim, bound, confidence_level)
+    lowest, _ = used_at_extremes(estimates)
+    found = margins.worst_above(lowest, bound, 1.0 - confidence_level)
+    return _result(
+        estimates,
+        index,
+        claim,
+        float(auc[used].min()),
+        bound,
+        found,
+        confidence_level,
+        is_shown=found.limit > bound,
+    )
+
+
+def equivalence_test(
+    estimates: GroupEstimates, index: pd.Index, margin: Any, confidence_level: float
+) -> margins.MarginTest:
+    """Return the result of `GroupAUC.test_equivalence`."""
+    confidence_level = intervals.check_confidence_level(confidence_level)
+    bound = _input.check_share(margin, "margin")
+    claim = f"the AUCs of all groups differ by less than {bound:.6g}"
+    auc, used = estimates.group_aucs
+    if used.sum() < 2:
+        return _no_result(estimates, claim, bound, confidence_level)
+    lowest, highest = used_at_extremes(estimates)
+    found = margins.difference_below(lowest, highest, bound, 1.0 - confidence_level)
+    return _result(
+        estimates,
+        index,
+        claim,
+        float(np.ptp(auc[used])),
+        bound,
+        found,
+        confidence_level,
+        is_shown=found.limit < bound,
+    )
+
+
+def _result(
+    estimates: GroupEstimates,
+    index: pd.Index,
+    claim: str,
+    estimate: float,
+    bound: float,
+    found: margins.Extreme,
+    confidence_level: float,
+    *,
+    is_shown: bool,
+) -> margins.MarginTest:
+    _, used = estimates.group_aucs
+    labels, numbers = index.tolist(), np.flatnonzero(used).tolist()
+    return margins.MarginTest(
+        claim=claim,
+        is_shown=is_shown,
+        pvalue=found.pvalue,
+        estimate=estimate,
+        limit=found.limit,
+        bound=bound,
+        confidence_level=confidence_level,
+        groups=tuple(labels[numbers[group]] for group in found.groups),
+        n_groups=int(used.sum()),
+        n_left_out=int((~used).sum()),
+    )
+
+
+def _no_result(
+    estimates: GroupEstimates, claim: str, bound: float, confidence_level: float
+) -> margins.MarginTest:
+    """Return the result if too few groups have an AUC: nothing is shown."""
+    _, used = estimates.group_aucs
+    nan, n_groups = float("nan"), int(used.sum())
+    return margins.MarginTest(
+        claim, False, nan, nan, nan, bound, confidence_level, (), n_groups, int((~used).sum())
+    )

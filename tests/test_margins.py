@@ -1,0 +1,275 @@
+"""Tests with a margin against limits computed from all pairs of rows."""
+
+import math
+
+import numpy as np
+import pytest
+from oracles import comparisons
+from scipy import optimize, stats
+
+from skfedauc import Bins, DisclosureError, GroupAUC, ScoreCounts
+
+LEVELS = (0.8, 0.9, 0.95, 0.99)
+
+
+def rows_of(seed=0, sizes=((12, 30), (20, 25), (9, 40)), shift=(1.0, 1.4, 0.8)):
+    """Return labels, scores of one decimal and groups."""
+    rng = np.random.default_rng(seed)
+    y = np.concatenate([np.arange(m + n) < m for m, n in sizes])
+    groups = np.repeat(list("abcdefgh")[: len(sizes)], [m + n for m, n in sizes])
+    scores = rng.normal(size=y.size) + np.repeat(shift, [m + n for m, n in sizes]) * y
+    return y, scores.round(1), groups
+
+
+def aucs_and_variances(y, scores, groups):
+    """Return AUC, DeLong's variance and class counts of each group, from all pairs."""
+    found = []
+    for group in np.unique(groups):
+        own = groups == group
+        h = comparisons(scores[own & y], scores[own & ~y])
+        m, n = h.shape
+        variance = h.mean(axis=1).var(ddof=1) / m + h.mean(axis=0).var(ddof=1) / n
+        found.append((h.mean(), variance, m, n))
+    return found
+
+
+def limit(auc, variance, m, n, z, end):
+    """Return the hull of the logit limit and of the limit of Newcombe's method 5."""
+    logit = math.log(auc / (1 - auc)) + (2 * end - 1) * z * math.sqrt(variance) / (auc * (1 - auc))
+    larger = (m + n) / 2 - 1
+
+    def distance(t):
+        v = t * (1 - t) * (1 + larger * (1 - t) / (2 - t) + larger * t / (1 + t)) / (m * n)
+        return (t - auc) ** 2 - z**2 * v
+
+    ends = (auc, 1 - 1e-15) if end else (1e-15, auc)
+    newcombe = optimize.brentq(distance, *ends, xtol=1e-14)
+    return (max if end else min)(1 / (1 + math.exp(-logit)), newcombe)
+
+
+def lowest_limit(groups, z):
+    return min(limit(*group, z, 0) for group in groups)
+
+
+def largest_limit(groups, z):
+    """Return the largest upper limit of the difference of a pair of groups."""
+    return max(
+        a[0] - b[0] + math.hypot(limit(*a, z, 1) - a[0], b[0] - limit(*b, z, 0))
+        for a in groups
+        for b in groups
+        if a is not b
+    )
+
+
+# The worst group -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("seed", range(3))
+def test_limit_and_p_value_of_the_worst(seed, level):
+    case = rows_of(seed)
+    groups = aucs_and_variances(*case)
+    report = GroupAUC.from_predictions(*case[:2], groups=case[2])
+    test = report.test_worst(0.7, margin=0.15, confidence_level=level)
+    expected = lowest_limit(groups, stats.norm.ppf(level))
+    assert test.limit == pytest.approx(expected, abs=1e-9)
+    assert test.bound == pytest.approx(0.55)
+    assert test.estimate == report.worst == min(group[0] for group in groups)
+    assert test.is_shown == (expected > 0.55) == (test.pvalue < 1 - level)
+    z = optimize.brentq(lambda z: lowest_limit(groups, z) - 0.55, 0, 10)
+    assert test.pvalue == pytest.approx(stats.norm.sf(z), rel=1e-6)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_limits_are_those_of_the_intervals(level):
+    case = rows_of(3)
+    report = GroupAUC.from_predictions(*case[:2], groups=case[2])
+    table = report.confidence_intervals(2 * level - 1, of="statistics")
+    worst = report.test_worst(0.6, confidence_level=level)
+    equivalence = report.test_equivalence(0.2, confidence_level=level)
+    assert worst.limit == pytest.approx(table.at["worst", "ci_low"], abs=1e-12)
+    assert equivalence.limit == pytest.approx(table.at["difference", "ci_high"], abs=1e-12)
+    assert equivalence.estimate == report.difference
+
+
+def test_the_group_that_decides_is_named():
+    y, scores, groups = rows_of(1, ((40, 80), (3, 80)), (1.0, 1.6))
+    report = GroupAUC.from_predictions(y, scores, groups=groups)
+    low = report.confidence_intervals(0.9)["ci_low"]
+    test = report.test_worst(0.5)
+    assert test.groups == (low.idxmin(),)
+    assert f"by {low.idxmin()!r}" in repr(test)
+
+
+def test_worst_auc_below_the_bound_has_a_large_p_value():
+    case = rows_of(0)
+    report = GroupAUC.from_predictions(*case[:2], groups=case[2])
+    pvalues = [report.test_worst(reference).pvalue for reference in (0.3, 0.5, 0.7, 0.8, 0.9)]
+    assert pvalues == sorted(pvalues)
+    above = report.test_worst(report.worst + 0.05)
+    assert not above.is_shown
+    assert above.pvalue > 0.5
+    # For a single group the test in the other direction has the complementary p value.
+    y, scores, groups = rows_of(0, ((30, 60),), (1.0,))
+    one = GroupAUC.from_predictions(y, scores, groups=groups)
+    (group,) = aucs_and_variances(y, scores, groups)
+    bound = one.worst + 0.05
+    z = optimize.brentq(lambda z: limit(*group, z, 1) - bound, 0, 10)
+    assert one.test_worst(bound).pvalue == pytest.approx(stats.norm.cdf(z), rel=1e-6)
+
+
+def test_perfect_separation_uses_the_exact_limit():
+    y, scores = np.arange(20) < 8, np.r_[np.full(8, 5.0), np.arange(12) / 20]
+    report = GroupAUC.from_predictions(y, scores, groups=np.zeros(20, int))
+    test = report.test_worst(0.6)
+    assert test.limit == pytest.approx(0.05 ** (1 / 8))
+    assert test.pvalue == pytest.approx(0.6**8, rel=1e-9)
+
+
+# Equivalence ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("seed", range(3))
+def test_limit_and_p_value_of_equivalence(seed, level):
+    case = rows_of(seed)
+    groups = aucs_and_variances(*case)
+    report = GroupAUC.from_predictions(*case[:2], groups=case[2])
+    test = report.test_equivalence(0.35, confidence_level=level)
+    expected = largest_limit(groups, stats.norm.ppf(level))
+    assert test.limit == pytest.approx(min(expected, 1), abs=1e-9)
+    assert test.is_shown == (expected < 0.35) == (test.pvalue < 1 - level)
+    z = optimize.brentq(lambda z: largest_limit(groups, z) - 0.35, 0, 10)
+    assert test.pvalue == pytest.approx(stats.norm.sf(z), rel=1e-6)
+
+
+def test_equivalence_of_two_groups_is_two_one_sided_tests():
+    case = rows_of(2, ((30, 60), (25, 70)), (1.0, 1.2))
+    a, b = aucs_and_variances(*case)
+    report = GroupAUC.from_predictions(*case[:2], groups=case[2])
+    margin, pvalues = 0.3, []
+    for one, other in ((a, b), (b, a)):
+
+        def excess(z, one=one, other=other):
+            reach = math.hypot(limit(*one, z, 1) - one[0], other[0] - limit(*other, z, 0))
+            return one[0] - other[0] + reach - margin
+
+        pvalues.append(stats.norm.sf(optimize.brentq(excess, 0, 10)))
+    assert report.test_equivalence(margin).pvalue == pytest.approx(max(pvalues), rel=1e-6)
+
+
+def test_difference_beyond_the_margin_has_a_large_p_value():
+    case = rows_of(0)
+    report = GroupAUC.from_predictions(*case[:2], groups=case[2])
+    margin = report.difference * 0.8
+    test = report.test_equivalence(margin)
+    assert not test.is_shown
+    assert 0.5 < test.pvalue <= 1
+    assert len(test.groups) == 2
+    pvalues = [report.test_equivalence(x).pvalue for x in (0.05, 0.1, 0.2, 0.4, 0.8)]
+    assert pvalues == sorted(pvalues, reverse=True)
+
+
+def test_more_than_2000_groups():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(2_100), 30)
+    y = np.tile(np.arange(30) < 15, 2_100)
+    report = GroupAUC.from_predictions(y, rng.normal(size=y.size) + 3 * y, groups=groups)
+    test = report.test_equivalence(0.6)
+    table = report.confidence_intervals(0.9, of="statistics", over="rows")
+    assert test.limit == pytest.approx(table.at["difference", "ci_high"], abs=1e-12)
+    assert test.is_shown == (test.pvalue < 0.05)
+
+
+# Other counts --------------------------------------------------------------------------------
+
+
+def both_tests(report):
+    return report.test_worst(0.7, margin=0.1), report.test_equivalence(0.3)
+
+
+def test_binned_scores_use_the_extremes():
+    case = rows_of(4)
+    counts = ScoreCounts.from_predictions(*case[:2], groups=case[2])
+    counts = counts.reduced(Bins.at([-1.0, 0.0, 0.55, 1.0, 2.0]))
+    lowest, highest = counts.extremes()
+    binned = GroupAUC(counts)
+    worst, equivalence = both_tests(binned)
+    assert worst.limit == pytest.approx(both_tests(GroupAUC(lowest))[0].limit, abs=1e-12)
+    assert worst.pvalue == pytest.approx(both_tests(GroupAUC(lowest))[0].pvalue, rel=1e-9)
+    table = binned.confidence_intervals(0.9, of="statistics")
+    assert equivalence.limit == pytest.approx(table.at["difference", "ci_high"], abs=1e-12)
+    assert equivalence.limit >= max(
+        both_tests(GroupAUC(end))[1].limit for end in (lowest, highest)
+    )
+    assert equivalence.is_shown == (equivalence.pvalue < 0.05)
+
+
+def test_a_summary_determines_both_tests():
+    counts = ScoreCounts.from_predictions(*rows_of(5)[:2], groups=rows_of(5)[2])
+    for own, other in zip(
+        both_tests(GroupAUC(counts)), both_tests(GroupAUC(counts.reduced("summary"))), strict=True
+    ):
+        assert own.limit == pytest.approx(other.limit, abs=1e-12)
+        assert own.pvalue == pytest.approx(other.pvalue, rel=1e-9)
+    with pytest.raises(DisclosureError):
+        GroupAUC(counts.reduced("summary")).agreement()
+
+
+def test_groups_without_an_auc_are_left_out_and_counted():
+    y, scores, groups = rows_of(0)
+    y = np.r_[y, True, True]
+    scores, groups = np.r_[scores, 1.0, 2.0], np.r_[groups, "z", "z"]
+    for test in both_tests(GroupAUC.from_predictions(y, scores, groups=groups, undefined="ignore")):
+        assert (test.n_groups, test.n_left_out) == (3, 1)
+        assert repr(test).endswith("3 groups, 1 left out")
+    report = GroupAUC.from_predictions(y, scores, groups=groups, undefined=0.5)
+    worst, _ = both_tests(report)
+    assert (worst.limit, worst.pvalue, worst.is_shown, worst.groups) == (0.5, 1.0, False, ("z",))
+    assert worst.n_groups == 4
+
+
+def test_too_few_groups_show_nothing():
+    one = GroupAUC.from_predictions(
+        [0, 1, 1, 1], [0.1, 0.2, 0.3, 0.4], groups=["a", "a", "b", "b"], undefined="ignore"
+    )
+    test = one.test_equivalence(0.1)
+    assert not test.is_shown
+    assert np.isnan([test.pvalue, test.limit, test.estimate]).all()
+    assert test.groups == ()
+    none = one.without_small_groups(5)
+    assert np.isnan(none.test_worst(0.7).pvalue)
+    assert repr(none.test_worst(0.7)).endswith("0 groups")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("test_worst", {"reference": 80}, r"reference must be a number between 0 and 1; got 80"),
+        ("test_worst", {"reference": "rest"}, r"reference must be .*; got 'rest'"),
+        ("test_worst", {"reference": 0.8, "margin": -0.1}, r"margin must be .*; got -0\.1"),
+        ("test_worst", {"reference": 0.8, "margin": 0.8}, r"below the reference 0\.8; got 0\.8"),
+        ("test_worst", {"reference": 0.8, "margin": np.nan}, r"margin must be .*; got nan"),
+        ("test_equivalence", {"margin": 0}, r"margin must be a number between 0 and 1; got 0"),
+        ("test_equivalence", {"margin": None}, r"margin must be .*; got None"),
+        ("test_equivalence", {"margin": 0.1, "confidence_level": 95}, r"Pass 0\.95 for 95 %"),
+    ],
+)
+def test_arguments_that_cannot_be(name, arguments, message):
+    report = GroupAUC.from_predictions(*rows_of()[:2], groups=rows_of()[2])
+    with pytest.raises(ValueError, match=message):
+        getattr(report, name)(**arguments)
+
+
+def test_error_rate_at_the_bound():
+    """Groups whose true AUC is the bound are shown to be above it in about 5 % of runs at most."""
+    runs = 300
+    rng = np.random.default_rng(0)
+    apart = stats.norm.ppf(0.8) * math.sqrt(2)
+    y = np.tile(np.arange(120) < 40, runs)
+    scores = rng.normal(size=y.size) + apart * y
+    report = GroupAUC.from_predictions(y, scores, groups=np.repeat(np.arange(runs), 120))
+    low = report.confidence_intervals(0.9)["ci_low"]
+    shown = (low > 0.8).mean()
+    # Binomial standard error .013
+    assert shown <= 0.05 + 3 * 0.013

@@ -1,0 +1,421 @@
+"""Numbers of rows against formulas, simulated normal AUCs, and the tests that are planned."""
+
+import dataclasses
+import functools
+import math
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from scipy import integrate, optimize, stats
+
+from skfedauc import GroupAUC, ScoreCounts, cross_validate_group_auc, rows_needed
+from skfedauc.datasets import make_group_scores
+from skfedauc.inference import critical_difference
+from skfedauc.inference.pair_moments import binormal_moments
+from skfedauc.plotting import RowsNeededDisplay
+
+PLANS = {
+    "width": {"width": 0.08},
+    "difference": {"difference": 0.06},
+    "ten groups": {"difference": 0.06, "n_groups": 10},
+    "equivalence": {"equivalence": 0.08, "n_groups": 3},
+    "non_inferiority": {"non_inferiority": 0.05, "n_groups": 4},
+}
+each_plan = pytest.mark.parametrize("target", PLANS.values(), ids=PLANS)
+
+
+# Variances -----------------------------------------------------------------------------------
+
+
+@functools.cache
+def moments(auc, ratio=1.0):
+    """Return Q1 - A^2 and Q2 - A^2 of normal scores by integration over the shared row."""
+    mean = stats.norm.ppf(auc) * math.sqrt(1 + ratio**2)
+
+    def integral(probability):
+        found, _ = integrate.quad(
+            lambda x: stats.norm.pdf(x) * probability(x) ** 2, -12, 12, epsabs=1e-13, limit=200
+        )
+        return found - auc**2
+
+    above = integral(lambda x: stats.norm.cdf((mean - x) / ratio))
+    below = integral(lambda x: stats.norm.cdf(mean + ratio * x))
+    return above, below
+
+
+def variance(auc, m, n, ratio=1.0):
+    same_negative, same_positive = moments(auc, ratio)
+    return (auc * (1 - auc) + (m - 1) * same_negative + (n - 1) * same_positive) / (m * n)
+
+
+@pytest.mark.parametrize("ratio", [0.25, 0.5, 1.0, 1.7, 4.0])
+@pytest.mark.parametrize("auc", [0.2, 0.5, 0.8, 0.95, 0.99])
+def test_moments_of_normal_scores(auc, ratio):
+    found = binormal_moments(auc, ratio)
+    assert found.pair == pytest.approx(auc * (1 - auc), rel=1e-14)
+    assert found[1:] == pytest.approx(moments(auc, ratio), abs=1e-11)
+
+
+def test_moments_of_pilot_rows_are_those_of_critical_differences():
+    rng = np.random.default_rng(0)
+    y = np.arange(70) < 25
+    scores = (rng.normal(size=70) + y).round(1)
+    report = GroupAUC.from_predictions(y, scores, groups=np.zeros(70, int))
+    expected = critical_difference._population(None, (y, scores)).estimated
+    assert report.variances.shared_moments == pytest.approx(expected, abs=1e-12)
+
+
+def test_moments_of_pilot_rows_give_the_shared_variance():
+    devices = make_group_scores(
+        "different", [30, 20, 10, 5], [40, 90, 20, 9], random_state=0
+    )
+    report = GroupAUC.from_predictions(devices.y_true, devices.y_score, groups=devices.groups)
+    variances = report.variances
+    found = [
+        variances.shared_moments.variance(m, n)
+        for m, n in zip(variances.positives.n, variances.negatives.n, strict=True)
+    ]
+    assert found == pytest.approx(variances.shared, rel=1e-12)
+
+
+# Intervals and normal approximations -----------------------------------------------------------
+
+
+def reach(auc, m, n, z, ratio=1.0):
+    """Return the distances of both limits: the further of the logit and of Newcombe's limit."""
+    odds, error = math.log(auc / (1 - auc)), z * math.sqrt(variance(auc, m, n, ratio))
+    error /= auc * (1 - auc)
+    larger = (m + n) / 2 - 1
+
+    def distance(t):
+        v = t * (1 - t) * (1 + larger * (1 - t) / (2 - t) + larger * t / (1 + t)) / (m * n)
+        return (t - auc) ** 2 - z**2 * v
+
+    low = min(stats.logistic.cdf(odds - error), optimize.brentq(distance, 1e-15, auc))
+    high = max(stats.logistic.cdf(odds + error), optimize.brentq(distance, auc, 1 - 1e-15))
+    return auc - low, high - auc
+
+
+def rows_by_formula(auc, gap, prevalence, z=stats.norm.ppf(0.975) + stats.norm.ppf(0.8)):
+    """Return the positives per group of z sqrt(V(A) + V(B)) = gap."""
+
+    def excess(rows):
+        of = rows * prevalence, rows * (1 - prevalence)
+        return z * math.sqrt(variance(auc, *of) + variance(auc - gap, *of)) - gap
+
+    return math.ceil(prevalence * optimize.brentq(excess, 20 / prevalence, 1e6))
+
+
+@pytest.mark.parametrize(("auc", "positives"), [(0.8, 368), (0.9, 202)])
+def test_two_groups_need_little_more_than_the_formula_says(auc, positives):
+    """The numbers of positives were simulated with another program: power 79 %."""
+    assert rows_by_formula(auc, 0.05, 0.1) == positives
+    plan = rows_needed(auc, difference=0.05, prevalence=0.1)
+    assert positives <= plan.n_positives <= 1.15 * positives
+    assert plan.n_negatives == pytest.approx(9 * plan.n_positives, rel=0.01)
+
+
+@pytest.mark.parametrize("ratio", [1.0, 2.0])
+@pytest.mark.parametrize("prevalence", [0.02, 0.3, 0.9])
+@pytest.mark.parametrize("auc", [0.6, 0.9])
+def test_the_interval_has_the_width(auc, prevalence, ratio):
+    z = stats.norm.ppf(0.975)
+    plan = rows_needed(auc, width=0.07, prevalence=prevalence, sd_ratio=ratio)
+    assert sum(reach(auc, plan.n_positives, plan.n_negatives, z, ratio)) <= 0.07
+    fewer = 0.98 * plan.n_rows
+    assert sum(reach(auc, fewer * prevalence, fewer * (1 - prevalence), z, ratio)) > 0.07
+    assert plan.reached <= 0.07
+
+
+def power_by_formula(auc, gap, m, n, level):
+    """Return the power of two groups as a normal probability."""
+    z = stats.norm.ppf((1 + level) / 2)
+    critical = math.hypot(reach(auc, m, n, z)[0], reach(auc - gap, m, n, z)[1])
+    error = math.sqrt(variance(auc, m, n) + variance(auc - gap, m, n))
+    return stats.norm.cdf((gap - critical) / error)
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95])
+@pytest.mark.parametrize("rows", [200, 1_000, 4_000])
+def test_power_of_two_groups(rows, level):
+    plan = rows_needed(0.8, difference=0.07, prevalence=0.2, confidence_level=level)
+    found = plan.curve([rows])["power"].iloc[0]
+    expected = power_by_formula(0.8, 0.07, 0.2 * rows, 0.8 * rows, level)
+    assert found == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize("n_groups", [3, 10])
+def test_power_of_several_groups_against_draws(n_groups):
+    """The studentized range of scipy and normal draws give the same power."""
+    m, n, auc, gap = 200, 800, 0.8, 0.07
+    plan = rows_needed(auc, difference=gap, prevalence=0.2, n_groups=n_groups)
+    z = stats.studentized_range.ppf(0.95, n_groups, np.inf) / math.sqrt(2)
+    critical = math.hypot(reach(auc, m, n, z)[0], reach(auc - gap, m, n, z)[1])
+    rng = np.random.default_rng(0)
+    aucs = rng.normal(auc, math.sqrt(variance(auc, m, n)), (100_000, n_groups - 1))
+    lowest = rng.normal(auc - gap, math.sqrt(variance(auc - gap, m, n)), 100_000)
+    drawn = (aucs.max(axis=1) - lowest > critical).mean()
+    assert plan.curve([m + n])["power"].iloc[0] == pytest.approx(drawn, abs=0.007)
+
+
+@pytest.mark.parametrize("n_groups", [2, 5])
+def test_power_of_equivalence_against_draws(n_groups):
+    m, n, auc, margin = 300, 700, 0.8, 0.08
+    plan = rows_needed(auc, equivalence=margin, prevalence=0.3, n_groups=n_groups)
+    room = margin - math.hypot(*reach(auc, m, n, stats.norm.ppf(0.95)))
+    rng = np.random.default_rng(0)
+    aucs = rng.normal(auc, math.sqrt(variance(auc, m, n)), (100_000, n_groups))
+    drawn = (np.ptp(aucs, axis=1) < room).mean()
+    assert plan.curve([m + n])["power"].iloc[0] == pytest.approx(drawn, abs=0.007)
+    assert plan.curve([7])["power"].iloc[0] == 0
+
+
+def test_power_of_non_inferiority():
+    m, n, auc, margin = 150, 350, 0.85, 0.06
+    plan = rows_needed(auc, non_inferiority=margin, prevalence=0.3, n_groups=3)
+    z = stats.norm.ppf(0.95)
+    least = optimize.brentq(lambda x: x - reach(x, m, n, z)[0] - (auc - margin), 0.8, 0.99)
+    expected = stats.norm.cdf((auc - least) / math.sqrt(variance(auc, m, n))) ** 3
+    assert plan.curve([m + n])["power"].iloc[0] == pytest.approx(expected, abs=1e-6)
+    assert plan.curve([7])["power"].iloc[0] == 0
+
+
+# Plans -----------------------------------------------------------------------------------------
+
+
+@each_plan
+@pytest.mark.parametrize("auc", [0.7, 0.95])
+def test_the_number_of_rows_is_the_smallest(auc, target):
+    plan = rows_needed(auc, prevalence=0.25, **target)
+    fewer = plan.curve([0.98 * plan.n_rows]).iloc[0, 0]
+    if plan.target == "width":
+        assert plan.reached <= plan.value < fewer
+    else:
+        assert fewer < 0.8 <= plan.reached
+        assert plan.reached == pytest.approx(0.8, abs=0.02)
+
+
+@each_plan
+def test_harder_results_require_more_rows(target):
+    (name, value), *_ = target.items()
+    n_rows = rows_needed(0.8, prevalence=0.2, **target).n_rows
+    harder = [{"confidence_level": 0.99}, {"prevalence": 0.05}]
+    harder.append({name: 0.7 * value})
+    if name != "width":
+        harder += [{"power": 0.95}, {"n_groups": 100}]
+    for other in harder:
+        assert rows_needed(0.8, **{"prevalence": 0.2, **target, **other}).n_rows > n_rows
+    more = rows_needed(0.8, prevalence=0.2, **{**target, "n_groups": 100}).n_rows
+    assert (more == n_rows) == (name == "width")
+
+
+def test_a_large_width_requires_two_rows_of_each_class():
+    plan = rows_needed(0.8, width=0.99, prevalence=0.1)
+    assert (plan.n_positives, plan.n_negatives, plan.n_rows) == (2, 18, 20)
+
+
+def simulated(auc, m, n, n_runs, seed=0):
+    """Yield reports of groups with these true AUCs and normal scores."""
+    rng = np.random.default_rng(seed)
+    auc = np.asarray(auc)
+    codes = np.repeat(np.arange(auc.size), m + n)
+    y = np.tile(np.arange(m + n) < m, auc.size)
+    apart = stats.norm.ppf(auc) * math.sqrt(2)
+    for _ in range(n_runs):
+        yield GroupAUC.from_predictions(
+            y, rng.normal(size=y.size) + apart[codes] * y, groups=codes
+        )
+
+
+def test_simulated_power_of_each_test():
+    """The binomial standard error of 150 runs is .033."""
+    n_runs = 150
+    plan = rows_needed(0.8, difference=0.1, prevalence=0.4)
+    tests = simulated([0.8, 0.7], plan.n_positives, plan.n_negatives, n_runs)
+    assert np.mean([r.test_difference().pvalue < 0.05 for r in tests]) == pytest.approx(
+        0.8, abs=0.1
+    )
+    plan = rows_needed(0.8, equivalence=0.12, prevalence=0.4, n_groups=3)
+    tests = simulated([0.8] * 3, plan.n_positives, plan.n_negatives, n_runs)
+    assert np.mean([r.test_equivalence(0.12).is_shown for r in tests]) == pytest.approx(
+        0.8, abs=0.1
+    )
+    plan = rows_needed(0.8, non_inferiority=0.08, prevalence=0.4, n_groups=3)
+    tests = simulated([0.8] * 3, plan.n_positives, plan.n_negatives, n_runs)
+    shown = [r.test_worst(0.8, margin=0.08).is_shown for r in tests]
+    assert np.mean(shown) == pytest.approx(0.8, abs=0.1)
+
+
+# Pilot rows ------------------------------------------------------------------------------------
+
+
+def pilot(m=3_000, n=9_000, auc=0.8, ratio=1.0, n_groups=3):
+    rng = np.random.default_rng(0)
+    y = np.tile(np.arange(m + n) < m, n_groups)
+    scores = rng.normal(size=y.size)
+    scores[y] = scores[y] * ratio + stats.norm.ppf(auc) * math.sqrt(1 + ratio**2)
+    return y, scores, np.repeat(np.arange(n_groups), m + n)
+
+
+@each_plan
+@pytest.mark.parametrize("ratio", [1.0, 2.0])
+def test_pilot_rows_replace_the_assumptions(target, ratio):
+    y, scores, groups = pilot(ratio=ratio)
+    report = GroupAUC.from_predictions(y, scores, groups=groups)
+    plan = rows_needed(report, **target)
+    assert plan.is_pilot
+    assert plan.auc == report.statistic("within")
+    assert plan.design.prevalence == pytest.approx(0.25)
+    assert plan.design.n_groups == target.get("n_groups", 3)
+    settings = {"n_groups": 3, **target, "prevalence": 0.25, "sd_ratio": ratio}
+    known = rows_needed(plan.auc, **settings)
+    assert plan.n_rows == pytest.approx(known.n_rows, rel=0.05)
+    other = rows_needed(report, **target, prevalence=0.1)
+    assert other.design.prevalence == 0.1
+    assert other.n_rows > plan.n_rows
+    summary = GroupAUC(report.counts.reduced("summary"))
+    assert rows_needed(summary, **target).n_rows == pytest.approx(plan.n_rows, abs=1)
+
+
+def test_pilot_rows_that_do_not_determine_the_variance():
+    perfect = GroupAUC.from_predictions([0, 0, 1, 1], [1, 2, 3, 4], groups=[0, 0, 0, 0])
+    lacking = GroupAUC.from_predictions(
+        [0, 0, 1], [1.5, 2, 3], groups=["a", "b", "c"], undefined="ignore"
+    )
+    for report in (perfect, lacking):
+        with pytest.raises(ValueError, match=r"does not determine the variance .*Pass the AUC"):
+            rows_needed(report, width=0.1)
+    y, scores, groups = pilot(20, 20)
+    weights = np.random.default_rng(0).random(y.size)
+    weighted = GroupAUC.from_predictions(y, scores, groups=groups, sample_weight=weights)
+    with pytest.raises(ValueError, match="rows without weights; got weighted rows"):
+        rows_needed(weighted, width=0.1)
+    with pytest.raises(ValueError, match=r"sd_ratio must be 1 with a pilot report.*; got 2"):
+        rows_needed(
+            GroupAUC.from_predictions(y, scores, groups=groups), width=0.1, sd_ratio=2
+        )
+
+
+# Arguments -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, r"exactly one of width, difference, equivalence or non_inferiority; got none"),
+        ({"width": 0.1, "difference": 0.1}, r"exactly one of .*; got width and difference"),
+        ({"width": 0}, r"width must be a number between 0 and 1; got 0"),
+        ({"width": "0.1"}, r"width must be .*; got '0\.1'"),
+        ({"width": 1e-9}, r"width=1e-09 requires more than .* rows per group; pass a larger"),
+        ({"difference": 0.8}, r"difference must be below the AUC, 0\.8; got 0\.8"),
+        ({"non_inferiority": 0.9}, r"non_inferiority must be below the AUC, 0\.8; got 0\.9"),
+        ({"width": 0.1, "auc": 80}, r"auc must be a number between 0 and 1; got 80.*GroupAUC"),
+        ({"width": 0.1, "auc": None}, r"auc must be .*; got None"),
+        ({"width": 0.1, "prevalence": None}, r"prevalence, the share of positives, is required"),
+        ({"width": 0.1, "prevalence": 10}, r"prevalence must be a number between 0 and 1; got 10"),
+        ({"difference": 0.1, "n_groups": 1}, r"n_groups must be a whole number of at least 2"),
+        ({"difference": 0.1, "n_groups": 2_001}, r"n_groups must be at most 2,000 with diff"),
+        ({"non_inferiority": 0.1, "n_groups": 0}, r"n_groups must be .* at least 1; got 0"),
+        ({"difference": 0.1, "power": 80}, r"power must be a number between 0 and 1; got 80"),
+        ({"difference": 0.1, "confidence_level": 95}, r"Pass 0\.95 for 95 %"),
+        ({"width": 0.1, "sd_ratio": 0}, r"sd_ratio must be a number above 0; got 0"),
+        ({"width": 0.1, "sd_ratio": np.nan}, r"sd_ratio must be a number above 0; got nan"),
+    ],
+)
+def test_arguments_that_cannot_be(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        rows_needed(**{"auc": 0.8, "prevalence": 0.1, **arguments})
+
+
+def test_reports_over_folds_are_refused():
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(0)
+    y = rng.random(200) < 0.4
+    x = rng.normal(size=(200, 1)) + y[:, None]
+    found = cross_validate_group_auc(
+        LogisticRegression(), x, y, groups=np.repeat([0, 1], 100), cv=2
+    )
+    with pytest.raises(ValueError, match=r"rows are in one test set; .*folds\[0\]"):
+        rows_needed(found.within_folds, width=0.1)
+
+
+# Tables, curves, words -------------------------------------------------------------------------
+
+
+@each_plan
+def test_tables_hold_plans(target):
+    (name, value), *others = target.items()
+    plan = rows_needed(0.8, prevalence=0.2, **target)
+    table = plan.table(aucs=[0.7, 0.9], values=[value, 2 * value])
+    assert table.index.tolist() == [0.7, 0.9]
+    assert table.columns.name == name
+    for auc in table.index:
+        for x in table.columns:
+            known = rows_needed(auc, prevalence=0.2, **{name: x}, **dict(others))
+            assert table.at[auc, x] == known.n_rows
+    assert plan.table().shape == (1, 3)
+    assert plan.table().at[0.8, value] == plan.n_rows
+
+
+def test_table_lacks_what_cannot_be():
+    plan = rows_needed(0.3, difference=0.2, prevalence=0.5)
+    table = plan.table()
+    assert table.columns.tolist() == [0.1, 0.2, 0.4]
+    assert table.isna().to_numpy().tolist() == [[False, False, True]]
+    with pytest.raises(ValueError, match=r"aucs must be a number between 0 and 1; got 70"):
+        plan.table(aucs=[70])
+    with pytest.raises(ValueError, match=r"values must be .*; got 0"):
+        plan.table(values=[0])
+
+
+@each_plan
+def test_curves_are_monotone(target):
+    plan = rows_needed(0.8, prevalence=0.2, **target)
+    curve = plan.curve()
+    (name,) = curve.columns
+    assert name == ("width" if plan.target == "width" else "power")
+    assert len(curve) == 41
+    steps = np.diff(curve[name]) * (-1 if name == "width" else 1)
+    assert (steps >= 0).all()
+    with pytest.raises(ValueError, match="n_rows must be at least 10, so that a group has two"):
+        plan.curve([9])
+
+
+@each_plan
+def test_assumptions_in_words(target):
+    plan = rows_needed(0.8, prevalence=0.2, **target)
+    text = repr(plan)
+    assert f"{plan.n_rows:,} rows per group: {plan.n_positives:,} positives" in text
+    assert plan.assumptions in text
+    assert "AUC 0.8, 20 % positives, normal scores" in plan.assumptions
+    assert ("with power 80 %" in plan.assumptions) == (plan.target != "width")
+    assert dataclasses.replace(plan, is_pilot=True).assumptions.endswith("moments of pilot rows")
+
+
+@each_plan
+def test_display_draws_the_curve(target):
+    plan = rows_needed(0.8, prevalence=0.2, **target)
+    display = RowsNeededDisplay.from_plan(plan)
+    curve = plan.curve()
+    x, height = display.line_.get_data()
+    assert x.tolist() == curve.index.tolist()
+    assert height.tolist() == curve.iloc[:, 0].tolist()
+    assert display.needed_marker_.get_xdata() == [plan.n_rows]
+    assert display.needed_marker_.get_ydata() == [plan.reached]
+    assert display.goal == (plan.value if plan.target == "width" else 0.8)
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert texts[0] == f"{plan.n_rows:,} rows per group"
+    _, ax = plt.subplots()
+    assert display.plot(ax) is display
+    assert display.ax_ is ax
+    plt.close("all")
+
+
+def test_display_without_a_goal_and_of_something_else():
+    display = RowsNeededDisplay(n_rows=[1, 2], reached=[0.1, 0.2], needed=(2, 0.2)).plot()
+    assert display.goal_line_ is None
+    plt.close("all")
+    with pytest.raises(TypeError, match="draws a result of rows_needed; got ScoreCounts"):
+        RowsNeededDisplay.from_plan(ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=[1, 1]))
