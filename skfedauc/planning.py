@@ -119,8 +119,8 @@ def rows_needed(
     *Non-inferiority.* Let x be the AUC whose lower limit equals ``auc - non_inferiority``. The
     power is the probability that all observed AUCs exceed x.
 
-    The formulas assume groups of equal size, prevalence and score distribution, except for the lower
-    AUC of one group. Without a pilot report, they assume scores without ties.
+    The formulas assume groups of equal size, prevalence and score distribution, except for the
+    lower AUC of one group. Without a pilot report, they assume scores without ties.
 
     References
     ----------
@@ -225,9 +225,7 @@ def _checked_groups(n_groups: Any, target: str) -> int:
 def _checked_value(value: Any, target: str, auc: float) -> float:
     value = _input.check_share(value, target)
     if target in ("difference", "non_inferiority") and not value < auc:
-        raise ValueError(
-            f"{target} must be below the AUC, {auc:g}; got {_words.shortened(value)}."
-        )
+        raise ValueError(f"{target} must be below the AUC, {auc:g}; got {_words.shortened(value)}.")
     return value
 
 
@@ -320,10 +318,16 @@ class Design(NamedTuple):
         def excess(observed: float) -> float:
             return observed - self.reach(observed, m, n, deviate)[0] - bound
 
-        highest = 1.0 - 1e-6
-        if bound >= highest or excess(highest) <= 0.0:
+        # Near an AUC of 1 the lower limit decreases again, so search from the bound upwards.
+        low, least = bound, math.nan
+        for share in np.linspace(0.95, 0.05, 19).tolist():
+            high = 1.0 - (1.0 - bound) * share
+            if excess(high) > 0.0:
+                least = brentq(excess, low, high, xtol=1e-9)
+                break
+            low = high
+        if math.isnan(least):
             return 0.0
-        least = brentq(excess, bound, highest, xtol=1e-9)
         error = math.sqrt(self.variance(auc, m, n))
         return float(ndtr((auc - least) / error)) ** self.n_groups
 

@@ -199,9 +199,7 @@ def test_binned_scores_use_the_extremes():
     assert worst.pvalue == pytest.approx(both_tests(GroupAUC(lowest))[0].pvalue, rel=1e-9)
     table = binned.confidence_intervals(0.9, of="statistics")
     assert equivalence.limit == pytest.approx(table.at["difference", "ci_high"], abs=1e-12)
-    assert equivalence.limit >= max(
-        both_tests(GroupAUC(end))[1].limit for end in (lowest, highest)
-    )
+    assert equivalence.limit >= max(both_tests(GroupAUC(end))[1].limit for end in (lowest, highest))
     assert equivalence.is_shown == (equivalence.pvalue < 0.05)
 
 

@@ -123,9 +123,7 @@ def _lower_limit(spread: AUCSpread, deviate: float) -> tuple[float, int]:
     return float(found.min()), int(found.argmin())
 
 
-def difference_below(
-    lowest: UsedGroups, highest: UsedGroups, bound: float, tail: float
-) -> Extreme:
+def difference_below(lowest: UsedGroups, highest: UsedGroups, bound: float, tail: float) -> Extreme:
     """Test that all true AUCs differ by less than a bound; the limit fails with prob. `tail`.
 
     `lowest` and `highest` are the groups at both extremes of binned scores.

@@ -91,6 +91,4 @@ def binormal_moments(auc: float, sd_ratio: float = 1.0) -> PairMoments:
         slope = math.sqrt((1 - correlation) / (1 + correlation))
         return auc * (1 - auc) - 2 * float(owens_t(separation, slope))
 
-    return PairMoments(
-        auc * (1 - auc), shared(1 / (1 + squared)), shared(squared / (1 + squared))
-    )
+    return PairMoments(auc * (1 - auc), shared(1 / (1 + squared)), shared(squared / (1 + squared)))
