@@ -217,7 +217,7 @@ def test_a_summary_determines_both_tests():
 def test_groups_without_an_auc_are_left_out_and_counted():
     y, scores, groups = rows_of(0)
     y = np.r_[y, True, True]
-    scores, groups = np.r_[scores, 1.0, 2.0], np.r_[groups, "z", "z"]
+    scores, groups = np.r_[scores, 1.0, 2.0], np.append(groups, ["z", "z"])
     for test in both_tests(GroupAUC.from_predictions(y, scores, groups=groups, undefined="ignore")):
         assert (test.n_groups, test.n_left_out) == (3, 1)
         assert repr(test).endswith("3 groups, 1 left out")
