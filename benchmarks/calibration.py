@@ -26,6 +26,7 @@ from skfedauc import (
     ScoreCounts,
     auc_critical_difference,
     auc_difference_pvalue,
+    compare_candidates,
     compare_roc_auc,
     rows_needed,
 )
@@ -94,6 +95,20 @@ def percent(values: Any) -> str:
     return f"{100 * float(np.mean(values)):.1f}"
 
 
+def in_whole_scores(rows: Rows) -> ScoreCounts:
+    """Count rows whose scores are rounded to whole numbers."""
+    return ScoreCounts.from_predictions(rows.y, rows.scores.round(), groups=rows.groups)
+
+
+def auc_of_whole_scores(auc: float) -> float:
+    """Return the AUC of normal scores with this AUC after rounding to whole numbers."""
+    edges = np.arange(-9.5, 15.0)
+    below = ndtr(edges)
+    of_negatives = np.diff(below)
+    of_positives = np.diff(ndtr(edges - ndtri(auc) * np.sqrt(2.0)))
+    return float(of_positives @ (below[:-1] + of_negatives / 2.0))
+
+
 # Each function returns the numbers of a line -----------------------------------------------
 
 
@@ -124,11 +139,7 @@ def few_positives(n_runs: int, seed: int, m: int, n: int, auc: float) -> list[st
             scores, truth = rows.scores, auc
             if shape == "whole":
                 scores = scores.round()
-                edges = np.arange(-9.5, 15.0)
-                below = ndtr(edges)
-                of_negatives = np.diff(below)
-                of_positives = np.diff(ndtr(edges - ndtri(auc) * np.sqrt(2.0)))
-                truth = float(of_positives @ (below[:-1] + of_negatives / 2.0))
+                truth = auc_of_whole_scores(auc)
             if shape == "two values":
                 scores = (rng.random(scores.size) < np.where(rows.y, auc, 1.0 - auc)).astype(float)
             counts = ScoreCounts.from_predictions(rows.y, scores, groups=rows.groups)
@@ -405,45 +416,64 @@ def equivalence(
     return [f"{delta:.4f}", percent(told)]
 
 
-def at_margin(n_runs: int, seed: int, of: Groups, margin: float) -> list[str]:
-    """Error rates of the tests with a margin if the true value is the bound, and contradictions.
+def at_margin(n_runs: int, seed: int, of: Groups, whole: bool) -> list[str]:
+    """Error rates of the tests with a margin if the true value is the bound.
 
-    The bound of `test_worst` is the smallest true AUC. The margin of `test_equivalence` is the
-    largest true difference, or `margin` if all AUCs are equal.
+    The bound of `test_worst` is the smallest true AUC, and the margin of `test_equivalence` is the
+    largest true difference.
     """
-    rng = np.random.default_rng(seed)
-    bound, apart = float(of.auc.min()), float(np.ptp(of.auc))
-    worst, equivalent, contradicts = [], [], []
+    rng, worst, equivalent = np.random.default_rng(seed), [], []
+    aucs = [auc_of_whole_scores(a) for a in of.auc] if whole else of.auc.tolist()
     for _ in range(n_runs):
-        found = report(rng, of)
-        tests = [found.test_worst(bound), found.test_equivalence(apart or margin)]
-        worst.append(tests[0].is_shown)
-        equivalent.append(tests[1].is_shown)
-        contradicts.append(any(test.is_shown != (test.pvalue < 0.05) for test in tests))
-    return [percent(worst), percent(equivalent) if apart else "", percent(contradicts)]
+        found = GroupAUC(in_whole_scores(draw_rows(rng, of))) if whole else report(rng, of)
+        worst.append(found.test_worst(min(aucs)).is_shown)
+        if len(aucs) > 1:
+            equivalent.append(found.test_equivalence(max(aucs) - min(aucs)).is_shown)
+    return [percent(worst), percent(equivalent) if equivalent else ""]
+
+
+def candidates_at_margin(n_runs: int, seed: int, n_candidates: int, n_splits: int) -> list[str]:
+    """Share of runs in which a candidate that is worse by the margin is found not inferior.
+
+    Scores of a candidate in two splits have correlation .2, the share of rows in a test set. This
+    is the assumption of Nadeau and Bengio.
+    """
+    rng, margin, wrong = np.random.default_rng(seed), 0.02, []
+    true = np.where(np.arange(n_candidates) == 0, 0.8, 0.8 - margin)
+    parameters = [{"number": number} for number in range(n_candidates)]
+    for _ in range(n_runs):
+        of_search = np.sqrt(0.2) * rng.normal(size=n_candidates)
+        of_split = np.sqrt(0.8) * rng.normal(size=(n_splits, n_candidates))
+        scores = true + 0.02 * (of_search + of_split)
+        results = {f"split{i}_test_score": split for i, split in enumerate(scores)}
+        results |= {"mean_test_score": scores.mean(axis=0), "params": parameters}
+        table = compare_candidates(results, "score", test_fraction=0.2, margin=margin)
+        shown = table.index[table["not_inferior"]]
+        wrong.append(any(true[i] <= true[table.index[0]] - margin for i in shown))
+    return [percent(wrong)]
 
 
 def planned(
     n_runs: int, seed: int, target: str, value: float, auc: float, share: float, n_groups: int,
-    ratio: float, is_pilot: bool,
+    ratio: float, whole: bool,
 ) -> list[str]:  # fmt: skip
     """Rows per group of a plan, and the simulated power of the test, or the mean width."""
     rng = np.random.default_rng(seed)
-    if is_pilot:
-        pilot = report(rng, groups(1, 100, round(100 / share) - 100, auc, ratio))
-        settings: dict[str, Any] = {"prevalence": share}
-        plan = rows_needed(pilot, **{target: value}, n_groups=n_groups, **settings)
+    settings: dict[str, Any] = {target: value, "prevalence": share, "n_groups": n_groups}
+    if whole:
+        # A pilot report of 400,000 rows, so that the number of rows has no sampling error
+        m = round(400_000 * share)
+        pilot = in_whole_scores(draw_rows(rng, groups(1, m, 400_000 - m, auc)))
+        plan = rows_needed(GroupAUC(pilot), **settings)
     else:
-        plan = rows_needed(
-            auc, **{target: value}, prevalence=share, n_groups=n_groups, sd_ratio=ratio
-        )
+        plan = rows_needed(auc, **settings, sd_ratio=ratio)
     of_group = np.full(n_groups, auc)
     if target == "difference":
         of_group[0] -= value
     of = groups(n_groups, plan.n_positives, plan.n_negatives, of_group, ratio)
     reached = []
     for _ in range(n_runs):
-        found = report(rng, of)
+        found = GroupAUC(in_whole_scores(draw_rows(rng, of))) if whole else report(rng, of)
         if target == "width":
             table = found.confidence_intervals()
             reached.append((table["ci_high"] - table["ci_low"]).mean())
@@ -452,7 +482,8 @@ def planned(
         elif target == "equivalence":
             reached.append(found.test_equivalence(value).is_shown)
         else:
-            reached.append(found.test_worst(auc, margin=value).is_shown)
+            true = auc_of_whole_scores(auc) if whole else auc
+            reached.append(found.test_worst(true, margin=value).is_shown)
     shown = f"{np.mean(reached):.4f}" if target == "width" else percent(reached)
     return [f"{plan.n_positives:,}", f"{plan.n_rows:,}", shown]
 
@@ -548,6 +579,44 @@ FURTHER_DESIGNS = [
         "",
     ),
     ("4 groups of 20/2,000, AUC .9 and .97", groups(4, 20, 2_000, [0.9, 0.97, 0.97, 0.97]), ""),
+]
+
+AT_MARGIN = [
+    ("1 group of 50/200, AUC .8", groups(1, 50, 200, 0.8), False),
+    ("1 group of 50/200, AUC .8", groups(1, 50, 200, 0.8), True),
+    ("1 group of 20/2,000, AUC .95", groups(1, 20, 2_000, 0.95), False),
+    ("1 group of 20/2,000, AUC .95, ratio 2", groups(1, 20, 2_000, 0.95, 2.0), False),
+    ("2 groups of 50/200, AUC .7 and .8", groups(2, 50, 200, [0.7, 0.8]), False),
+    ("2 groups of 50/200, AUC .7 and .8", groups(2, 50, 200, [0.7, 0.8]), True),
+    ("2 groups of 20/2,000, AUC .9 and .97", groups(2, 20, 2_000, [0.9, 0.97]), False),
+    (
+        "10 groups of 500/2,000, AUC .7 to .85",
+        groups(10, 500, 2_000, [0.7, *[0.8] * 8, 0.85]),
+        False,
+    ),
+    (
+        "500 groups of 50/200, one AUC of .6, others .9",
+        groups(500, 50, 200, [0.6, *[0.9] * 499]),
+        False,
+    ),
+]
+# Target, value, AUC, share of positives, number of groups, ratio, whole scores, name
+PLANS = [
+    ("width", 0.05, 0.8, 0.1, 1, 1.0, False, ""),
+    ("width", 0.1, 0.95, 0.02, 1, 1.0, False, ""),
+    ("difference", 0.05, 0.8, 0.1, 2, 1.0, False, ""),
+    ("difference", 0.05, 0.9, 0.1, 10, 1.0, False, ""),
+    ("difference", 0.1, 0.95, 0.02, 2, 2.0, False, ", ratio 2"),
+    ("difference", 0.2, 0.9, 0.2, 500, 1.0, False, ""),
+    ("equivalence", 0.05, 0.8, 0.1, 2, 1.0, False, ""),
+    ("equivalence", 0.1, 0.9, 0.3, 10, 1.0, False, ""),
+    ("equivalence", 0.1, 0.8, 0.3, 2, 1.0, True, ", whole scores"),
+    ("equivalence", 0.2, 0.9, 0.2, 500, 1.0, False, ""),
+    ("non_inferiority", 0.05, 0.8, 0.1, 1, 1.0, False, ""),
+    ("non_inferiority", 0.05, 0.9, 0.1, 5, 1.0, False, ""),
+    ("non_inferiority", 0.03, 0.95, 0.02, 5, 1.0, False, ""),
+    ("non_inferiority", 0.05, 0.8, 0.3, 5, 1.0, True, ", whole scores"),
+    ("non_inferiority", 0.2, 0.9, 0.2, 500, 1.0, False, ""),
 ]
 
 # Runs and resamples of fairlearn's bootstrap; a run takes one to two seconds.
@@ -1114,70 +1183,44 @@ def tables() -> list[Table]:
             "Error rates in % of tests at 5 % if the true value is the bound. `worst` is the error "
             "rate of `test_worst` with the smallest true AUC as the bound. `equivalence` is the "
             "error rate of `test_equivalence` with the largest true difference as the margin. "
-            "`disagree` is the share of runs in % in which a claim is shown and its p value is "
-            "5 % or more, or the reverse.",
-            ["groups", "worst", "equivalence", "disagree"],
+            "Whole scores are rounded to whole numbers.",
+            ["groups of positives/negatives", "worst", "equivalence"],
             [
-                (name, at_margin, (of, 0.1))
-                for name, of in (
-                    ("1 group of 20/200, AUC .9", groups(1, 20, 200, 0.9)),
-                    ("1 group of 20/2,000, AUC .95", groups(1, 20, 2_000, 0.95)),
-                    ("1 group of 20/2,000, AUC .95, ratio 2", groups(1, 20, 2_000, 0.95, 2.0)),
-                    ("1 group of 50/200, AUC .8", groups(1, 50, 200, 0.8)),
-                    ("2 groups of 50/200, AUC .7 and .8", groups(2, 50, 200, [0.7, 0.8])),
-                    ("2 groups of 20/200, AUC .8 and .95", groups(2, 20, 200, [0.8, 0.95])),
-                    (
-                        "2 groups of 20/2,000, AUC .9 and .97",
-                        groups(2, 20, 2_000, [0.9, 0.97]),
-                    ),
-                    (
-                        "5 groups of 50/200, AUC .7 to .85",
-                        groups(5, 50, 200, [0.7, 0.8, 0.8, 0.8, 0.85]),
-                    ),
-                    (
-                        "5 groups of 500/2,000, AUC .7 to .85",
-                        groups(5, 500, 2_000, [0.7, 0.8, 0.8, 0.8, 0.85]),
-                    ),
-                    ("5 groups of 50/200, AUC .8", groups(5, 50, 200, 0.8)),
-                )
+                (f"{name}{', whole scores' if whole else ''}", at_margin, (of, whole))
+                for name, of, whole in AT_MARGIN
+            ],
+        ),
+        Table(
+            "Candidates of a search at the margin",
+            "Share of runs in % in which `compare_candidates(margin=0.02)` finds a candidate not "
+            "inferior at 5 % although its true score is lower by .02 than the true score of the "
+            "candidate with the best mean score. One candidate has the true score .8, and all "
+            "others have .78. Scores are normal with standard deviation .02, and the scores of two "
+            "splits have correlation .2.",
+            ["candidates, splits", "found not inferior"],
+            [
+                (f"{candidates}, {splits}", candidates_at_margin, (candidates, splits))
+                for candidates in (2, 30)
+                for splits in (5, 20, 100)
             ],
         ),
         Table(
             "Planned numbers of rows",
             "`positives` and `rows` are the numbers per group that `rows_needed` returns for a "
             "power of 80 % (or for the width). `reached` is the simulated power in % of the test "
-            "that was planned, or the mean width of the intervals. The pilot report has 100 "
-            "positives. The ratio is the standard deviation of the positives divided by the "
-            "standard deviation of the negatives.",
+            "that was planned, or the mean width of the intervals. The ratio is the standard "
+            "deviation of the positives divided by the standard deviation of the negatives. Whole "
+            "scores are rounded to whole numbers, and the plan is made from a pilot report of "
+            "400,000 such rows.",
             ["target, AUC, share of positives, groups", "positives", "rows", "reached"],
             [
                 (
-                    f"{target} {value}, {auc}, {share}, {n_groups}"
-                    f"{f', ratio {ratio:g}' if ratio != 1 else ''}{', pilot' if pilot else ''}",
+                    f"{target} {value}, {auc}, {share}, {n_groups}{kind}",
                     planned,
-                    (target, value, auc, share, n_groups, ratio, pilot),
+                    (target, value, auc, share, n_groups, ratio, whole),
                 )
-                for target, value, auc, share, n_groups, ratio, pilot in (
-                    ("width", 0.05, 0.8, 0.1, 1, 1.0, False),
-                    ("width", 0.1, 0.95, 0.02, 1, 1.0, False),
-                    ("width", 0.05, 0.8, 0.1, 1, 2.0, False),
-                    ("difference", 0.05, 0.8, 0.1, 2, 1.0, False),
-                    ("difference", 0.05, 0.9, 0.1, 2, 1.0, False),
-                    ("difference", 0.1, 0.8, 0.4, 2, 1.0, False),
-                    ("difference", 0.05, 0.97, 0.02, 2, 1.0, False),
-                    ("difference", 0.05, 0.8, 0.1, 10, 1.0, False),
-                    ("difference", 0.05, 0.8, 0.1, 2, 2.0, False),
-                    ("difference", 0.05, 0.8, 0.1, 2, 1.0, True),
-                    ("equivalence", 0.05, 0.8, 0.1, 2, 1.0, False),
-                    ("equivalence", 0.1, 0.9, 0.3, 5, 1.0, False),
-                    ("equivalence", 0.05, 0.8, 0.1, 2, 1.0, True),
-                    ("non_inferiority", 0.05, 0.8, 0.1, 1, 1.0, False),
-                    ("non_inferiority", 0.05, 0.9, 0.1, 5, 1.0, False),
-                    ("non_inferiority", 0.03, 0.95, 0.02, 5, 1.0, False),
-                    ("non_inferiority", 0.05, 0.8, 0.1, 5, 1.0, True),
-                )
+                for target, value, auc, share, n_groups, ratio, whole, kind in PLANS
             ],
-            share=0.5,
         ),
     ]
 

@@ -5,21 +5,20 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from skfedauc import _input, _words
-from skfedauc.inference.intervals import AUCSpread, check_confidence_level, normal_quantile
+from skfedauc.inference.intervals import check_confidence_level
 from skfedauc.inference.pair_moments import PairMoments, binormal_moments
-from skfedauc.inference.pairwise import MOST_GROUPS, deviate_of_all_pairs, studentized_range_tail
+from skfedauc.inference.pairwise import MOST_GROUPS
+from skfedauc.inference.power import REACHED, Design
 from skfedauc.report import GroupAUC
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Floats = NDArray[np.float64]
 
 # Largest number of rows per group in a plan.
 _MOST_ROWS = 1e12
@@ -50,7 +49,7 @@ def rows_needed(
     auc : float or GroupAUC
         True AUC of each group, between 0 and 1. A report on pilot rows replaces the assumptions:
         the AUC is then the statistic "within", and the prevalence and the variance come from the
-        pilot rows.
+        pilot rows. If scores are binned, the scores of a bin are tied.
     width : float, default=None
         Width of the confidence interval of each group AUC (`GroupAUC.confidence_intervals`).
     difference : float, default=None
@@ -78,46 +77,43 @@ def rows_needed(
     Returns
     -------
     RowsNeeded
-        Result with `n_positives`, `n_negatives` and `n_rows` per group, `assumptions`, and the
-        methods `table` and `curve`.
+        Result with `n_positives`, `n_negatives` and `n_rows` per group, and the methods `table` and
+        `curve`.
 
     Raises
     ------
-    ValueError, TypeError
+    ValueError
         If an argument is not as described, if not exactly one target is passed, if the result
         exceeds 10^12 rows per group, or if the pilot rows do not determine the variance.
 
     See Also
     --------
-    plotting.RowsNeededDisplay : Plot of power or width against the number of rows.
+    skfedauc.plotting.RowsNeededDisplay : Plot of power or width against the number of rows.
     auc_critical_difference : Critical difference for given numbers of rows.
 
     Notes
     -----
-    The variance V(A) of an AUC A is exact for normal scores [1]_, see
-    `auc_critical_difference`. With a pilot report, each moment in V(A) is the moment of normal
-    scores, times the ratio of the unbiased estimate to the moment of normal scores at the AUC of
-    the pilot. The estimates are pooled over groups.
+    The variance V(A) of an observed AUC with true AUC A is exact for normal scores [1]_. With a
+    pilot report, each moment in V(A) is the moment of normal scores, times the ratio of the
+    unbiased estimate (pooled over groups) to the moment of normal scores at the AUC of the pilot.
+    Observed AUCs are independent with a Beta distribution, which has the mean A and the variance
+    V(A). Tests and intervals use the limits of `GroupAUC.confidence_intervals` at the variance
+    V(A).
 
-    Limits of intervals are those of the package at the assumed AUC, so results account for
-    intervals that are wider than normal approximations. The observed AUCs are independent normal
-    variables with variance V.
-
-    *Width.* The interval at the assumed AUC has the width. The width of about half of all samples
-    is larger.
+    *Width.* The interval at the assumed AUC has the width. The interval is wider in about half of
+    all samples.
 
     *Difference.* The test rejects if the largest of the other AUCs exceeds the lowest AUC by
-    ``c = sqrt((A - l)^2 + (u - B)^2)``, where l and u are the limits of the AUCs A and B at the
-    quantile of the studentized range [2]_. The power is the probability of this event. With two
-    groups this is the usual formula for two samples, (z_alpha + z_power) sqrt(V(A) + V(B)) =
-    difference, with limits in place of standard errors.
+    ``sqrt((A - l)^2 + (u - B)^2)``, where l is the lower limit of the AUC A and u is the upper
+    limit of the AUC B, at the quantile of the studentized range [2]_. With two groups, and with
+    multiples of standard errors as limits, this is the formula of Hanley and McNeil [3]_ for two
+    samples.
 
     *Equivalence.* The claim is shown if all differences are below the margin minus
-    ``sqrt((A - l)^2 + (u - A)^2)``, with limits at the one-sided quantile. The power is the
-    distribution function of the studentized range [2]_.
+    ``sqrt((A - l)^2 + (u - A)^2)``, with limits at the one-sided quantile.
 
-    *Non-inferiority.* Let x be the AUC whose lower limit equals ``auc - non_inferiority``. The
-    power is the probability that all observed AUCs exceed x.
+    *Non-inferiority.* The claim is shown if all observed AUCs exceed x, the AUC whose lower limit
+    is ``auc - non_inferiority``.
 
     The formulas assume groups of equal size, prevalence and score distribution, except for the
     lower AUC of one group. Without a pilot report, they assume scores without ties.
@@ -128,15 +124,17 @@ def rows_needed(
        the receiver operating characteristic graph. Journal of Mathematical Psychology 12(4).
        https://doi.org/10.1016/0022-2496(75)90001-2
     .. [2] Tukey, J. W. (1953). The problem of multiple comparisons. Princeton University.
+    .. [3] Hanley, J. A. and McNeil, B. J. (1982). The meaning and use of the area under a receiver
+       operating characteristic (ROC) curve. Radiology 143(1).
+       https://doi.org/10.1148/radiology.143.1.7063747
 
     Examples
     --------
     Rows per hospital to detect an AUC that is lower by .05, with 10 % positives:
 
     >>> from skfedauc import rows_needed
-    >>> plan = rows_needed(0.8, difference=0.05, prevalence=0.1)
-    >>> plan.n_rows == plan.n_positives + plan.n_negatives
-    True
+    >>> rows_needed(0.8, difference=0.05, prevalence=0.1)
+    FILL
     """
     targets = {
         "width": width,
@@ -150,44 +148,42 @@ def rows_needed(
             f"pass exactly one of {_words.enumerated(list(targets), 'or')}; got "
             f"{_words.enumerated(given) if given else 'none'}."
         )
-    target = given[0]
-    scale, assumed = PairMoments(1.0, 1.0, 1.0), auc
+    target, value = given[0], targets[given[0]]
+    if not _input.is_number(sd_ratio) or not 0 < sd_ratio < math.inf:
+        raise ValueError(f"sd_ratio must be a number above 0; got {_words.shortened(sd_ratio)}.")
+    scale = None
     if isinstance(auc, GroupAUC):
-        if sd_ratio != 1.0:
-            raise ValueError(
-                "sd_ratio must be 1 with a pilot report, whose scores replace the assumption; got "
-                f"{_words.shortened(sd_ratio)}."
-            )
-        assumed, scale = _of_pilot(auc)
-        n_groups = auc.n_groups if n_groups is None else n_groups
-        if prevalence is None:
-            n_positives = int(auc.counts.n_positives.sum())
-            prevalence = n_positives / (n_positives + int(auc.counts.n_negatives.sum()))
+        pilot, (auc, scale) = auc.counts, _of_pilot(auc, sd_ratio)
+        n_groups = len(pilot.n_positives) if n_groups is None else n_groups
+        n_positives, n_negatives = int(pilot.n_positives.sum()), int(pilot.n_negatives.sum())
+        prevalence = n_positives / (n_positives + n_negatives) if prevalence is None else prevalence
     elif prevalence is None:
         raise ValueError(
             "prevalence, the share of positives, is required without a pilot report: pass "
             "prevalence=0.1 for 10 % positives."
         )
-    if not _input.is_number(sd_ratio) or not 0 < sd_ratio < math.inf:
-        raise ValueError(f"sd_ratio must be a number above 0; got {_words.shortened(sd_ratio)}.")
+    auc = _checked_auc(auc)
+    value = _checked_value(value, target, auc)
     design = Design(
-        target=target,
-        prevalence=_input.check_share(prevalence, "prevalence"),
-        n_groups=_checked_groups(2 if n_groups is None else n_groups, target),
-        power=_input.check_share(power, "power"),
-        confidence_level=check_confidence_level(confidence_level),
-        sd_ratio=float(sd_ratio),
-        scale=scale,
+        _input.check_share(prevalence, "prevalence"),
+        _checked_groups(2 if n_groups is None else n_groups, target),
+        check_confidence_level(confidence_level),
+        float(sd_ratio),
+        scale,
     )
-    true_auc = _checked_auc(assumed)
-    value = _checked_value(targets[target], target, true_auc)
-    n_positives, n_negatives = _rows_of(design, true_auc, value)
-    is_pilot = isinstance(auc, GroupAUC)
-    return RowsNeeded(n_positives, n_negatives, true_auc, value, is_pilot, design)
+    power = _input.check_share(power, "power")
+    return RowsNeeded(
+        *_rows_of(design, target, auc, value, power), target, value, auc, power, design
+    )
 
 
-def _of_pilot(report: GroupAUC) -> tuple[float, PairMoments]:
+def _of_pilot(report: GroupAUC, sd_ratio: float) -> tuple[float, PairMoments]:
     """Return the AUC of pilot rows, and their moments divided by those of normal scores."""
+    if sd_ratio != 1.0:
+        raise ValueError(
+            "sd_ratio must be 1 with a pilot report, whose scores replace the assumption; got "
+            f"{_words.shortened(sd_ratio)}."
+        )
     if report.pairs.is_within_folds or report.pairs.rows_repeat:
         raise ValueError(
             "auc must be a report whose rows are in one test set; got a report over folds. Pass "
@@ -224,145 +220,42 @@ def _checked_groups(n_groups: Any, target: str) -> int:
 
 def _checked_value(value: Any, target: str, auc: float) -> float:
     value = _input.check_share(value, target)
-    if target in ("difference", "non_inferiority") and not value < auc:
+    if not _is_possible(target, value, auc):
         raise ValueError(f"{target} must be below the AUC, {auc:g}; got {_words.shortened(value)}.")
     return value
 
 
-class Design(NamedTuple):
-    """Assumptions of a plan, except the AUC and the value of the target.
-
-    Attributes
-    ----------
-    target : {"width", "difference", "equivalence", "non_inferiority"}
-    prevalence, power, confidence_level, sd_ratio : float
-    n_groups : int
-    scale : PairMoments
-        Moments of the scores divided by the moments of normal scores.
-    """
-
-    target: str
-    prevalence: float
-    n_groups: int
-    power: float
-    confidence_level: float
-    sd_ratio: float
-    scale: PairMoments
-
-    def reached(self, auc: float, value: float, n_rows: float) -> float:
-        """Return the width, or the power of the test, with this number of rows per group."""
-        m, n = n_rows * self.prevalence, n_rows * (1.0 - self.prevalence)
-        if self.target == "width":
-            tail = (1.0 - self.confidence_level) / 2.0
-            return sum(self.reach(auc, m, n, normal_quantile(tail)))
-        power = {
-            "difference": self._power_of_difference,
-            "equivalence": self._power_of_equivalence,
-            "non_inferiority": self._power_of_non_inferiority,
-        }[self.target]
-        return power(auc, value, m, n)
-
-    def excess(self, auc: float, value: float, n_rows: float) -> float:
-        """Return how far a number of rows exceeds the requirement; increases with the number."""
-        reached = self.reached(auc, value, n_rows)
-        return value - reached if self.target == "width" else reached - self.power
-
-    def variance(self, auc: float, m: float, n: float) -> float:
-        """Return the variance of the AUC of m positives and n negatives."""
-        normal = binormal_moments(auc, self.sd_ratio)
-        parts = (one * other for one, other in zip(normal, self.scale, strict=True))
-        return PairMoments(*parts).variance(m, n)
-
-    def reach(self, auc: float, m: float, n: float, deviate: float) -> tuple[float, float]:
-        """Return the distances of both limits from the AUC; `deviate` is a normal quantile."""
-        once = 1.0 / (m * n)
-        parts = auc, self.variance(auc, m, n), min(m, n), once, once * ((m + n) / 2.0 - 1.0)
-        low, high = AUCSpread(*(np.array([part]) for part in parts)).limits(deviate, "logit")
-        return auc - float(low[0]), float(high[0]) - auc
-
-    def _power_of_difference(self, auc: float, difference: float, m: float, n: float) -> float:
-        """Return the probability that the largest of the other AUCs exceeds the lowest AUC by c.
-
-        Integrate over the lowest AUC, a normal variable, by the trapezoidal rule.
-        """
-        from scipy.special import log_ndtr
-
-        lower = auc - difference
-        deviate = deviate_of_all_pairs(1.0 - self.confidence_level, self.n_groups)
-        critical = math.hypot(
-            self.reach(auc, m, n, deviate)[0], self.reach(lower, m, n, deviate)[1]
-        )
-        error, error_of_lower = (math.sqrt(self.variance(a, m, n)) for a in (auc, lower))
-        x = np.linspace(-9.0, 9.0, 181)
-        density = np.exp(-(x**2) / 2.0) / math.sqrt(2.0 * math.pi) * (x[1] - x[0])
-        distance = (error_of_lower * x + critical - difference) / error
-        all_below = (self.n_groups - 1) * log_ndtr(distance)
-        return float((density * -np.expm1(all_below)).sum())
-
-    def _power_of_equivalence(self, auc: float, margin: float, m: float, n: float) -> float:
-        """Return the probability that the range of the AUCs is below the margin minus c."""
-        tail = 1.0 - self.confidence_level
-        room = margin - math.hypot(*self.reach(auc, m, n, normal_quantile(tail)))
-        if room <= 0.0:
-            return 0.0
-        error = math.sqrt(self.variance(auc, m, n))
-        return 1.0 - float(studentized_range_tail(room / error, self.n_groups))
-
-    def _power_of_non_inferiority(self, auc: float, margin: float, m: float, n: float) -> float:
-        """Return the probability that the lower limits of all groups exceed the bound."""
-        from scipy.optimize import brentq
-        from scipy.special import ndtr
-
-        bound, deviate = auc - margin, normal_quantile(1.0 - self.confidence_level)
-
-        def excess(observed: float) -> float:
-            return observed - self.reach(observed, m, n, deviate)[0] - bound
-
-        # Near an AUC of 1 the lower limit decreases again, so search from the bound upwards.
-        low, least = bound, math.nan
-        for share in np.linspace(0.95, 0.05, 19).tolist():
-            high = 1.0 - (1.0 - bound) * share
-            if excess(high) > 0.0:
-                least = brentq(excess, low, high, xtol=1e-9)
-                break
-            low = high
-        if math.isnan(least):
-            return 0.0
-        error = math.sqrt(self.variance(auc, m, n))
-        return float(ndtr((auc - least) / error)) ** self.n_groups
+def _is_possible(target: str, value: float, auc: float) -> bool:
+    return target in ("width", "equivalence") or value < auc
 
 
-def _rows_of(design: Design, auc: float, value: float) -> tuple[int, int]:
+def _rows_of(
+    design: Design, target: str, auc: float, value: float, power: float
+) -> tuple[int, int]:
     """Return the smallest numbers of positives and of negatives per group."""
     from scipy.optimize import brentq
 
     def excess(log_rows: float) -> float:
-        return design.excess(auc, value, math.exp(log_rows))
+        reached = REACHED[target](design, auc, value, math.exp(log_rows))
+        return value - reached if target == "width" else reached - power
 
-    low = high = math.log(_LEAST_OF_CLASS / min(design.prevalence, 1.0 - design.prevalence))
+    low = high = math.log(_least_rows(design.prevalence))
     while excess(high) < 0.0:
         low, high = high, high + 1.0
         if high > math.log(_MOST_ROWS):
             raise ValueError(
-                f"{design.target}={value:g} requires more than {_MOST_ROWS:,.0f} rows per group; "
-                f"pass a larger {design.target}."
+                f"{target}={value:g} requires more than {_MOST_ROWS:,.0f} rows per group; pass a "
+                f"larger {target}."
             )
     if high > low:
         high = brentq(excess, low, high, xtol=1e-12, rtol=1e-12)
-    n_rows = math.exp(high)
     # Rounding errors must not add a row.
-    m = math.ceil(n_rows * design.prevalence * (1.0 - 1e-9))
-    n = math.ceil(n_rows * (1.0 - design.prevalence) * (1.0 - 1e-9))
-    return m, n
+    n_rows = math.exp(high) * (1.0 - 1e-9)
+    return math.ceil(n_rows * design.prevalence), math.ceil(n_rows * (1.0 - design.prevalence))
 
 
-# What is assumed, by target
-_CLAIMS = {
-    "width": "{level:g} % interval of width {value:g}",
-    "difference": "detect that one of {groups} has an AUC of {lower:g}, at {alpha:g} %",
-    "equivalence": "show that {groups} differ by less than {value:g}, at {alpha:g} %",
-    "non_inferiority": "show that {groups} have an AUC above {lower:g}, at {alpha:g} %",
-}
+def _least_rows(prevalence: float) -> float:
+    return _LEAST_OF_CLASS / min(prevalence, 1.0 - prevalence)
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -373,21 +266,24 @@ class RowsNeeded:
     ----------
     n_positives, n_negatives : int
         Number of rows of each class in each group.
+    target : {"width", "difference", "equivalence", "non_inferiority"}
+    value : float
+        Width, difference or margin.
     auc : float
         The assumed AUC.
-    value : float
-        Value of the target: the width, the difference or the margin.
-    is_pilot : bool
-        Whether the AUC and the variance come from pilot rows.
+    power : float
+        Required power; without effect if the target is "width".
     design : Design
-        The other assumptions.
+        The other assumptions: `prevalence`, `n_groups`, `confidence_level`, `sd_ratio`, and
+        `scale`, which is None without a pilot report.
     """
 
     n_positives: int
     n_negatives: int
-    auc: float
+    target: str
     value: float
-    is_pilot: bool
+    auc: float
+    power: float
     design: Design
 
     @property
@@ -396,33 +292,9 @@ class RowsNeeded:
         return self.n_positives + self.n_negatives
 
     @property
-    def target(self) -> str:
-        """Name of the target: "width", "difference", "equivalence" or "non_inferiority"."""
-        return self.design.target
-
-    @property
     def reached(self) -> float:
-        """Power of the test, or width of the interval, with these numbers of rows."""
+        """Power of the test, or width of the interval, with this number of rows."""
         return self._reached(self.n_rows)
-
-    @property
-    def assumptions(self) -> str:
-        """The target and the assumptions in words."""
-        design = self.design
-        claim = _CLAIMS[self.target].format(
-            value=self.value,
-            auc=round(self.auc, 6),
-            lower=round(self.auc - self.value, 6),
-            groups=_words.counted(design.n_groups, "group"),
-            level=100 * design.confidence_level,
-            alpha=round(100 * (1 - design.confidence_level), 6),
-        )
-        power = "" if self.target == "width" else f" with power {100 * design.power:g} %"
-        scores = f"normal scores, ratio of standard deviations {design.sd_ratio:g}"
-        return (
-            f"{claim}{power}; AUC {self.auc:.4g}, {100 * design.prevalence:.3g} % positives, "
-            f"{'moments of pilot rows' if self.is_pilot else scores}"
-        )
 
     def table(
         self, *, aucs: Sequence[float] | None = None, values: Sequence[float] | None = None
@@ -441,7 +313,7 @@ class RowsNeeded:
         -------
         pandas.DataFrame
             Number of rows per group. The index holds the AUCs; the columns hold the values of the
-            target. Missing (<NA>) if a difference or margin is not below the AUC.
+            target. Missing (<NA>) if a difference or a non-inferiority margin is not below the AUC.
 
         Raises
         ------
@@ -452,8 +324,8 @@ class RowsNeeded:
         --------
         >>> from skfedauc import rows_needed
         >>> plan = rows_needed(0.8, width=0.1, prevalence=0.5)
-        >>> plan.table(aucs=[0.7, 0.8], values=[0.05, 0.1]).shape
-        (2, 2)
+        >>> plan.table(aucs=[0.7, 0.8], values=[0.05, 0.1])
+        FILL
         """
         import pandas as pd
 
@@ -461,13 +333,14 @@ class RowsNeeded:
             values = [x for x in (self.value / 2, self.value, 2 * self.value) if x < 1]
         columns = [_input.check_share(value, "values") for value in values]
         index = [_input.check_share(a, "aucs") for a in ([self.auc] if aucs is None else aucs)]
-        is_free = self.target in ("width", "equivalence")
-        cells = [
-            [sum(_rows_of(self.design, a, x)) if is_free or x < a else None for x in columns]
-            for a in index
-        ]
+
+        def cell(auc: float, value: float) -> int | None:
+            if not _is_possible(self.target, value, auc):
+                return None
+            return sum(_rows_of(self.design, self.target, auc, value, self.power))
+
         return pd.DataFrame(
-            cells,
+            [[cell(auc, value) for value in columns] for auc in index],
             index=pd.Index(index, name="auc"),
             columns=pd.Index(columns, name=self.target),
             dtype="Int64",
@@ -496,13 +369,12 @@ class RowsNeeded:
         --------
         >>> from skfedauc import rows_needed
         >>> plan = rows_needed(0.8, difference=0.1, prevalence=0.5)
-        >>> plan.curve([100, 200, 400])["power"].is_monotonic_increasing
-        True
+        >>> plan.curve([100, 200, 400]).round(2)
+        FILL
         """
         import pandas as pd
 
-        share = min(self.design.prevalence, 1.0 - self.design.prevalence)
-        least = _LEAST_OF_CLASS / share
+        least = _least_rows(self.design.prevalence)
         if n_rows is None:
             n_rows = np.ceil(np.linspace(max(self.n_rows / 4, least), 2 * self.n_rows, 41))
         rows = np.atleast_1d(np.asarray(n_rows, np.float64))
@@ -516,10 +388,19 @@ class RowsNeeded:
         return pd.DataFrame({name: reached}, index=pd.Index(rows, name="n_rows"))
 
     def _reached(self, n_rows: float) -> float:
-        return self.design.reached(self.auc, self.value, n_rows)
+        return REACHED[self.target](self.design, self.auc, self.value, n_rows)
 
     def __repr__(self) -> str:
+        design = self.design
+        parts = [f"{self.target}={self.value:g}", f"AUC {self.auc:.4g}"]
+        if self.target != "width":
+            parts += [f"power {100 * self.power:g} %", _words.counted(design.n_groups, "group")]
+        parts.append(f"{100 * design.confidence_level:g} % confidence")
+        if design.scale is not None:
+            parts.append("variance of pilot rows")
+        elif design.sd_ratio != 1:
+            parts.append(f"sd_ratio={design.sd_ratio:g}")
         return (
-            f"RowsNeeded({self.n_rows:,} rows per group: {self.n_positives:,} positives and "
-            f"{self.n_negatives:,} negatives): {self.assumptions}"
+            f"RowsNeeded({self.n_rows:,} per group, {self.n_positives:,} positive): "
+            f"{', '.join(parts)}"
         )

@@ -9,6 +9,7 @@ needs the rows.
 * `over_groups.py`: averages of random groups;
 * `pairwise.py`: comparisons of two groups and of all pairs, and the largest difference;
 * `margins.py`: non-inferiority of the worst group, and equivalence of all groups;
+* `power.py`: power of tests and width of intervals for given numbers of rows;
 * `heterogeneity.py`: test that all groups are equal, and standard deviation of the true AUCs;
 * `group_comparisons.py`: comparisons of each group with the rest;
 * `cross_gap.py`: tests of xAUC disparities;

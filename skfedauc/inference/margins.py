@@ -97,11 +97,14 @@ class Extreme(NamedTuple):
     limit, pvalue : float
     groups : tuple of int
         Indices of the groups that determine the limit, among the groups in use.
+    is_shown : bool
+        Whether the limit is on the required side of the bound.
     """
 
     limit: float
     pvalue: float
     groups: tuple[int, ...]
+    is_shown: bool
 
 
 def worst_above(lowest: UsedGroups, bound: float, tail: float) -> Extreme:
@@ -114,7 +117,7 @@ def worst_above(lowest: UsedGroups, bound: float, tail: float) -> Extreme:
     spread = lowest.spread
     limit, group = _lower_limit(spread, normal_quantile(tail))
     deviate = _crossing(lambda z: _lower_limit(spread, z)[0] - bound)
-    return Extreme(limit, float(ndtr(-deviate)), (group,))
+    return Extreme(limit, float(ndtr(-deviate)), (group,), limit > bound)
 
 
 def _lower_limit(spread: AUCSpread, deviate: float) -> tuple[float, int]:
@@ -134,7 +137,7 @@ def difference_below(lowest: UsedGroups, highest: UsedGroups, bound: float, tail
     limit, pair = upper_limit(spreads, deviate_of_furthest_pair(tail, n_groups))
     deviate = _crossing(lambda z: bound - upper_limit(spreads, z)[0])
     pvalue = float(ndtr(-deviate)) * (2.0 if n_groups > MOST_GROUPS else 1.0)
-    return Extreme(min(limit, 1.0), min(pvalue, 1.0), pair)
+    return Extreme(min(limit, 1.0), min(pvalue, 1.0), pair, limit < bound)
 
 
 def _crossing(distance: Callable[[float], float]) -> float:

@@ -20,7 +20,7 @@ def worst_test(
     index: pd.Index,
     reference: Any,
     margin: Any,
-    confidence_level: float,
+    confidence_level: Any,
 ) -> margins.MarginTest:
     """Return the result of `GroupAUC.test_worst`."""
     confidence_level = intervals.check_confidence_level(confidence_level)
@@ -35,23 +35,15 @@ def worst_test(
     claim = f"the AUC of every group is above {bound:.6g}"
     auc, used = estimates.group_aucs
     if not used.any():
-        return _no_result(estimates, claim, bound, confidence_level)
+        return _result(estimates, index, claim, np.nan, bound, confidence_level, None)
     lowest, _ = used_at_extremes(estimates)
     found = margins.worst_above(lowest, bound, 1.0 - confidence_level)
-    return _result(
-        estimates,
-        index,
-        claim,
-        float(auc[used].min()),
-        bound,
-        found,
-        confidence_level,
-        is_shown=found.limit > bound,
-    )
+    worst = float(auc[used].min())
+    return _result(estimates, index, claim, worst, bound, confidence_level, found)
 
 
 def equivalence_test(
-    estimates: GroupEstimates, index: pd.Index, margin: Any, confidence_level: float
+    estimates: GroupEstimates, index: pd.Index, margin: Any, confidence_level: Any
 ) -> margins.MarginTest:
     """Return the result of `GroupAUC.test_equivalence`."""
     confidence_level = intervals.check_confidence_level(confidence_level)
@@ -59,19 +51,11 @@ def equivalence_test(
     claim = f"the AUCs of all groups differ by less than {bound:.6g}"
     auc, used = estimates.group_aucs
     if used.sum() < 2:
-        return _no_result(estimates, claim, bound, confidence_level)
+        return _result(estimates, index, claim, np.nan, bound, confidence_level, None)
     lowest, highest = used_at_extremes(estimates)
     found = margins.difference_below(lowest, highest, bound, 1.0 - confidence_level)
-    return _result(
-        estimates,
-        index,
-        claim,
-        float(np.ptp(auc[used])),
-        bound,
-        found,
-        confidence_level,
-        is_shown=found.limit < bound,
-    )
+    difference = float(np.ptp(auc[used]))
+    return _result(estimates, index, claim, difference, bound, confidence_level, found)
 
 
 def _result(
@@ -80,16 +64,17 @@ def _result(
     claim: str,
     estimate: float,
     bound: float,
-    found: margins.Extreme,
     confidence_level: float,
-    *,
-    is_shown: bool,
+    found: margins.Extreme | None,
 ) -> margins.MarginTest:
+    """Return the result; None if too few groups have an AUC, which shows nothing."""
     _, used = estimates.group_aucs
     labels, numbers = index.tolist(), np.flatnonzero(used).tolist()
+    if found is None:
+        found = margins.Extreme(np.nan, np.nan, (), False)
     return margins.MarginTest(
         claim=claim,
-        is_shown=is_shown,
+        is_shown=found.is_shown,
         pvalue=found.pvalue,
         estimate=estimate,
         limit=found.limit,
@@ -98,15 +83,4 @@ def _result(
         groups=tuple(labels[numbers[group]] for group in found.groups),
         n_groups=int(used.sum()),
         n_left_out=int((~used).sum()),
-    )
-
-
-def _no_result(
-    estimates: GroupEstimates, claim: str, bound: float, confidence_level: float
-) -> margins.MarginTest:
-    """Return the result if too few groups have an AUC: nothing is shown."""
-    _, used = estimates.group_aucs
-    nan, n_groups = float("nan"), int(used.sum())
-    return margins.MarginTest(
-        claim, False, nan, nan, nan, bound, confidence_level, (), n_groups, int((~used).sum())
     )

@@ -1,0 +1,62 @@
+"""
+Number of rows that would decide whether two groups differ
+==========================================================
+
+This example uses the arrests of :doc:`plot_arrests`. The test detects no difference between the
+AUCs of black and white persons. The number of rows in the test set is too small both to detect a
+difference of .05 and to show that the groups are equivalent.
+"""
+
+# %%
+# The color is not a feature of the model. The model is trained on half of the arrests.
+
+import matplotlib.pyplot as plt
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklego.datasets import load_arrests
+
+from skfedauc import GroupAUC, rows_needed
+from skfedauc.plotting import RowsNeededDisplay
+
+X = load_arrests(as_frame=True)
+y = X.pop("released") == "Yes"
+X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=0)
+model = make_pipeline(
+    make_column_transformer(
+        (OneHotEncoder(drop="if_binary"), ["employed", "citizen", "sex"]),
+        (StandardScaler(), ["age", "checks", "year"]),
+    ),
+    LogisticRegression(),
+).fit(X_train, y_train)
+report = GroupAUC.from_estimator(model, X_test, y_test, groups="colour")
+print(report.by_group[["auc", "n_positives", "n_negatives"]].round(3))
+
+# %%
+# The test does not detect a difference. The test of equivalence does not show that the AUCs differ
+# by less than .05 either:
+
+print(report.test_difference())
+print(report.test_equivalence(0.05))
+
+# %%
+# The report is a pilot for the next study. Its rows determine the AUC, the share of positives and
+# the variance:
+
+detect = rows_needed(report, difference=0.05)
+equivalent = rows_needed(report, equivalence=0.05)
+print(detect)
+print(equivalent)
+
+# %%
+# The curves show the power by the number of rows per group:
+
+fig, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
+for ax, plan, title in zip(
+    axes, [detect, equivalent], ["detect a difference of .05", "show equivalence"], strict=True
+):
+    RowsNeededDisplay.from_plan(plan, ax=ax)
+    ax.set_title(title)
+plt.show()
