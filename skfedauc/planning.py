@@ -64,8 +64,8 @@ def rows_needed(
         Share of positives in each group, between 0 and 1; required without a pilot report. None
         means the share in the pilot rows.
     n_groups : int, default=None
-        Number of groups. None means the number of groups of the pilot report, and 2 without a
-        pilot report. The number has no effect on `width`.
+        Number of groups. None means the number of groups of the pilot report, but at least 2, and
+        2 without a pilot report. The number has no effect on `width`.
     power : float, default=0.8
         Probability that the test shows the result. The power has no effect on `width`.
     confidence_level : float, default=0.95
@@ -136,27 +136,19 @@ def rows_needed(
     >>> rows_needed(0.8, difference=0.05, prevalence=0.1)
     FILL
     """
-    targets = {
-        "width": width,
-        "difference": difference,
-        "equivalence": equivalence,
-        "non_inferiority": non_inferiority,
-    }
-    given = [name for name, value in targets.items() if value is not None]
-    if len(given) != 1:
-        raise ValueError(
-            f"pass exactly one of {_words.enumerated(list(targets), 'or')}; got "
-            f"{_words.enumerated(given) if given else 'none'}."
-        )
-    target, value = given[0], targets[given[0]]
+    target, value = _given_of(
+        width=width,
+        difference=difference,
+        equivalence=equivalence,
+        non_inferiority=non_inferiority,
+    )
     if not _input.is_number(sd_ratio) or not 0 < sd_ratio < math.inf:
         raise ValueError(f"sd_ratio must be a number above 0; got {_words.shortened(sd_ratio)}.")
     scale = None
     if isinstance(auc, GroupAUC):
-        pilot, (auc, scale) = auc.counts, _of_pilot(auc, sd_ratio)
-        n_groups = len(pilot.n_positives) if n_groups is None else n_groups
-        n_positives, n_negatives = int(pilot.n_positives.sum()), int(pilot.n_negatives.sum())
-        prevalence = n_positives / (n_positives + n_negatives) if prevalence is None else prevalence
+        n_groups = auc.n_groups if n_groups is None and auc.n_groups > 1 else n_groups
+        auc, scale, of_pilot = _of_pilot(auc, sd_ratio)
+        prevalence = of_pilot if prevalence is None else prevalence
     elif prevalence is None:
         raise ValueError(
             "prevalence, the share of positives, is required without a pilot report: pass "
@@ -177,8 +169,19 @@ def rows_needed(
     )
 
 
-def _of_pilot(report: GroupAUC, sd_ratio: float) -> tuple[float, PairMoments]:
-    """Return the AUC of pilot rows, and their moments divided by those of normal scores."""
+def _given_of(**targets: Any) -> tuple[str, Any]:
+    """Return the name and the value of the only target that is given."""
+    given = [name for name, value in targets.items() if value is not None]
+    if len(given) != 1:
+        raise ValueError(
+            f"pass exactly one of {_words.enumerated(list(targets), 'or')}; got "
+            f"{_words.enumerated(given) if given else 'none'}."
+        )
+    return given[0], targets[given[0]]
+
+
+def _of_pilot(report: GroupAUC, sd_ratio: float) -> tuple[float, PairMoments, float]:
+    """Return AUC, moments divided by the moments of normal scores, and prevalence of pilot rows."""
     if sd_ratio != 1.0:
         raise ValueError(
             "sd_ratio must be 1 with a pilot report, whose scores replace the assumption; got "
@@ -198,7 +201,9 @@ def _of_pilot(report: GroupAUC, sd_ratio: float) -> tuple[float, PairMoments]:
             "or the classes are too well separated. Pass the AUC that you expect, and prevalence."
         )
     normal = binormal_moments(auc)
-    return auc, PairMoments(*(one / other for one, other in zip(moments, normal, strict=True)))
+    scale = PairMoments(*(one / other for one, other in zip(moments, normal, strict=True)))
+    m, n = int(report.counts.n_positives.sum()), int(report.counts.n_negatives.sum())
+    return auc, scale, m / (m + n)
 
 
 def _checked_auc(auc: Any) -> float:
