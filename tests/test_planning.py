@@ -279,6 +279,13 @@ def test_pilot_rows_replace_the_assumptions(target, ratio):
     assert rows_needed(summary, **target).n_rows == pytest.approx(plan.n_rows, abs=1)
 
 
+def test_pilot_rows_of_one_group():
+    y, scores, groups = pilot(n_groups=1)
+    report = GroupAUC.from_predictions(y, scores, groups=groups)
+    assert rows_needed(report, difference=0.1).design.n_groups == 2
+    assert rows_needed(report, non_inferiority=0.1, n_groups=1).design.n_groups == 1
+
+
 def test_pilot_rows_that_do_not_determine_the_variance():
     perfect = GroupAUC.from_predictions([0, 0, 1, 1], [1, 2, 3, 4], groups=[0, 0, 0, 0])
     lacking = GroupAUC.from_predictions(

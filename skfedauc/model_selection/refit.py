@@ -230,11 +230,11 @@ class select_simplest(_RefitRule):
     not the splitter.
 
     With few splits the test has little power, so the rule may select a much simpler candidate that
-    is somewhat worse. With `margin`, the rule then selects a more complex candidate, because fewer
-    candidates are shown not to be inferior; without any, it selects the best candidate. Repeat the
-    folds to increase the power.
+    is somewhat worse. With `margin`, the rule may select a candidate that is more complex than
+    needed, because few candidates other than the best are shown not to be inferior. Repeat the folds
+    to increase the power.
 
-    The score "worst" of a fold is lower than the AUC of the worst group in all rows, because it is
+    The score "worst" of a fold is on average lower than the worst AUC in all rows, because it is
     the minimum of AUCs with large sampling errors. The rule compares this mean of fold scores
     between candidates. To test the worst group of the selected model against a required AUC, use
     `GroupAUC.test_worst` with rows that the search did not use.
