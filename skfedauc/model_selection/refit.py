@@ -231,8 +231,8 @@ class select_simplest(_RefitRule):
 
     With few splits the test has little power, so the rule may select a much simpler candidate that
     is somewhat worse. With `margin`, the rule may select a candidate that is more complex than
-    needed, because few candidates other than the best are shown not to be inferior. Repeat the folds
-    to increase the power.
+    needed, because few candidates other than the best are shown not to be inferior. Repeat the
+    folds to increase the power.
 
     The score "worst" of a fold is on average lower than the worst AUC in all rows, because it is
     the minimum of AUCs with large sampling errors. The rule compares this mean of fold scores
