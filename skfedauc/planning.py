@@ -134,7 +134,8 @@ def rows_needed(
 
     >>> from skfedauc import rows_needed
     >>> rows_needed(0.8, difference=0.05, prevalence=0.1)
-    FILL
+    RowsNeeded(3,742 rows per group (375 positive) for difference=0.05, AUC 0.8, power 80 %,
+    2 groups, 95 % confidence)
     """
     target, value = _given_of(
         width=width,
@@ -215,19 +216,19 @@ def _checked_auc(auc: Any) -> float:
 
 def _checked_groups(n_groups: Any, target: str) -> int:
     has_pairs = target in ("difference", "equivalence")
-    n_groups = _input.check_whole_number(n_groups, "n_groups", 2 if has_pairs else 1)
-    if has_pairs and n_groups > MOST_GROUPS:
+    checked = _input.check_whole_number(n_groups, "n_groups", 2 if has_pairs else 1)
+    if has_pairs and checked > MOST_GROUPS:
         raise ValueError(
             f"n_groups must be at most {MOST_GROUPS:,} with {target}; got {n_groups:,}."
         )
-    return n_groups
+    return checked
 
 
 def _checked_value(value: Any, target: str, auc: float) -> float:
-    value = _input.check_share(value, target)
-    if not _is_possible(target, value, auc):
+    checked = _input.check_share(value, target)
+    if not _is_possible(target, checked, auc):
         raise ValueError(f"{target} must be below the AUC, {auc:g}; got {_words.shortened(value)}.")
-    return value
+    return checked
 
 
 def _is_possible(target: str, value: float, auc: float) -> bool:
@@ -330,7 +331,10 @@ class RowsNeeded:
         >>> from skfedauc import rows_needed
         >>> plan = rows_needed(0.8, width=0.1, prevalence=0.5)
         >>> plan.table(aucs=[0.7, 0.8], values=[0.05, 0.1])
-        FILL
+        width  0.05  0.10
+        auc
+        0.7    1658   416
+        0.8    1204   302
         """
         import pandas as pd
 
@@ -375,7 +379,11 @@ class RowsNeeded:
         >>> from skfedauc import rows_needed
         >>> plan = rows_needed(0.8, difference=0.1, prevalence=0.5)
         >>> plan.curve([100, 200, 400]).round(2)
-        FILL
+                power
+        n_rows
+        100.0    0.29
+        200.0    0.53
+        400.0    0.83
         """
         import pandas as pd
 
@@ -406,6 +414,6 @@ class RowsNeeded:
         elif design.sd_ratio != 1:
             parts.append(f"sd_ratio={design.sd_ratio:g}")
         return (
-            f"RowsNeeded({self.n_rows:,} per group, {self.n_positives:,} positive): "
-            f"{', '.join(parts)}"
+            f"RowsNeeded({self.n_rows:,} rows per group ({self.n_positives:,} positive) for "
+            f"{', '.join(parts)})"
         )

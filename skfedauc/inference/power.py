@@ -33,22 +33,10 @@ class ObservedAUC(NamedTuple):
     ----------
     auc, variance : float
         True AUC, and variance of the observed AUC.
-    m, n : float
-        Numbers of positives and of negatives.
     """
 
     auc: float
     variance: float
-    m: float
-    n: float
-
-    def reach(self, deviate: float) -> tuple[float, float]:
-        """Return the distances of both limits from an AUC; `deviate` is a normal quantile."""
-        once = 1.0 / (self.m * self.n)
-        often = once * ((self.m + self.n) / 2.0 - 1.0)
-        parts = self.auc, self.variance, min(self.m, self.n), once, often
-        low, high = AUCSpread(*(np.array([part]) for part in parts)).limits(deviate, "logit")
-        return self.auc - float(low[0]), float(high[0]) - self.auc
 
     @property
     def _shapes(self) -> tuple[float, float]:
@@ -99,13 +87,29 @@ class Design(NamedTuple):
             moments = PairMoments(*(a * b for a, b in zip(moments, self.scale, strict=True)))
         # Estimates from pilot rows can exceed the variance of two independent comparisons, which is
         # the largest variance with two rows of each class.
-        return ObservedAUC(auc, min(moments.variance(m, n), auc * (1.0 - auc) / 2.0), m, n)
+        return ObservedAUC(auc, min(moments.variance(m, n), auc * (1.0 - auc) / 2.0))
+
+    def reach(self, auc: float, n_rows: float, deviate: float) -> tuple[float, float]:
+        """Return the distances of both limits from an AUC; `deviate` is a normal quantile."""
+        low, high = self._spread(np.array([auc]), n_rows).limits(deviate, "logit")
+        return auc - float(low[0]), float(high[0]) - auc
+
+    def lower_limits(self, aucs: Floats, n_rows: float, deviate: float) -> Floats:
+        """Return the lower limits of observed AUCs, at the variance of these AUCs."""
+        return self._spread(aucs, n_rows).limit(0.0, deviate, "logit")
+
+    def _spread(self, aucs: Floats, n_rows: float) -> AUCSpread:
+        m, n = n_rows * self.prevalence, n_rows * (1.0 - self.prevalence)
+        variances = np.array([self.observed(auc, n_rows).variance for auc in aucs.tolist()])
+        once = 1.0 / (m * n)
+        fixed = (np.full(aucs.size, x) for x in (min(m, n), once, once * ((m + n) / 2.0 - 1.0)))
+        return AUCSpread(aucs, variances, *fixed)
 
 
 def interval_width(design: Design, auc: float, width: float, n_rows: float) -> float:
     """Return the width of the interval at the true AUC; the required width has no effect."""
     tail = (1.0 - design.confidence_level) / 2.0
-    return sum(design.observed(auc, n_rows).reach(normal_quantile(tail)))
+    return sum(design.reach(auc, n_rows, normal_quantile(tail)))
 
 
 def power_of_difference(design: Design, auc: float, difference: float, n_rows: float) -> float:
@@ -116,7 +120,8 @@ def power_of_difference(design: Design, auc: float, difference: float, n_rows: f
     """
     others, lowest = design.observed(auc, n_rows), design.observed(auc - difference, n_rows)
     deviate = deviate_of_all_pairs(1.0 - design.confidence_level, design.n_groups)
-    critical = math.hypot(others.reach(deviate)[0], lowest.reach(deviate)[1])
+    of_others = design.reach(auc, n_rows, deviate)[0]
+    critical = math.hypot(of_others, design.reach(auc - difference, n_rows, deviate)[1])
     below = others.below(lowest.quantile(_normal_below(_NODES)) + critical)
     return float(_WEIGHTS @ (1.0 - below ** (design.n_groups - 1)))
 
@@ -129,7 +134,7 @@ def power_of_equivalence(design: Design, auc: float, margin: float, n_rows: floa
     """
     observed, tail = design.observed(auc, n_rows), 1.0 - design.confidence_level
     deviate = deviate_of_furthest_pair(tail, design.n_groups)
-    room = margin - math.hypot(*observed.reach(deviate))
+    room = margin - math.hypot(*design.reach(auc, n_rows, deviate))
     if room <= 0.0:
         return 0.0
     largest = _normal_below(_NODES) ** (1.0 / design.n_groups)
@@ -142,20 +147,19 @@ def power_of_non_inferiority(design: Design, auc: float, margin: float, n_rows: 
 
     This is the probability that all observed AUCs exceed the AUC whose lower limit is the bound.
     """
-    from scipy.optimize import brentq
-
     bound, deviate = auc - margin, normal_quantile(1.0 - design.confidence_level)
-
-    def excess(observed: float) -> float:
-        return observed - design.observed(observed, n_rows).reach(deviate)[0] - bound
-
-    # With few rows, the lower limit decreases again towards an AUC of 1: search from the bound.
-    for share in range(19, 0, -1):
-        if excess(1.0 - (1.0 - bound) * share / 20.0) > 0.0:
-            ends = (1.0 - (1.0 - bound) * end / 20.0 for end in (share + 1, share))
-            least = brentq(excess, *ends, xtol=1e-9)
-            return float(1.0 - design.observed(auc, n_rows).below(least)) ** design.n_groups
-    return 0.0
+    low, high = bound, 1.0 - 1e-6 * (1.0 - bound)
+    # With few rows, the lower limit decreases again towards an AUC of 1: find the first AUC. The
+    # second grid is between two neighbors of the first grid.
+    for _ in range(2):
+        aucs = np.linspace(low, high, 65)
+        excess = design.lower_limits(aucs, n_rows, deviate) - bound
+        if not (excess > 0.0).any():
+            return 0.0
+        first = int((excess > 0.0).argmax())
+        low, high = aucs[first - 1], aucs[first]
+    least = float(np.interp(0.0, excess[first - 1 : first + 1], aucs[first - 1 : first + 1]))
+    return float(1.0 - design.observed(auc, n_rows).below(least)) ** design.n_groups
 
 
 def _normal_below(deviate: Floats) -> Floats:
