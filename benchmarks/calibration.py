@@ -18,7 +18,7 @@ from fairlearn.metrics import MetricFrame
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
 from skfedauc import (
     FairnessAudit,
@@ -32,6 +32,14 @@ from skfedauc import (
 )
 from skfedauc.datasets import make_group_scores
 from skfedauc.inference import heterogeneity
+from skfedauc.measures import (
+    AveragePrecision,
+    KolmogorovSmirnov,
+    Measure,
+    PartialAUC,
+    Sensitivity,
+    Specificity,
+)
 from skfedauc.report.statistics import squared_tau
 
 Floats = NDArray[np.float64]
@@ -147,6 +155,83 @@ def few_positives(n_runs: int, seed: int, m: int, n: int, auc: float) -> list[st
             held.extend((table["ci_low"] <= truth) & (truth <= table["ci_high"]))
         cells.append(percent(held))
     return cells
+
+
+MEASURES: list[Measure] = [
+    PartialAUC(max_fpr=0.1),
+    Sensitivity(specificity=0.9),
+    Specificity(sensitivity=0.9),
+    AveragePrecision(),
+    KolmogorovSmirnov(),
+]
+
+
+def true_measures(of: Groups, whole: bool = False) -> Floats:
+    """Return the true values of `MEASURES` of the pooled scores of `draw_rows`.
+
+    The values are those of scikit-learn for the probabilities of narrow ranges of scores, or of
+    whole scores.
+    """
+    edges = np.arange(-9.5, 25.0, 1.0) if whole else np.arange(-9.0, 24.0, 0.005)
+    apart = ndtri(of.auc) * np.sqrt(1.0 + of.ratio**2)
+    negatives = of.n_negatives.sum() * np.diff(ndtr(edges))
+    below = ndtr((edges - apart[:, None]) / of.ratio[:, None])
+    positives = of.n_positives @ np.diff(below)
+    y, score = np.repeat([0, 1], edges.size - 1), np.tile(np.arange(edges.size - 1), 2)
+    weights = np.concatenate([negatives, positives])
+    fpr, tpr, _ = roc_curve(y, score, sample_weight=weights, drop_intermediate=False)
+    return np.array([
+        roc_auc_score(y, score, sample_weight=weights, max_fpr=0.1),
+        np.interp(0.1, fpr, tpr),
+        1.0 - np.interp(0.9, tpr, fpr),
+        average_precision_score(y, score, sample_weight=weights),
+        (tpr - fpr).max(),
+    ])  # fmt: skip
+
+
+def measures(n_runs: int, seed: int, of: Groups, whole: bool) -> list[str]:
+    """Coverage of the intervals of the measures of one group; runs are groups."""
+    truths, rng = true_measures(of, whole), np.random.default_rng(seed)
+    held = [list[bool]() for _ in MEASURES]
+    most = 1_000_000 // int(of.n_positives[0] + of.n_negatives[0])
+    for start in range(0, n_runs, most):
+        same = groups(min(n_runs - start, most), *(part[0] for part in of))
+        rows = draw_rows(rng, same)
+        scores = rows.scores.round() if whole else rows.scores
+        counts = ScoreCounts.from_predictions(rows.y, scores, groups=rows.groups)
+        for measure, truth, of_measure in zip(MEASURES, truths, held, strict=True):
+            table = GroupAUC(counts).measured(measure).confidence_intervals()
+            of_measure.extend((table["ci_low"] <= truth) & (truth <= table["ci_high"]))
+    return [percent(of_measure) for of_measure in held]
+
+
+def measures_over_groups(
+    n_runs: int, seed: int, n_groups: int, m: int, n: int, tau: float, whole: bool
+) -> list[str]:
+    """Coverage of the intervals of macro averages and pooled values; AUCs of groups are random."""
+    rng, known = np.random.default_rng(seed), np.linspace(0.5, 0.995, 100)
+    true = np.array([true_measures(groups(1, m, n, auc), whole) for auc in known])
+    of_population = np.clip(rng.normal(0.8, tau, 100_000), 0.55, 0.99)
+    held: dict[tuple[int, str], list[bool]] = {}
+    for _ in range(n_runs):
+        auc = np.clip(rng.normal(0.8, tau, n_groups), 0.55, 0.99)
+        of = groups(n_groups, m, n, auc)
+        rows = draw_rows(rng, of)
+        scores = rows.scores.round() if whole else rows.scores
+        found = GroupAUC.from_predictions(rows.y, scores, groups=rows.groups, undefined="ignore")
+        pooled_truth = true_measures(of, whole)
+        for i in (0, 1, 3):
+            measured = found.measured(MEASURES[i])
+            mean, expected = (np.interp(a, known, true[:, i]).mean() for a in (auc, of_population))
+            for over, statistic, target in (
+                ("rows", "macro", mean),
+                ("groups", "macro", expected),
+                ("rows", "pooled", pooled_truth[i]),
+            ):
+                table = measured.confidence_intervals(of="statistics", over=over)
+                low, high = table.loc[statistic, ["ci_low", "ci_high"]]
+                held.setdefault((i, over + statistic), []).append(low <= target <= high)
+    return [percent(values) for values in held.values()]
 
 
 def largest(n_runs: int, seed: int, of: Groups, kind: str) -> list[str]:
@@ -736,6 +821,11 @@ class Table(NamedTuple):
 
 def tables() -> list[Table]:
     sizes = ((5, 15), (20, 80), (50, 200), (500, 500))
+    over_groups = [
+        f"{name}, {of}"
+        for name in ("partial AUC", "sensitivity", "average precision")
+        for of in ("these", "new", "pooled")
+    ]
     null = [
         (f"{g} groups of {m}/{n}, AUC {auc}, {name}", equal, (make(g, m, n, auc),))
         for g, m, n in ((4, 20, 80), (10, 20, 80), (10, 50, 200), (50, 20, 80), (10, 5, 15))
@@ -1221,6 +1311,75 @@ def tables() -> list[Table]:
                 )
                 for target, value, auc, share, n_groups, ratio, whole, kind in PLANS
             ],
+        ),
+        Table(
+            "Measures of one group",
+            "Coverage in % of 95 % intervals of the partial AUC with `max_fpr=0.1`, the "
+            "sensitivity at a specificity of .9, the specificity at a sensitivity of .9, the "
+            "average precision, and the Kolmogorov-Smirnov distance. Scores are normal. The ratio "
+            "is the standard deviation of the positives divided by the standard deviation of the "
+            "negatives. `whole` scores are rounded to whole numbers.",
+            [
+                "positives / negatives, AUC, ratio of deviations",
+                "partial AUC",
+                "sensitivity",
+                "specificity",
+                "average precision",
+                "KS",
+            ],
+            [
+                (
+                    f"{m}/{n:,}, {auc}, {ratio}{', whole' if whole else ''}",
+                    measures,
+                    (groups(1, m, n, auc, ratio), whole),
+                )
+                for m, n, auc, ratio, whole in (
+                    (5, 15, 0.75, 1.0, False),
+                    (20, 80, 0.75, 1.0, False),
+                    (20, 80, 0.9, 1.0, False),
+                    (50, 200, 0.6, 1.0, False),
+                    (50, 200, 0.75, 1.0, False),
+                    (50, 200, 0.9, 1.0, False),
+                    (50, 200, 0.95, 1.0, False),
+                    (50, 200, 0.9, 2.0, False),
+                    (50, 200, 0.75, 1.0, True),
+                    (50, 200, 0.9, 1.0, True),
+                    (500, 500, 0.9, 1.0, False),
+                    (20, 2000, 0.75, 1.0, False),
+                    (20, 2000, 0.9, 1.0, False),
+                    (20, 2000, 0.95, 1.0, False),
+                    (20, 2000, 0.9, 2.0, False),
+                )
+            ],
+            coverage=["partial AUC", "sensitivity", "specificity", "average precision", "KS"],
+        ),
+        Table(
+            "Measures of several groups",
+            "Coverage in % of 95 % intervals of measures as in the previous table. The true AUCs "
+            "of the groups are normal with mean .8 and standard deviation tau. `these` is the "
+            'macro average of these groups (`over="rows"`), `new` the macro average of a '
+            'population of groups (`over="groups"`), and `pooled` the pooled value of these '
+            "groups.",
+            [
+                "groups of positives / negatives, tau",
+                *over_groups,
+            ],
+            [
+                (
+                    f"{n_groups} groups of {m}/{n}, {tau}{', whole' if whole else ''}",
+                    measures_over_groups,
+                    (n_groups, m, n, tau, whole),
+                )
+                for n_groups, m, n, tau, whole in (
+                    (2, 50, 200, 0.0, False),
+                    (10, 20, 80, 0.05, False),
+                    (10, 50, 200, 0.05, True),
+                    (100, 5, 45, 0.05, False),
+                    (500, 5, 15, 0.05, False),
+                )
+            ],
+            share=0.25,
+            coverage=over_groups,
         ),
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -14,11 +15,13 @@ from skfedauc.inference.group_comparisons import adjusted
 from skfedauc.inference.over_groups import OverGroups, StudentT, variance_over_groups
 from skfedauc.inference.paired import PairedRows, paired_differences
 from skfedauc.inference.variances import Floats, satterthwaite
+from skfedauc.measures import Measure, check_measure
 from skfedauc.report import (
     AVERAGES,
     GroupAUC,
     StatisticName,
     Undefined,
+    check_measure_statistic,
     check_statistic,
     of_one_label,
     shares,
@@ -35,6 +38,7 @@ def group_roc_auc_score(
     *,
     groups: Any,
     statistic: StatisticName = "macro",
+    measure: Measure | None = None,
     sample_weight: Any = None,
     pos_label: Any = None,
     undefined: Undefined = "skip",
@@ -47,6 +51,7 @@ def group_roc_auc_score(
     *,
     groups: Any,
     statistic: None,
+    measure: Measure | None = None,
     sample_weight: Any = None,
     pos_label: Any = None,
     undefined: Undefined = "skip",
@@ -58,6 +63,7 @@ def group_roc_auc_score(
     *,
     groups: Any,
     statistic: StatisticName | None = "macro",
+    measure: Measure | None = None,
     sample_weight: Any = None,
     pos_label: Any = None,
     undefined: Undefined = "skip",
@@ -89,6 +95,11 @@ def group_roc_auc_score(
         - ``"bias_score"``: a weighted mean of the pooled AUC and of generalized means of the bias
           AUCs, see `GroupAUC.bias_score`;
         - None: the AUC of each group.
+    measure : Measure, default=None
+        Measure in place of the AUC, such as ``PartialAUC(max_fpr=0.1)`` or ``AveragePrecision()``
+        of `skfedauc.measures`. The statistics "pooled", "macro", "samples", "positives",
+        "negatives", "within", "worst", "difference" and None are then available. If `undefined` is
+        a number, it replaces the measure of a group that lacks a class.
     sample_weight : array-like of shape (n_rows,), default=None
         Weights of 0 or more.
     pos_label : int, float, bool or str, default=None
@@ -103,7 +114,7 @@ def group_roc_auc_score(
     -------
     float or pandas.Series
         The statistic; NaN with a warning if it is undefined. With ``statistic=None``, a Series
-        of group AUCs indexed by group label.
+        of group AUCs, or of values of `measure`, indexed by group label.
 
     Raises
     ------
@@ -142,8 +153,12 @@ def group_roc_auc_score(
     b    0.5
     Name: auc, dtype: float64
     """
+    check: Callable[[Any], str] = check_statistic
+    if measure is not None:
+        check_measure(measure)
+        check = check_measure_statistic
     if statistic is not None:
-        check_statistic(statistic)
+        check(statistic)
     report = GroupAUC.from_predictions(
         y_true,
         y_score,
@@ -153,13 +168,14 @@ def group_roc_auc_score(
         undefined=undefined,
         missing=missing,
     )
+    found: Any = report if measure is None else report.measured(measure)
     if statistic is not None:
-        return report.statistic(statistic)
-    auc = report.by_group["auc"]
+        return float(found.statistic(statistic))
+    values: pd.Series = found.by_group["auc" if measure is None else measure.name]
     if isinstance(report.undefined, float):
-        return auc.fillna(report.undefined)
+        return values.fillna(report.undefined)
     report.estimates.policy.report_groups(report.pairs)
-    return auc
+    return values
 
 
 # Placement values are between 0 and 1, so a smaller standard error is rounding error.

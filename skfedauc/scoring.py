@@ -8,16 +8,20 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skfedauc import _input, _sklearn, _words
 from skfedauc.counts import ScoreCounts
+from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import (
     STATISTICS,
     GroupEstimates,
+    MeasureEstimates,
     ScorerStatistic,
     Undefined,
     UndefinedPolicy,
+    check_measure_statistic,
     check_statistic,
     check_undefined,
 )
@@ -25,6 +29,7 @@ from skfedauc.report import (
 # Estimates of the current scoring call, by method caller. All scorers of a multi-metric search
 # share one method caller, which lives as long as the call.
 _ESTIMATES: WeakKeyDictionary[Any, dict[Any, tuple[GroupEstimates, Any]]] = WeakKeyDictionary()
+_MEASURED: WeakKeyDictionary[Any, dict[Any, MeasureEstimates]] = WeakKeyDictionary()
 
 # Scikit-learn's default folds ignore groups. If rows are sorted by group, a fold may hold one
 # group.
@@ -39,6 +44,7 @@ def make_group_auc_scorer(
     statistic: ScorerStatistic,
     *,
     groups: Any,
+    measure: Measure | None = None,
     undefined: Undefined = "skip",
     pos_label: Any = None,
     response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
@@ -62,6 +68,10 @@ def make_group_auc_scorer(
           ``fit``, or ``params={"groups": labels}`` to functions such as `cross_validate`. This
           requires ``sklearn.set_config(enable_metadata_routing=True)`` before the call. The request
           is already set; ``set_score_request(groups="site")`` changes its name.
+    measure : Measure, default=None
+        Measure in place of the AUC, such as ``PartialAUC(max_fpr=0.1)`` of `skfedauc.measures`. The
+        statistics "pooled", "macro", "samples", "positives", "negatives", "within", "worst" and
+        "neg_difference" are then available.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
         How to treat groups that lack a class in a fold: leave them out with a warning ("skip"),
         leave them out silently ("ignore"), raise a ValueError ("raise"), or use a number as their
@@ -148,7 +158,7 @@ def make_group_auc_scorer(
     >>> cross_val_score(LogisticRegression(), X, y, scoring=scorer).round(2)
     array([0.64, 0.86, 0.87, 0.86, 0.82])
     """
-    check_statistic(statistic, scorer=True)
+    _check_names(statistic, measure)
     check_response_method(response_method)
     return GroupAUCScorer(
         statistic,
@@ -157,6 +167,7 @@ def make_group_auc_scorer(
         pos_label,
         response_method,
         missing=_input.check_missing(missing),
+        measure=measure,
     )
 
 
@@ -165,6 +176,7 @@ def group_auc_scoring(
     *,
     groups: Any,
     each_group: Iterable[Any] = (),
+    measure: Measure | None = None,
     undefined: Undefined = "skip",
     pos_label: Any = None,
     response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
@@ -187,6 +199,10 @@ def group_auc_scoring(
         label (the parts of a tuple are joined by "_"). In a fold where the group lacks a class,
         `undefined` determines the score. In a fold without the group, the score is NaN, with a
         warning.
+    measure : Measure, default=None
+        Measure in place of the AUC; see `make_group_auc_scorer`. The names of the scores then end
+        with the name of the measure, such as "worst_partial_auc", and the scores of single groups
+        begin with it, such as "partial_auc_a".
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
         How to treat groups that lack a class in a fold; see `make_group_auc_scorer`.
     pos_label : int, float, bool or str, default=None
@@ -252,11 +268,11 @@ def group_auc_scoring(
     missing = _input.check_missing(missing)
     check_response_method(response_method)
     named: list[tuple[str, str, Any]] = [
-        (check_statistic(name, scorer=True), name, None) for name in statistics
+        (_with_measure(_check_names(name, measure), measure), name, None) for name in statistics
     ]
     labels = [_input.check_label(label, "each_group") for label in each_group]
     _check_each_group(labels, checked, missing)
-    named += [(_name_of_score(label), "group", label) for label in labels]
+    named += [(_name_of_score(label, measure), "group", label) for label in labels]
     repeated = {name for name, *_ in named if sum(name == other[0] for other in named) > 1}
     if repeated or not named:
         raise ValueError(
@@ -267,16 +283,30 @@ def group_auc_scoring(
         )
     return {
         name: GroupAUCScorer(
-            statistic, checked, undefined, pos_label, response_method, label, missing
+            statistic, checked, undefined, pos_label, response_method, label, missing, measure
         )
         for name, statistic, label in named
     }
 
 
-def _name_of_score(label: Any) -> str:
+def _check_names(statistic: Any, measure: Measure | None) -> str:
+    """Return the name of the statistic, if it is defined for the measure."""
+    if measure is None:
+        return check_statistic(statistic, scorer=True)
+    check_measure(measure)
+    return check_measure_statistic(statistic, scorer=True)
+
+
+def _with_measure(name: str, measure: Measure | None) -> str:
+    """Return the name of the score of a statistic."""
+    return name if measure is None else f"{name}_{measure.name}"
+
+
+def _name_of_score(label: Any, measure: Measure | None) -> str:
     """Return the name of the score of a single group."""
     parts = label if isinstance(label, tuple) else (label,)
-    return "auc_" + "_".join(map(str, parts))
+    name = "auc" if measure is None else measure.name
+    return "_".join([name, *map(str, parts)])
 
 
 def _check_each_group(labels: list[Any], groups: Any, missing: _input.Missing) -> None:
@@ -338,6 +368,16 @@ def _checked_groups(groups: Any) -> Any:
     return groups
 
 
+def _measured(
+    method_caller: Any, key: Any, estimates: GroupEstimates, measure: Measure
+) -> MeasureEstimates:
+    """Return a measure of estimates; scorers of one measure share it, as they share estimates."""
+    shared = _MEASURED.setdefault(method_caller, {})
+    if (key, measure) not in shared:
+        shared[key, measure] = MeasureEstimates.of(estimates, measure)
+    return shared[key, measure]
+
+
 class _StatisticOfLabels:
     """Placeholder for the metric function of a scorer; some tools read its name.
 
@@ -377,6 +417,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
     label : object, default=None
         Label of the group whose AUC is the score, if `statistic` is "group".
     missing : {"raise", "drop", "group"}, default="raise"
+    measure : Measure, default=None
     """
 
     def __init__(
@@ -388,8 +429,11 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         response_method: str | tuple[str, ...],
         label: Any = None,
         missing: _input.Missing = "raise",
+        measure: Measure | None = None,
     ) -> None:
-        plain = _name_of_score(label) if statistic == "group" else statistic.removeprefix("neg_")
+        plain = _with_measure(statistic.removeprefix("neg_"), measure)
+        if statistic == "group":
+            plain = _name_of_score(label, measure)
         sign = -1 if statistic.startswith("neg_") else 1
         super().__init__(_StatisticOfLabels(plain), sign, {}, response_method)
         self.__name__ = f"neg_{plain}" if sign < 0 else plain
@@ -399,6 +443,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         self._pos_label = pos_label
         self._label = label
         self._missing = missing
+        self._measure = measure
         self._requests: dict[str, Any] = {"sample_weight": None}
         if groups is None:
             self._requests["groups"] = True
@@ -429,10 +474,20 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             # Keep references to the objects whose ids are part of the key.
             shared[key] = estimates, (source, sample_weight)
         estimates = shared[key][0]
+        measured = None
+        if self._measure is not None:
+            measured = _measured(method_caller, key, estimates, self._measure)
         if self._statistic == "group":
-            return self._group_auc(estimates)
-        statistic = STATISTICS[self._statistic.removeprefix("neg_")]
-        value = estimates.value_of(statistic.score or statistic.compute)
+            values = estimates.pairs.auc
+            if measured is not None:
+                values = measured.by_group
+            return self._of_group(estimates, values)
+        name = self._statistic.removeprefix("neg_")
+        if measured is None:
+            statistic = STATISTICS[name]
+            value = estimates.value_of(statistic.score or statistic.compute)
+        else:
+            value = measured.statistic(name)
         return -value if self._sign < 0 else value
 
     def _estimates(
@@ -482,12 +537,13 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         policy = UndefinedPolicy(self._undefined, remedy=FOLDS_REMEDY + _ONCE, warns_once=True)
         return GroupEstimates(GroupPairs(ScoreCounts.of_rows(rows)), policy)
 
-    def _group_auc(self, estimates: GroupEstimates) -> float:
+    def _of_group(self, estimates: GroupEstimates, values: NDArray[np.float64]) -> float:
+        """Return the value of the group `label`, from the values of all groups."""
         pairs = estimates.pairs
         known = pairs.counts.groups or ()
-        auc = float(pairs.auc[known.index(self._label)]) if self._label in known else np.nan
-        if not np.isnan(auc):
-            return auc
+        value = float(values[known.index(self._label)]) if self._label in known else np.nan
+        if not np.isnan(value):
+            return value
         is_absent = self._label not in known
         # A number replaces an undefined AUC, but must not hide a misspelled group.
         if isinstance(self._undefined, float) and not is_absent:
@@ -503,7 +559,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         if self._undefined != "ignore":
             # An absent label may be misspelled, which no other warning reports.
             estimates.policy.warn(f"{message}{_ONCE}", "absent" if is_absent else "undefined")
-        return auc
+        return value
 
     # Interface of scikit-learn scorers -------------------------------------------------
 
@@ -559,6 +615,8 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         parts = [f"groups={groups}"]
         if self._label is not None:
             parts.append(f"each_group=[{self._label!r}]")
+        if self._measure is not None:
+            parts.append(f"measure={self._measure!r}")
         if self._undefined != "skip":
             parts.append(f"undefined={self._undefined!r}")
         if self._pos_label is not None:

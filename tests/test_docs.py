@@ -44,6 +44,7 @@ for module in (
     skfedauc.boosting,
     skfedauc.datasets,
     skfedauc.flower,
+    skfedauc.measures,
     skfedauc.plotting,
     skfedauc.privacy,
 ):

@@ -3,6 +3,11 @@
 from skfedauc.report.agreement import Agreement
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.group_auc import GroupAUC
+from skfedauc.report.group_measure import GroupMeasure
+from skfedauc.report.measure_statistics import (
+    MeasureEstimates,
+    check_measure_statistic,
+)
 from skfedauc.report.statistics import (
     AVERAGES,
     STATISTICS,
@@ -31,6 +36,8 @@ __all__ = [
     "Gap",
     "GroupAUC",
     "GroupEstimates",
+    "GroupMeasure",
+    "MeasureEstimates",
     "NotDefined",
     "ScorerStatistic",
     "Statistic",
@@ -38,6 +45,7 @@ __all__ = [
     "Undefined",
     "UndefinedPolicy",
     "all_statistics",
+    "check_measure_statistic",
     "check_statistic",
     "check_undefined",
     "of_one_label",

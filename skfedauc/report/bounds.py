@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skfedauc.pairs import GroupPairs
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.statistics import STATISTICS, all_statistics
 from skfedauc.report.undefined import NotDefined
@@ -136,14 +137,21 @@ def _widened(estimates: GroupEstimates, bounds: Bounds, name: str = "") -> Bound
         return bounds
     reach = 0.0
     if estimates.extremes[0].pairs.u2.dtype.kind == "f":
-        # A sum of n numbers of 0 or more has a relative error of at most n units of rounding. An
-        # AUC is a ratio of two such sums. If few pairs are across groups, the cross AUC is the
-        # difference of sums that are up to 1,000 times larger.
-        n_rows = sum(int((part.n_negatives + part.n_positives).sum()) for part in pairs.parts)
-        reach = (n_rows + 4) * 2.0**-50 * (1e3 if name == "cross" else 1.0)
+        # If few pairs are across groups, the cross AUC is the difference of sums that are up to
+        # 1,000 times larger.
+        reach = rounding_reach(pairs) * (1e3 if name == "cross" else 1.0)
     elif name in ("bias_score", "cross_difference"):
         reach = 1e-12  # means of powers, and a matrix of floats
     return Bounds(np.maximum(bounds.low - reach, 0.0), np.minimum(bounds.high + reach, 1.0))
+
+
+def rounding_reach(pairs: GroupPairs) -> float:
+    """Return the largest rounding error of a ratio of two sums over rows.
+
+    A sum of n numbers of 0 or more has a relative error of at most n units of rounding.
+    """
+    n_rows = sum(int((part.n_negatives + part.n_positives).sum()) for part in pairs.parts)
+    return (n_rows + 4) * 2.0**-50
 
 
 def bounds_table(estimates: GroupEstimates) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from skfedauc.counts import ScoreCounts, left_out
 from skfedauc.inference import heterogeneity, intervals, pairwise
 from skfedauc.inference.margins import MarginTest
 from skfedauc.inference.variances import Variances
+from skfedauc.measures import Measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.agreement import Agreement, agreement_with_pooled
 from skfedauc.report.bias import abroca_table, bias_means, bias_score, bias_table
@@ -27,6 +28,7 @@ from skfedauc.report.bounds import (
 )
 from skfedauc.report.comparisons import comparison_table, difference_test
 from skfedauc.report.estimates import GroupEstimates
+from skfedauc.report.group_measure import GroupMeasure
 from skfedauc.report.intervals import group_intervals, statistic_intervals
 from skfedauc.report.margins import equivalence_test, worst_test
 from skfedauc.report.statistics import (
@@ -478,6 +480,46 @@ class GroupAUC:
 
         self._estimates.policy.report_groups(self.pairs)
         return pd.Series(all_statistics(self._estimates), dtype=np.float64)
+
+    def measured(self, measure: Measure) -> GroupMeasure:
+        """Return a report on another measure of the ranking than the AUC.
+
+        Parameters
+        ----------
+        measure : Measure
+            A measure of `skfedauc.measures`: ``PartialAUC(max_fpr=0.1)``,
+            ``PartialAUC(min_tpr=0.9)``, ``Sensitivity(specificity=0.9)``,
+            ``Specificity(sensitivity=0.9)``, ``AveragePrecision()``, ``Gini()`` or
+            ``KolmogorovSmirnov()``.
+
+        Returns
+        -------
+        GroupMeasure
+            The measure by group, pooled and averaged, with intervals. Groups that lack a class are
+            treated as `undefined` states.
+
+        Raises
+        ------
+        TypeError
+            If `measure` is not a measure.
+        DisclosureError
+            If the counts are a summary by group, which determines only transformed AUCs (`Gini`).
+        ValueError
+            If only rows of the same fold are compared, unless the measure is a transformed AUC.
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC
+        >>> from skfedauc.measures import PartialAUC
+        >>> report = GroupAUC.from_predictions(
+        ...     [0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], groups=["a"] * 6
+        ... )
+        >>> report.measured(PartialAUC(max_fpr=0.5)).by_group.round(3)
+               partial_auc  n_positives  n_negatives
+        group
+        a            0.852            3            3
+        """
+        return GroupMeasure(self._estimates, measure, self._index)
 
     def bounds(self, of: intervals.Of = "statistics", *, withheld: bool = False) -> pd.DataFrame:
         """Return certain intervals, which contain the statistics of the exact scores.

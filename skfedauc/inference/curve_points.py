@@ -1,0 +1,202 @@
+"""Points of ROC curves: sensitivity at a specificity, and the Kolmogorov-Smirnov distance.
+
+References
+----------
+.. [1] Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference.
+   Journal of the American Statistical Association 22(158).
+   https://doi.org/10.1080/01621459.1927.10502953
+.. [2] Massart, P. (1990). The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality. Annals
+   of Probability 18(3). https://doi.org/10.1214/aop/1176990746
+.. [3] McDiarmid, C. (1989). On the method of bounded differences. Surveys in Combinatorics.
+   https://doi.org/10.1017/CBO9781107359949.008
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc.counts.moments import ratio
+from skfedauc.inference.group_curves import SAME_RATE, GroupCurves, Influence, LogitErrors
+
+Floats = NDArray[np.float64]
+
+# Number of thresholds that represent the sampling distribution of a threshold
+_N_THRESHOLDS = 32
+# Integral of min(1, 2 exp(-2 x**2)) over x > 0: the largest mean distance of the empirical
+# distribution function of n rows from the true one, times sqrt(n), by Massart's inequality
+_MEAN_DISTANCE = 0.8883
+
+
+# Sensitivity -------------------------------------------------------------------------------------
+
+
+def true_positive_rate(curves: GroupCurves, fpr: float | Floats) -> Floats:
+    """Return the highest true positive rate of each curve at a false positive rate."""
+    rate = np.broadcast_to(np.asarray(fpr, np.float64), curves.starts.size - 1)
+    share = curves.share_within(rate)
+    partly = curves.bottom + share * (curves.top - curves.bottom)
+    height = np.where(share == 1.0, curves.top, partly)
+    # Curves rise, so the height is the largest height of the segments up to the rate.
+    is_within = curves.left <= rate[curves.groups] + SAME_RATE
+    return curves.largest(np.where(is_within, height, 0.0))
+
+
+def threshold_moments(curves: GroupCurves, fpr: float) -> tuple[Floats, Floats]:
+    """Return moments of the true positive rate over the sampling distribution of the threshold.
+
+    The threshold that `fpr` of n observed negatives exceed has another, random false positive rate
+    in the population. This rate u has mean `fpr` and variance ``fpr (1 - fpr) / (n + 1)``
+    approximately, and ``arcsin(sqrt(u))`` is approximately normal with variance
+    ``1 / (4 (n + 1))``. The true positive rate at u is read from the observed curve, which avoids
+    an estimate of its slope.
+
+    Returns
+    -------
+    mean, variance : ndarray of float64, shape (n_groups,)
+    """
+    from scipy.special import ndtri
+
+    deviates = ndtri((np.arange(_N_THRESHOLDS) + 0.5) / _N_THRESHOLDS)
+    deviates /= np.sqrt((deviates**2).mean())
+    reach = 0.5 / np.sqrt(curves.negatives.effective + 1.0)
+    once, squared = np.zeros((2, curves.starts.size - 1))
+    for deviate in deviates:
+        angle = np.clip(np.arcsin(np.sqrt(fpr)) + deviate * reach, 0.0, np.pi / 2.0)
+        height = true_positive_rate(curves, np.sin(angle) ** 2)
+        once += height / _N_THRESHOLDS
+        squared += height**2 / _N_THRESHOLDS
+    return once, np.maximum(squared - once**2, 0.0)
+
+
+def true_positive_rate_influence(curves: GroupCurves, fpr: float) -> Influence:
+    """Return influence values on `true_positive_rate`.
+
+    The influence of the negatives contains the slope of the curve. The slope is the standard
+    deviation of the true positive rate over thresholds, divided by that of the false positive rate.
+    """
+    share = curves.share_within(np.full(curves.starts.size - 1, fpr))
+    variance = threshold_moments(curves, fpr)[1]
+    slope = np.sqrt(variance * (curves.negatives.effective + 1.0) / (fpr * (1.0 - fpr)))
+    return Influence(share, -slope[curves.groups] * share)
+
+
+class WilsonErrors(NamedTuple):
+    """Effective numbers of rows of the sensitivity of each group; the limits are Wilson's.
+
+    Attributes
+    ----------
+    observed : ndarray of float64, shape (n_groups,)
+        Observed sensitivity.
+    mean : ndarray of float64, shape (n_groups,)
+        Mean sensitivity over the sampling distribution of the threshold.
+    n : ndarray of float64, shape (n_groups,)
+        Number of independent positives that estimate the sensitivity as precisely.
+    """
+
+    observed: Floats
+    mean: Floats
+    n: Floats
+
+    def averaged(self, share: Floats) -> LogitErrors:
+        """Return the errors of an average of the groups.
+
+        Half a success and half a failure are added to each sensitivity, because a sensitivity of 0
+        or 1 would have no variance.
+        """
+        shrunk = (self.n * self.observed + 0.5) / (self.n + 1.0)
+        variance = shrunk * (1.0 - shrunk) / self.n
+        return LogitErrors(variance, np.full(self.n.size, np.inf)).averaged(share)
+
+    def limits(self, observed: Floats, tail: float) -> tuple[Floats, Floats]:
+        """Return the more distant of the limits of the observed and of the mean sensitivity.
+
+        If few negatives determine the threshold, the observed sensitivity is biased, because the
+        curve is read at its highest point. The mean sensitivity is less biased.
+        """
+        ends = wilson_limits(observed, self.n, tail), wilson_limits(self.mean, self.n, tail)
+        return np.minimum(ends[0][0], ends[1][0]), np.maximum(ends[0][1], ends[1][1])
+
+
+def sensitivity_errors(curves: GroupCurves, fpr: float, observed: Floats) -> WilsonErrors:
+    """Return the sampling errors of the sensitivity of each group at a false positive rate.
+
+    All positives are compared with one threshold, so they are correlated like the rows of one
+    cluster. Their correlation is the variance of the sensitivity over thresholds, divided by the
+    variance ``p (1 - p)`` of a single row. The number of independent positives is
+    ``m / (1 + (m - 1) correlation)``.
+    """
+    mean, variance = threshold_moments(curves, fpr)
+    n_positives = curves.positives.effective
+    correlation = np.clip(ratio(variance, mean * (1.0 - mean), 0.0), 0.0, 1.0)
+    effective = n_positives / (1.0 + np.maximum(n_positives - 1.0, 0.0) * correlation)
+    return WilsonErrors(observed, mean, curves.if_defined(effective))
+
+
+def wilson_limits(share: Floats, n: Floats, tail: float) -> tuple[Floats, Floats]:
+    """Return Wilson's limits [1]_ of a share of `n` rows, each with error probability `tail`."""
+    from scipy.special import ndtri
+
+    squared = float(ndtri(tail) ** 2)
+    middle = (share + squared / (2.0 * n)) / (1.0 + squared / n)
+    half = np.sqrt(squared * (share * (1.0 - share) / n + squared / (4.0 * n**2)))
+    half /= 1.0 + squared / n
+    # Rounding must not exclude an observed share of 0 or 1.
+    low, high = np.minimum(middle - half, share), np.maximum(middle + half, share)
+    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+
+# Kolmogorov-Smirnov distance ---------------------------------------------------------------------
+
+
+def distances(curves: GroupCurves) -> tuple[Floats, Floats]:
+    """Return the largest distance of each curve above, and below the diagonal; at least 0."""
+    above = curves.top - curves.right
+    return curves.largest(np.maximum(above, 0.0)), curves.largest(np.maximum(-above, 0.0))
+
+
+class DistanceErrors(NamedTuple):
+    """Bounds on the errors of the Kolmogorov-Smirnov distance of each group.
+
+    Attributes
+    ----------
+    excess : ndarray of float64, shape (n_groups,)
+        Largest difference of the expectation of the observed distance and the true distance. By
+        Massart's inequality [2]_, the expectation of the largest error of each rate has a bound.
+    squared_range : ndarray of float64, shape (n_groups,)
+        Sum of the squares of the largest changes of the distance by each row: ``1 / m + 1 / n``.
+    """
+
+    excess: Floats
+    squared_range: Floats
+
+    def averaged(self, share: Floats) -> DistanceErrors:
+        """Return bounds on the errors of an average of the groups; one element."""
+        used = share > 0
+        excess, squares = share[used] * self.excess[used], share[used] ** 2
+        squares = squares * self.squared_range[used]
+        return DistanceErrors(excess.sum(keepdims=True), squares.sum(keepdims=True))
+
+    def limits(self, distance: Floats, tail: float) -> tuple[Floats, Floats]:
+        """Return limits that hold for any distribution of scores, each with probability 1 - `tail`.
+
+        By McDiarmid's inequality [3]_, an observed distance exceeds its expectation by more than
+        ``sqrt(-log(tail) squared_range / 2)`` with probability `tail` at most. The true distance
+        exceeds the observed distance by more than this with probability `tail` at most: the
+        observed distance is at least the observed difference of the rates at the threshold with the
+        largest true difference, and this difference has no bias.
+        """
+        deviation = np.sqrt(-np.log(tail) * self.squared_range / 2.0)
+        low, high = distance - self.excess - deviation, distance + deviation
+        return np.maximum(low, 0.0), np.minimum(high, 1.0)
+
+
+def distance_errors(curves: GroupCurves) -> DistanceErrors:
+    """Return bounds on the errors of the distances, with effective sample sizes; NaN if undefined.
+
+    The bound on the expectation is an approximation if rows have weights.
+    """
+    m, n = (ratio(1.0, rows.effective) for rows in (curves.positives, curves.negatives))
+    return DistanceErrors(_MEAN_DISTANCE * (np.sqrt(m) + np.sqrt(n)), m + n)

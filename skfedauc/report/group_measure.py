@@ -1,0 +1,285 @@
+"""`GroupMeasure`: report on a measure by group, such as a partial AUC or the average precision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from skfedauc import _words
+from skfedauc.counts import left_out
+from skfedauc.inference import curve_measures, intervals
+from skfedauc.inference.variances import REPEATED_ROWS
+from skfedauc.measures import Measure
+from skfedauc.report.bounds import Bounds
+from skfedauc.report.estimates import GroupEstimates
+from skfedauc.report.intervals import group_intervals, statistic_intervals
+from skfedauc.report.measure_intervals import group_limits, notes, statistic_limits
+from skfedauc.report.measure_statistics import (
+    MeasureEstimates,
+    MeasureStatistic,
+    check_measure_statistic,
+)
+from skfedauc.report.undefined import NotDefined
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class GroupMeasure:
+    """Report on a measure by group, returned by `GroupAUC.measured`.
+
+    Parameters
+    ----------
+    estimates : GroupEstimates
+    measure : Measure
+    index : callable
+        Function that returns the index of the groups in tables.
+
+    Attributes
+    ----------
+    measure : Measure
+    """
+
+    def __init__(
+        self, estimates: GroupEstimates, measure: Measure, index: Callable[[], pd.Index]
+    ) -> None:
+        self.measure = measure
+        self._estimates = MeasureEstimates.of(estimates, measure)
+        self._measured = self._estimates.measured
+        self._index = index
+
+    @property
+    def by_group(self) -> pd.DataFrame:
+        """Measure and class counts of each group.
+
+        The DataFrame is indexed by group and has a column with the name of the measure (NaN if the
+        group lacks a class), `n_positives` and `n_negatives`.
+        """
+        import pandas as pd
+
+        counts = self._measured.pairs.counts
+        columns = {
+            self.measure.name: self._estimates.by_group,
+            "n_positives": counts.n_positives,
+            "n_negatives": counts.n_negatives,
+        }
+        return pd.DataFrame(columns, index=self._index())
+
+    def statistic(self, name: MeasureStatistic) -> float:
+        """Return a statistic of the measure by name.
+
+        Parameters
+        ----------
+        name : str
+            One of "pooled", "macro", "samples", "positives", "negatives", "within", "worst",
+            "difference", as in `GroupAUC.statistic`, with the measure in place of the AUC.
+
+        Returns
+        -------
+        float
+            The statistic; NaN if it is undefined.
+
+        Raises
+        ------
+        ValueError
+            If there is no statistic of measures with this name.
+        DisclosureError
+            If the counts are a summary by group, which does not determine the statistic.
+        """
+        return self._estimates.statistic(check_measure_statistic(name))
+
+    def statistics(self) -> pd.Series:
+        """Return all statistics of the measure.
+
+        Returns
+        -------
+        pandas.Series
+            Statistics by name, see `statistic`.
+        """
+        import pandas as pd
+
+        estimates = self._estimates.estimates
+        estimates.policy.report_groups(estimates.pairs)
+        quiet = self._estimates.quiet()
+        return pd.Series({name: quiet.statistic(name) for name in quiet.names}, dtype=np.float64)
+
+    def bounds(self, of: intervals.Of = "statistics") -> pd.DataFrame:
+        """Return certain intervals, which contain the values of the exact scores.
+
+        Parameters
+        ----------
+        of : {"statistics", "groups"}, default="statistics"
+            "statistics" gives an interval for each statistic, "groups" for each group.
+
+        Returns
+        -------
+        pandas.DataFrame
+            `value`, and the ends `low` and `high` of the certain interval, as in `GroupAUC.bounds`.
+            Both ends equal the value if scores are exact.
+
+        Raises
+        ------
+        ValueError
+            If `of` is not a listed value.
+
+        Notes
+        -----
+        The value treats all rows of a range of scores as tied. If a positive gets a higher score or
+        a negative a lower score, no point of the ROC curve moves down. The interval of a partial
+        AUC, sensitivity or specificity therefore has the values at both extremes of
+        `ScoreCounts.extremes` as its ends. The average precision is lowest if, besides, the
+        positives of a range have different scores. If ranges overlap, the value is the middle of
+        the interval, and the upper end of the interval of the average precision may be too high.
+        """
+        import pandas as pd
+
+        check_of(of)
+        if of == "groups":
+            low, high = (self._measured.scaled(end) for end in self._measured.bounds)
+            value = self._estimates.by_group
+            return pd.DataFrame({"value": value, "low": low, "high": high}, index=self._index())
+        values, quiet = self.statistics(), self._estimates.quiet()
+        ends = [Bounds(value, value) for value in values]
+        if self._measured.pairs.is_binned:
+            ends = [quiet.statistic_bounds(str(name)) for name in values.index]
+        table = pd.DataFrame(ends, columns=["low", "high"], index=values.index)
+        table.index.name = "statistic"
+        table.insert(0, "value", values.to_numpy())
+        return table.astype(np.float64)
+
+    def confidence_intervals(
+        self,
+        confidence_level: float = 0.95,
+        *,
+        of: intervals.Of = "groups",
+        over: intervals.Over | None = None,
+    ) -> pd.DataFrame:
+        """Return confidence intervals of the measure by group, or of its statistics.
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.95
+            Confidence level of the intervals.
+        of : {"groups", "statistics"}, default="groups"
+            "groups" gives an interval for each group; "statistics" gives intervals for the pooled
+            value, the averages and the worst value.
+        over : {"rows", "groups"} or None, default=None
+            Source of the sampling error of the pooled value and the averages, as in
+            `GroupAUC.confidence_intervals`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            `value`, `ci_low`, `ci_high`, the `method` and a `note`. By statistic, also the
+            `estimand` in words. Limits are NaN if there is no interval; `note` gives the reason.
+
+        Raises
+        ------
+        ValueError
+            If an argument is not as described, or rows are in several test sets.
+
+        Notes
+        -----
+        The methods are:
+
+        - "logit" for partial AUCs and the average precision: limits on the logit scale, with
+          quantiles of Student's t. The variance comes from influence values, see
+          `skfedauc.inference.group_curves`.
+        - "wilson" for sensitivities and specificities: Wilson's limits with an effective number of
+          rows, which accounts for the sampling error of the threshold.
+        - "exact" for the Kolmogorov-Smirnov distance: limits that hold for any distribution of the
+          scores, and are therefore wide. With weights, these limits are approximate.
+
+        A `Gini` coefficient has the transformed intervals of `GroupAUC.confidence_intervals`, and
+        also the interval of the difference.
+
+        The interval of the pooled value for fixed groups treats the rows of all groups as one
+        sample, which overestimates the variance if the scores of the groups differ. The limits of
+        the worst value are those of `GroupAUC`: unadjusted lower limits, and upper limits with
+        Bonferroni's correction. If scores are binned, the lower limit uses the lowest possible
+        value and the upper limit the highest, with the variances of both extremes.
+        """
+        level = intervals.check_confidence_level(confidence_level)
+        check_of(of)
+        if of == "groups" and over is not None:
+            raise ValueError("over applies to statistics over all groups: pass of='statistics'.")
+        if self._measured.pairs.rows_repeat:
+            raise ValueError(REPEATED_ROWS)
+        if self.measure.is_auc:
+            return self._intervals_of_auc(level, of, over)
+        tail = (1.0 - level) / 2.0
+        return self._of_groups(tail) if of == "groups" else self._of_statistics(tail, over)
+
+    def _of_groups(self, tail: float) -> pd.DataFrame:
+        import pandas as pd
+
+        found = group_limits(self._measured, tail)
+        columns = {
+            "value": self._estimates.by_group,
+            "ci_low": self._measured.scaled(found.low),
+            "ci_high": self._measured.scaled(found.high),
+            "method": curve_measures.method_of(self.measure),
+            "note": notes(self._measured, found.note),
+        }
+        return pd.DataFrame(columns, index=self._index())
+
+    def _of_statistics(self, tail: float, over: intervals.Over | None) -> pd.DataFrame:
+        import pandas as pd
+
+        values, quiet = self.statistics(), self._estimates.quiet()
+        _, used = quiet.values.group_aucs
+        new_groups = intervals.is_over_groups(over, int(used.sum()))
+        method, rows = curve_measures.method_of(self.measure), []
+        names = [name for name in quiet.names if name != "difference"]
+        for name in names:
+            is_new = new_groups and name != "worst"
+            low, high, note = np.nan, np.nan, ""
+            try:
+                low, high, note = statistic_limits(quiet, name, tail, new_groups=is_new)
+            except NotDefined as error:
+                note = error.reason
+            ends = self._measured.scaled(np.array([low, high]))
+            estimand = intervals.NEW_GROUPS if is_new else intervals.THESE_GROUPS
+            rows.append((values[name], *ends, method, estimand, note))
+        columns = ["value", "ci_low", "ci_high", "method", "estimand", "note"]
+        return pd.DataFrame(rows, columns=columns, index=pd.Index(names, name="statistic"))
+
+    def _intervals_of_auc(
+        self, confidence_level: float, of: intervals.Of, over: intervals.Over | None
+    ) -> pd.DataFrame:
+        """Return the transformed intervals of AUCs."""
+        estimates = self._estimates.estimates
+        if of == "groups":
+            table = group_intervals(estimates, self._index(), confidence_level, "logit")
+            table = table.rename(columns={"auc": "value"})
+        else:
+            table = statistic_intervals(estimates, confidence_level, "logit", over)
+        if self._measured.pairs.is_binned:
+            # Notes give the certain interval of the AUC.
+            table["note"] = table["note"].str.replace("certainly", "AUC certainly")
+        low, high = self.measure.scale
+        numbers = ["value", "ci_low", "ci_high"]
+        table[numbers] = (high - low) * table[numbers]
+        # The offset cancels in differences.
+        is_shifted = np.ones(len(table), np.bool_)
+        if of == "statistics":
+            is_shifted = table.index.to_numpy() != "difference"
+        table.loc[is_shifted, numbers] += low
+        return table
+
+    def __repr__(self) -> str:
+        pairs, quiet = self._measured.pairs, self._estimates.quiet()
+        lines = [
+            f"{self.measure!r} of {_words.counted(pairs.n_groups, 'group')}"
+            f"{left_out(pairs.counts.n_missing)}{pairs.counts.withheld.in_words()}"
+        ]
+        lines += [f"  {name:<16} {quiet.statistic(name):.4f}" for name in quiet.names]
+        return "\n".join(lines)
+
+
+def check_of(of: object) -> None:
+    """Refuse an argument `of` that is not "groups" or "statistics"."""
+    if of not in ("groups", "statistics"):
+        raise ValueError(f"of must be 'groups' or 'statistics'; got {_words.shortened(of)}.")

@@ -1,0 +1,701 @@
+"""Measures in place of the AUC, against scikit-learn, scipy and definitions over all rows."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from oracles import NAN, random_case
+from scipy.integrate import quad
+from scipy.special import expit, logit
+from scipy.stats import binomtest, ks_2samp, norm, t
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
+from sklearn.model_selection import GridSearchCV
+
+from skfedauc import (
+    DisclosureError,
+    GroupAUC,
+    ScoreCounts,
+    cross_validate_group_auc,
+    group_auc_scoring,
+    group_roc_auc_score,
+    make_group_auc_scorer,
+)
+from skfedauc.inference import curve_measures, curve_points, group_curves, partial_areas
+from skfedauc.inference.group_curves import GroupCurves
+from skfedauc.measures import (
+    AveragePrecision,
+    Gini,
+    KolmogorovSmirnov,
+    PartialAUC,
+    Sensitivity,
+    Specificity,
+)
+from skfedauc.report.measure_intervals import pooled_clustered
+from skfedauc.report.measure_statistics import MEASURE_STATISTICS
+from skfedauc.report.measured import Measured
+
+MEASURES = [
+    PartialAUC(max_fpr=0.1),
+    PartialAUC(max_fpr=1 / 3),
+    PartialAUC(max_fpr=1),
+    PartialAUC(min_tpr=0.8),
+    PartialAUC(min_tpr=0),
+    Sensitivity(specificity=0.9),
+    Sensitivity(specificity=0.5),
+    Specificity(sensitivity=0.8),
+    AveragePrecision(),
+    Gini(),
+    KolmogorovSmirnov(),
+]
+CURVE_MEASURES = [measure for measure in MEASURES if not measure.is_auc]
+
+
+# Oracles -------------------------------------------------------------------------------------
+
+
+def height(y, score, fpr, weights=None):
+    """Highest point of scikit-learn's curve at a false positive rate, with straight tie blocks."""
+    rates, heights, _ = roc_curve(y, score, sample_weight=weights, drop_intermediate=False)
+    # A corner counts as reached if only rounding separates the rates.
+    last = np.searchsorted(rates, fpr + 1e-12, "right")
+    if last == rates.size or rates[last - 1] >= fpr:
+        return heights[last - 1]
+    return np.interp(fpr, rates[last - 1 : last + 1], heights[last - 1 : last + 1])
+
+
+def expected(measure, y, score, weights=None):
+    """Value of a measure for rows of one group, by scikit-learn's functions."""
+    y, score = np.asarray(y), np.asarray(score, np.float64)
+    kept = slice(None) if weights is None else weights > 0
+    y, score, weights = y[kept], score[kept], None if weights is None else weights[kept]
+    if len(set(y.tolist())) < 2:
+        return NAN
+    match measure:
+        case PartialAUC(min_tpr=None):
+            return roc_auc_score(y, score, sample_weight=weights, max_fpr=measure.max_fpr)
+        case PartialAUC():
+            rate = 1 - measure.min_tpr
+            return roc_auc_score(1 - y, -score, sample_weight=weights, max_fpr=rate)
+        case Sensitivity():
+            return height(y, score, 1 - measure.specificity, weights)
+        case Specificity():
+            return height(1 - y, -score, 1 - measure.sensitivity, weights)
+        case AveragePrecision():
+            return average_precision_score(y, score, sample_weight=weights)
+        case Gini():
+            return 2 * roc_auc_score(y, score, sample_weight=weights) - 1
+    rates, heights, _ = roc_curve(y, score, sample_weight=weights, drop_intermediate=False)
+    return np.abs(heights - rates).max()
+
+
+def report_of(case):
+    return GroupAUC.from_predictions(**case.arguments, undefined="ignore")
+
+
+def by_group(measure, case, groups):
+    labels = np.array([repr(group) for group in case.groups])
+    found = []
+    for group in groups:
+        mine = labels == repr(group)
+        weights = None if case.weights is None else case.weights[mine]
+        found.append(expected(measure, case.y[mine], case.scores[mine], weights))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=repr)
+def test_values_equal_those_of_scikit_learn(version, measure):
+    for seed in range(8):
+        weights = ["unit", "integer", "float"][seed % 3]
+        case = random_case(seed, labels="int", weights=weights, most_groups=8)
+        report = report_of(case)
+        if report.n_groups == 0:
+            continue
+        found = report.measured(measure)
+        truth = by_group(measure, case, report.counts.groups)
+        assert found.by_group[measure.name].to_numpy() == pytest.approx(
+            truth, abs=1e-11, nan_ok=True
+        )
+        pooled = expected(measure, case.y, case.scores, case.weights)
+        assert found.statistic("pooled") == pytest.approx(pooled, abs=1e-11, nan_ok=True)
+        used = ~np.isnan(truth)
+        share = {
+            "macro": np.ones(truth.size),
+            "samples": report.pairs.positives + report.pairs.negatives,
+            "positives": report.pairs.positives,
+            "negatives": report.pairs.negatives,
+            "within": report.pairs.of_group,
+        }
+        for name, weights in share.items():
+            average = np.average(truth[used], weights=weights[used]) if used.any() else NAN
+            assert found.statistic(name) == pytest.approx(average, abs=1e-11, nan_ok=True)
+        if used.any():
+            assert found.statistic("worst") == pytest.approx(truth[used].min(), abs=1e-11)
+        if used.sum() > 1:
+            assert found.statistic("difference") == pytest.approx(np.ptp(truth[used]), abs=1e-11)
+
+
+def test_partial_areas_equal_those_of_proc():
+    # The data aSAH of the R package pROC: outcome by the grade `wfns`, 1 to 5. Expected values are
+    # those of pROC's own tests (tests/testthat/test-auc.R) with partial.auc.correct = TRUE.
+    good, poor = [37, 20, 3, 8, 4], [2, 12, 1, 8, 18]
+    grades = np.arange(1, 6)
+    score = np.concatenate([np.repeat(grades, good), np.repeat(grades, poor)])
+    y = np.repeat([0, 1], [72, 41])
+    report = GroupAUC.from_predictions(y, score, groups=["all"] * y.size)
+    assert report.pooled == pytest.approx(0.823678861788618, abs=1e-15)
+    for measure, value in (
+        (PartialAUC(max_fpr=0.1), 0.649693339038653),
+        (PartialAUC(min_tpr=0.9), 0.68473648552275),
+    ):
+        found = report.measured(measure).statistic("pooled")
+        assert found == pytest.approx(value, abs=1e-14)
+    # DeLong's variance, from the same package
+    curves = GroupCurves.of(report.counts)
+    variance, _ = group_curves.errors_of(curves, partial_areas.partial_area_influence(curves, 1.0))
+    assert variance == pytest.approx([0.00146991470882363], rel=1e-12)
+
+
+def test_ks_equals_scipy():
+    rng = np.random.default_rng(0)
+    y, score = rng.random(200) < 0.3, rng.normal(size=200).round(1)
+    found = group_roc_auc_score(y, score, groups=["a"] * 200, measure=KolmogorovSmirnov())
+    assert found == pytest.approx(ks_2samp(score[y], score[~y]).statistic, abs=1e-14)
+    # The distance does not depend on the direction.
+    reversed_score = group_roc_auc_score(y, -score, groups=["a"] * 200, measure=KolmogorovSmirnov())
+    assert reversed_score == pytest.approx(found, abs=1e-14)
+
+
+def test_the_sensitivity_is_the_highest_at_the_specificity():
+    # 10 negatives and a specificity of .9: one negative may be above the threshold, although
+    # 1 - .9 is less than 1/10 in floating point.
+    score = [*range(10), 8.5, 7.5]
+    y = [0] * 10 + [1, 1]
+    for specificity, sensitivity in ((0.9, 0.5), (0.91, 0), (0.8, 1), (0.89, 0.5)):
+        measure = Sensitivity(specificity=specificity)
+        assert group_roc_auc_score(y, score, groups=["a"] * 12, measure=measure) == sensitivity
+    # Half of a tie block of one negative and one positive
+    found = group_roc_auc_score(
+        [0, 0, 1, 1], [1, 2, 2, 1], groups=["a"] * 4, measure=Sensitivity(specificity=0.75)
+    )
+    assert found == 0.25
+
+
+def test_perfect_and_reversed_scores():
+    y, groups = [0, 0, 0, 1, 1, 1], ["a"] * 6
+    for measure in MEASURES:
+        found = group_roc_auc_score(y, range(6), groups=groups, measure=measure)
+        assert found == pytest.approx(1, abs=1e-15)
+    for measure in MEASURES[:4]:
+        found = group_roc_auc_score(y, range(6, 0, -1), groups=groups, measure=measure)
+        assert found == pytest.approx(measure.scale[0], abs=1e-15)
+
+
+def test_merged_counts_have_the_same_measures():
+    case = random_case(3, labels="int", weights="unit")
+    halves = [case.take(slice(0, None, 2)), case.take(slice(1, None, 2))]
+    parts = [ScoreCounts.from_predictions(**half.arguments) for half in halves]
+    whole = report_of(case)
+    for measure in MEASURES:
+        merged = GroupAUC(parts[0] + parts[1], undefined="ignore").measured(measure)
+        assert merged.statistics().equals(whole.measured(measure).statistics())
+        pd.testing.assert_frame_equal(
+            merged.confidence_intervals(), whole.measured(measure).confidence_intervals()
+        )
+
+
+# Variances -------------------------------------------------------------------------------------
+
+
+def group_rows(seed, m=12, n=20, digits=1, weighted=False):
+    rng = np.random.default_rng(seed)
+    y = np.arange(m + n) < m
+    score = (rng.normal(size=m + n) + y).round(digits)
+    return y.astype(int), score, rng.uniform(0.5, 2, m + n) if weighted else np.ones(m + n)
+
+
+SMOOTH = [
+    PartialAUC(max_fpr=0.23),
+    PartialAUC(max_fpr=0.61),
+    PartialAUC(min_tpr=0.71),
+    AveragePrecision(),
+]
+
+
+@pytest.mark.parametrize("measure", SMOOTH, ids=repr)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_influence_values_are_derivatives_of_scikit_learns_values(measure, weighted):
+    for seed in range(2):
+        y, score, weights = group_rows(seed, m=6, n=9, weighted=weighted)
+        low, high = measure.scale
+        cells = GroupCurves.of(ScoreCounts.from_predictions(y, score, sample_weight=weights))
+        influence = curve_measures.influence_of(measure, cells)
+        distinct = np.unique(score)
+        step, slopes = 1e-6, np.zeros(y.size)
+        for i in range(y.size):
+            values = []
+            for sign in (-1, 1):
+                moved = weights.copy()
+                moved[i] += sign * step
+                # The share of positives does not change.
+                mine = y == y[i]
+                moved[mine] *= weights[mine].sum() / moved[mine].sum()
+                values.append(expected(measure, y, score, moved))
+            slopes[i] = (values[1] - values[0]) / (2 * step) / (high - low)
+        place = np.searchsorted(distinct, score)
+        for label, of_cells in ((1, influence.positives), (0, influence.negatives)):
+            mine = y == label
+            values = of_cells[place[mine]]
+            centered = values - np.average(values, weights=weights[mine])
+            assert slopes[mine] * weights[mine].sum() == pytest.approx(centered, abs=1e-6)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_variance_of_the_whole_area_is_delongs(weighted):
+    rows = [group_rows(seed, weighted=weighted) for seed in range(5)]
+    y, score, weights = (np.concatenate(part) for part in zip(*rows, strict=True))
+    groups = np.repeat(np.arange(5), rows[0][0].size)
+    weights = weights if weighted else None
+    report = GroupAUC.from_predictions(y, score, groups=groups, sample_weight=weights)
+    curves = GroupCurves.of(report.counts)
+    influence = partial_areas.partial_area_influence(curves, 1.0)
+    variance, _ = group_curves.errors_of(curves, influence)
+    assert variance == pytest.approx(report.variances.delong, rel=1e-10)
+    # Beyond 1 - 1e-13 there is no negative.
+    measured = Measured(report.pairs, PartialAUC(max_fpr=1 - 1e-13))
+    clustered, freedom = pooled_clustered(measured)
+    assert clustered == pytest.approx(report.variances.pooled_clustered, rel=1e-9)
+    assert freedom == pytest.approx(report.variances.cluster_freedom)
+
+
+def test_the_variance_of_a_sensitivity_is_that_of_the_delta_method():
+    # Linnet (1987): p (1 - p) / m + slope**2 e (1 - e) / n, with the slope of the true curve
+    m, n, e = 2_000, 3_000, 0.2
+    rng = np.random.default_rng(0)
+    y = np.arange(m + n) < m
+    threshold = norm.isf(e)
+    p, slope = norm.sf(threshold - 1), norm.pdf(threshold - 1) / norm.pdf(threshold)
+    truth = p * (1 - p) / m + slope**2 * e * (1 - e) / n
+    found = []
+    for _ in range(10):
+        score = rng.normal(size=m + n) + y
+        curves = GroupCurves.of(ScoreCounts.from_predictions(y, score))
+        errors = curve_points.sensitivity_errors(curves, e, np.array([p]))
+        found.append(p * (1 - p) / errors.n[0])
+    assert np.mean(found) == pytest.approx(truth, rel=0.1)
+
+
+def test_the_number_of_effective_positives_without_errors_of_the_threshold():
+    # With negatives that are all below the positives, no threshold has another sensitivity.
+    curves = GroupCurves.of(ScoreCounts.from_predictions([0] * 50 + [1] * 8, range(58)))
+    errors = curve_points.sensitivity_errors(curves, 0.1, np.array([1.0]))
+    assert errors.n == pytest.approx([8])
+    low, high = errors.limits(np.array([1.0]), 0.025)
+    truth = binomtest(8, 8).proportion_ci(method="wilson")
+    assert (low[0], high[0]) == pytest.approx((truth.low, truth.high))
+
+
+@pytest.mark.parametrize("k", [0, 3, 10])
+def test_wilson_limits_equal_scipys(k):
+    truth = binomtest(k, 10).proportion_ci(0.9, method="wilson")
+    low, high = curve_points.wilson_limits(np.array([k / 10]), np.array([10.0]), 0.05)
+    assert (low[0], high[0]) == pytest.approx((truth.low, truth.high), abs=1e-12)
+
+
+def test_the_limit_of_perfect_separation():
+    # With one negative per positive, a pair is in the wrong order within the rates with
+    # probability e (1 - A).
+    y, score = [0] * 6 + [1] * 6, range(12)
+    table = GroupAUC.from_predictions(y, score, groups=["a"] * 12).measured(PartialAUC(max_fpr=0.9))
+    table = table.confidence_intervals()
+    area = 1 - (1 - 0.025 ** (1 / 6)) / 0.9
+    low = (1 - 0.9) / (2 - 0.9) + area / (2 - 0.9)
+    assert table.loc["a", "ci_low"] >= low - 1e-12
+    assert table.loc["a", "ci_high"] == 1
+    assert table.loc["a", "note"] == "perfect separation"
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=repr)
+def test_intervals_contain_their_values(measure):
+    for seed in range(6):
+        case = random_case(seed, labels="int", weights=["unit", "float"][seed % 2], most_groups=8)
+        found = report_of(case).measured(measure)
+        tables = [found.confidence_intervals()]
+        tables += [found.confidence_intervals(of="statistics", over=over) for over in
+                   ("rows", "groups")]  # fmt: skip
+        for table in tables:
+            known = table.dropna()
+            assert (known["ci_low"] <= known["value"] + 1e-12).all()
+            assert (known["value"] <= known["ci_high"] + 1e-12).all()
+            missing = table["ci_low"].isna()
+            assert (missing == table["ci_high"].isna()).all()
+            assert (table.loc[missing, "note"] != "").all()
+
+
+def test_intervals_of_transformed_aucs_are_transformed():
+    case = random_case(5, labels="int", weights="unit", most_groups=5)
+    report = report_of(case)
+    for of in ("groups", "statistics"):
+        gini = report.measured(Gini()).confidence_intervals(of=of)
+        whole = report.measured(PartialAUC(max_fpr=1)).confidence_intervals(of=of)
+        auc = report.confidence_intervals(of=of)
+        name = "auc" if of == "groups" else "value"
+        assert whole["ci_low"].to_numpy() == pytest.approx(auc["ci_low"].to_numpy(), nan_ok=True)
+        assert whole["value"].to_numpy() == pytest.approx(auc[name].to_numpy(), nan_ok=True)
+        offset = np.where(auc.index == "difference", 0, 1) if of == "statistics" else 1
+        for column in ("ci_low", "ci_high"):
+            truth = 2 * auc[column].to_numpy() - offset
+            assert gini[column].to_numpy() == pytest.approx(truth, nan_ok=True)
+
+
+def test_wilson_limits_are_near_the_bootstrap_of_proc():
+    # pROC's ci.se: 2,000 stratified resamples, and the quantiles of the sensitivity at each
+    # specificity. Data as in `test_partial_areas_equal_those_of_proc`.
+    good, poor = np.array([37, 20, 3, 8, 4]), np.array([2, 12, 1, 8, 18])
+    rng = np.random.default_rng(0)
+    fpr, tpr = (
+        np.cumsum(rng.multinomial(of_class.sum(), of_class / of_class.sum(), 2_000)[:, ::-1], 1)
+        / of_class.sum()
+        for of_class in (good, poor)
+    )
+    start = np.zeros((2_000, 1))
+    curves = zip(np.hstack([start, fpr]), np.hstack([start, tpr]), strict=True)
+    heights = [np.interp([0.1, 0.2], *curve) for curve in curves]
+    truth = np.quantile(heights, [0.025, 0.975], axis=0)
+    counts = ScoreCounts.from_counts(None, np.arange(5), good, poor)
+    for i, specificity in enumerate((0.9, 0.8)):
+        measured = GroupAUC(counts).measured(Sensitivity(specificity=specificity))
+        limits = measured.confidence_intervals()[["ci_low", "ci_high"]].to_numpy()[0]
+        assert limits == pytest.approx(truth[:, i], abs=0.06)
+
+
+def test_limits_of_the_ks_distance():
+    def largest_tail(x):
+        return min(1.0, 2.0 * np.exp(-2.0 * x**2))
+
+    mean = quad(largest_tail, 0, 0.5)[0] + quad(largest_tail, 0.5, 0.7)[0]
+    mean += quad(largest_tail, 0.7, np.inf)[0]
+    y, score, _ = group_rows(0, m=50, n=200)
+    groups = np.tile(["a", "b"], 125)
+    counts = ScoreCounts.from_predictions(y, score, groups=groups)
+    measured = GroupAUC(counts).measured(KolmogorovSmirnov())
+    table = measured.confidence_intervals()
+    excess = mean * (1 / np.sqrt(25) + 1 / np.sqrt(100))
+    deviation = np.sqrt(np.log(40) / 2 * (1 / 25 + 1 / 100))
+    low, high = table["value"] - excess - deviation, table["value"] + deviation
+    assert table["ci_low"].to_numpy() == pytest.approx(np.maximum(low, 0), abs=1e-4)
+    assert table["ci_high"].to_numpy() == pytest.approx(np.minimum(high, 1), abs=1e-4)
+    # The deviations of the groups add up like standard errors, and the expectations add up.
+    macro = measured.confidence_intervals(of="statistics", over="rows").loc["macro"]
+    assert macro["ci_high"] == pytest.approx(macro["value"] + deviation / np.sqrt(2))
+    low = max(macro["value"] - excess - deviation / np.sqrt(2), 0)
+    assert macro["ci_low"] == pytest.approx(low, abs=1e-4)
+    over_groups = measured.confidence_intervals(of="statistics", over="groups")
+    assert over_groups.loc["macro", "note"].startswith("no interval for new groups")
+
+
+def test_the_interval_of_an_average_adds_variances():
+    rows = [group_rows(seed, m=12 + seed) for seed in range(3)]
+    y, score = (np.concatenate([part[i] for part in rows]) for i in (0, 1))
+    groups = np.repeat(np.arange(3), [part[0].size for part in rows])
+    report = GroupAUC.from_predictions(y, score, groups=groups)
+    curves, measure = GroupCurves.of(report.counts), AveragePrecision()
+    variance, freedom = group_curves.errors_of(curves, curve_measures.influence_of(measure, curves))
+    share = np.array([12, 13, 14]) / 39
+    value = np.average(by_group_of(measure, y, score, groups), weights=share)
+    total = (share**2 * variance).sum()
+    degrees = total**2 / ((share**2 * variance) ** 2 / freedom).sum()
+    reach = t.isf(0.05, degrees) * np.sqrt(total) / (value * (1 - value))
+    found = report.measured(measure).confidence_intervals(0.9, of="statistics").loc["positives"]
+    assert found["value"] == pytest.approx(value)
+    limits = expit(logit(value) + np.array([-reach, reach]))
+    assert found[["ci_low", "ci_high"]].to_numpy(float) == pytest.approx(limits)
+
+
+def by_group_of(measure, y, score, groups):
+    return [expected(measure, y[groups == g], score[groups == g]) for g in np.unique(groups)]
+
+
+def test_perfect_separation_is_recognized_with_any_weights():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        y = np.repeat([0, 1], [30, 20])
+        counts = ScoreCounts.from_predictions(y, np.arange(50), sample_weight=rng.random(50))
+        table = GroupAUC(counts).measured(PartialAUC(max_fpr=0.3)).confidence_intervals()
+        assert table["value"].tolist() == [1.0]
+        assert table["note"].tolist() == ["perfect separation"]
+
+
+def test_a_bound_replaces_an_unknown_variance():
+    # One positive: a number between 0 and 1 with mean A has a variance of at most A (1 - A).
+    counts = ScoreCounts.from_predictions([0, 0, 1, 0], [0.1, 0.2, 0.3, 0.4])
+    table = GroupAUC(counts).measured(AveragePrecision()).confidence_intervals()
+    assert table["value"].tolist() == [0.5]
+    assert table["note"].tolist() == ["one positive: variance bounded"]
+    limits = expit(norm.isf(0.025) * 0.5 / 0.25 * np.array([-1, 1]))
+    assert table[["ci_low", "ci_high"]].to_numpy()[0] == pytest.approx(limits)
+
+
+# Binned scores -----------------------------------------------------------------------------------
+
+
+def arrangements(y, bins):
+    """All scores within bins: each row has one of as many places as rows in its bin."""
+    places = [np.arange(1, (bins == b).sum() + 1) / 10 for b in bins]
+    for offsets in itertools.product(*places):
+        yield bins + np.array(offsets)
+
+
+@pytest.mark.parametrize("measure", CURVE_MEASURES, ids=repr)
+def test_certain_intervals_are_those_of_all_possible_scores(measure):
+    rng = np.random.default_rng(1)
+    for _ in range(2):
+        bins = np.array([0, 0, 0, 1, 1, 2])
+        y = rng.permutation([0, 0, 0, 1, 1, 1])
+        values = [expected(measure, y, scores) for scores in arrangements(y, bins)]
+        lowest, highest = (bins + np.where(y == side, 0.1, 0.9) for side in (1, 0))
+        counts = [ScoreCounts.from_predictions(y, scores) for scores in (lowest, highest)]
+        low, high = curve_measures.bounds_of(measure, *map(GroupCurves.of, counts))
+        scale = measure.scale
+        low, high = (scale[0] + (scale[1] - scale[0]) * end[0] for end in (low, high))
+        if isinstance(measure, KolmogorovSmirnov):
+            # The smallest distances above and below the diagonal belong to different scores.
+            assert low <= min(values) + 1e-12
+        else:
+            assert low == pytest.approx(min(values), abs=1e-12)
+        assert high == pytest.approx(max(values), abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=repr)
+@pytest.mark.parametrize("weights", ["unit", "float"])
+def test_certain_intervals_contain_the_values_of_exact_scores(measure, weights):
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        case = random_case(seed, labels="int", weights=weights, most_groups=6)
+        case = case._replace(scores=rng.random(case.y.size) * 0.02)
+        exact, binned = (
+            GroupAUC.from_predictions(**case.arguments, undefined="ignore")
+            if level == "exact"
+            else GroupAUC(
+                ScoreCounts.from_predictions(**case.arguments, disclosure="bins"),
+                undefined="ignore",
+            )
+            for level in ("exact", "bins")
+        )
+        found, truth = binned.measured(measure), exact.measured(measure)
+        table = found.bounds(of="groups")
+        values = truth.by_group[measure.name]
+        known = ~values.isna().to_numpy()
+        assert (table["low"] <= values + 1e-12)[known].all()
+        assert (values <= table["high"] + 1e-12)[known].all()
+        assert (table["low"] <= table["value"])[known].all()
+        assert (table["value"] <= table["high"])[known].all()
+        table, values = found.bounds(), truth.statistics()
+        known = ~values.isna()
+        assert (table["low"] <= values + 1e-12)[known].all()
+        assert (values <= table["high"] + 1e-12)[known].all()
+        # Limits are those of the ends.
+        ends = found.bounds(of="groups")
+        limits = found.confidence_intervals().dropna()
+        assert (limits["ci_low"] <= ends.loc[limits.index, "low"] + 1e-9).all()
+        assert (limits["ci_high"] >= ends.loc[limits.index, "high"] - 1e-9).all()
+
+
+def test_bounds_of_exact_scores_are_the_values():
+    report = report_of(random_case(2, labels="int", weights="unit"))
+    table = report.measured(AveragePrecision()).bounds()
+    assert table["low"].equals(table["value"])
+    assert table["high"].equals(table["value"])
+
+
+def test_certain_intervals_of_ranges_that_overlap():
+    # The ranges of both positives hold 1.5, where both are tied.
+    assert certain([5, 0, 1], [5, 2, 3], [0, 1, 1]) == pytest.approx((7 / 12, 2 / 3))
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        y = np.array([0, 0, 1, 1, 1])
+        low = rng.integers(0, 4, y.size)
+        high = low + rng.integers(0, 3, y.size)
+        places = [np.arange(a, b + 0.5, 0.5) for a, b in zip(low, high, strict=True)]
+        values = [average_precision_score(y, scores) for scores in itertools.product(*places)]
+        least, most = certain(low, high, y)
+        assert least <= min(values) + 1e-12
+        assert max(values) <= most + 1e-12
+
+
+def certain(low, high, y):
+    """Return the certain interval of the average precision of rows with ranges of scores."""
+    y, low, high = np.asarray(y), np.asarray(low, float), np.asarray(high, float)
+    # Cells of a group with equal scores would be added.
+    score = low + (high - low) * np.linspace(0.3, 0.6, y.size)
+    counts = ScoreCounts.from_counts(None, score, 1 - y, y, score_low=low, score_high=high)
+    table = GroupAUC(counts).measured(AveragePrecision()).bounds(of="groups")
+    value, least, most = table.to_numpy()[0]
+    assert value == pytest.approx((least + most) / 2)
+    return least, most
+
+
+# Errors --------------------------------------------------------------------------------------
+
+
+def test_summaries_have_transformed_aucs_only():
+    counts = ScoreCounts.from_predictions(
+        [0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], groups=list("aabb"), disclosure="summary"
+    )
+    report = GroupAUC(counts)
+    assert report.measured(Gini()).statistic("macro") == 1.0
+    assert "pooled" not in report.measured(Gini()).statistics()
+    with pytest.raises(DisclosureError, match="pooled"):
+        report.measured(Gini()).statistic("pooled")
+    for measure in MEASURES:
+        if not measure.is_auc:
+            with pytest.raises(DisclosureError, match=f"the measure '{measure.name}' needs"):
+                report.measured(measure)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: PartialAUC(), "takes either max_fpr, such as 0.1, or min_tpr"),
+        (lambda: PartialAUC(max_fpr=0.1, min_tpr=0.9), "got max_fpr=0.1 and min_tpr=0.9"),
+        (lambda: PartialAUC(max_fpr=0), "max_fpr must be a number above 0 and at most 1; got 0"),
+        (lambda: PartialAUC(max_fpr=10), r"got 10\. Pass 0.1 for 10 %"),
+        (lambda: PartialAUC(max_fpr=True), "got True"),
+        (lambda: PartialAUC(min_tpr=1), "min_tpr must be a number at least 0 and below 1"),
+        (lambda: PartialAUC(max_fpr=NAN), "got nan"),
+        (lambda: Sensitivity(specificity=1), "specificity must be a number between 0 and 1"),
+        (lambda: Specificity(sensitivity=90), r"got 90\. Pass 0.9 for 90 %"),
+    ],
+)
+def test_parameters_are_checked(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_arguments_are_checked():
+    rows = {"y_true": [0, 1], "y_score": [0.1, 0.2], "groups": ["a", "a"]}
+    with pytest.raises(TypeError, match=r"measure must be a measure of skfedauc\.measures"):
+        group_roc_auc_score(**rows, measure="average_precision")
+    with pytest.raises(ValueError, match="'ratio', which is defined for AUCs only"):
+        group_roc_auc_score(**rows, measure=Gini(), statistic="ratio")
+    with pytest.raises(ValueError, match="'neg_difference' if there is a measure"):
+        make_group_auc_scorer("neg_tau", groups="site", measure=Gini())
+    found = GroupAUC.from_predictions(**rows).measured(KolmogorovSmirnov())
+    with pytest.raises(ValueError, match="of must be 'groups' or 'statistics'"):
+        found.bounds(of="rows")
+    with pytest.raises(ValueError, match=r"pass of='statistics'"):
+        found.confidence_intervals(over="rows")
+
+
+def test_groups_that_lack_a_class():
+    rows = {"y_true": [0, 1, 0, 0], "y_score": [0.1, 0.2, 0.3, 0.4], "groups": list("aabb")}
+    measure = PartialAUC(max_fpr=0.5)
+    with pytest.warns(match="1 of 2 groups"):
+        assert group_roc_auc_score(**rows, measure=measure) == 1.0
+    assert group_roc_auc_score(**rows, measure=measure, undefined=0.5) == 0.75
+    found = group_roc_auc_score(**rows, measure=measure, statistic=None, undefined=0.5)
+    assert found.to_dict() == {"a": 1.0, "b": 0.5}
+    assert found.name == "partial_auc"
+    with pytest.raises(ValueError, match="have no positives or no negatives"):
+        group_roc_auc_score(**rows, measure=measure, undefined="raise")
+    gap = group_roc_auc_score(**rows, measure=measure, statistic="difference", undefined="ignore")
+    assert np.isnan(gap)
+
+
+def test_no_groups_and_no_rows():
+    counts = ScoreCounts.from_predictions([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4])
+    for measure in MEASURES:
+        found = GroupAUC(counts).measured(measure)
+        assert found.statistic("pooled") == found.statistic("macro")
+    grouped = GroupAUC.from_predictions([0, 1], [0.1, 0.2], groups=["a", "a"], undefined="ignore")
+    empty = grouped.without_small_groups(9)
+    for measure in MEASURES:
+        found = empty.measured(measure)
+        assert found.statistics().isna().all()
+        assert found.confidence_intervals().empty
+        if not measure.is_auc:
+            table = found.confidence_intervals(of="statistics")
+            assert table["ci_low"].isna().all()
+
+
+# Scorers ---------------------------------------------------------------------------------------
+
+
+def rows_of_sites(n=400):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"dose": rng.normal(size=n), "site": np.arange(n) % 3})
+    return X, (X["dose"] + rng.normal(size=n) > 0.5).astype(int)
+
+
+def test_scorers_equal_the_function():
+    X, y = rows_of_sites()
+    measure = PartialAUC(max_fpr=0.2)
+    scoring = group_auc_scoring(
+        ["pooled", "worst", "neg_difference"], groups="site", each_group=[1], measure=measure
+    )
+    assert list(scoring) == [
+        "pooled_partial_auc",
+        "worst_partial_auc",
+        "neg_difference_partial_auc",
+        "partial_auc_1",
+    ]
+    model = LogisticRegression().fit(X, y)
+    score = model.decision_function(X)
+    rows = {"y_true": y, "y_score": score, "groups": X["site"], "measure": measure}
+    for name, scorer in scoring.items():
+        found = scorer(model, X, y)
+        if name == "partial_auc_1":
+            assert found == group_roc_auc_score(**rows, statistic=None)[1]
+            continue
+        statistic = name.removesuffix("_partial_auc")
+        value = group_roc_auc_score(**rows, statistic=statistic.removeprefix("neg_"))
+        assert found == (-value if statistic.startswith("neg_") else value)
+        assert scorer.__name__ == name
+    assert repr(scoring["worst_partial_auc"]) == (
+        "make_group_auc_scorer('worst', groups='site', measure=PartialAUC(max_fpr=0.2))"
+    )
+
+
+def test_scorers_of_several_measures_in_a_search():
+    X, y = rows_of_sites()
+    scoring = {
+        **group_auc_scoring(["macro"], groups="site"),
+        **group_auc_scoring(["macro"], groups="site", measure=AveragePrecision()),
+        **group_auc_scoring(["macro"], groups="site", measure=PartialAUC(max_fpr=0.1)),
+    }
+    search = GridSearchCV(
+        LogisticRegression(), {"C": [0.1, 1]}, scoring=scoring, refit="macro", cv=3
+    ).fit(X, y)
+    for name in ("macro", "macro_average_precision", "macro_partial_auc"):
+        values = search.cv_results_[f"mean_test_{name}"]
+        assert ((values > 0) & (values < 1)).all()
+
+
+def test_reports_within_folds_have_transformed_aucs_only():
+    X, y = rows_of_sites(300)
+    result = cross_validate_group_auc(LogisticRegression(), X, y, groups="site", cv=3)
+    report = result.within_folds
+    gini = report.measured(Gini()).statistic("pooled")
+    assert gini == pytest.approx(2 * report.pooled - 1, abs=1e-14)
+    with pytest.raises(ValueError, match="not available within folds"):
+        report.measured(AveragePrecision())
+
+
+# Many groups -----------------------------------------------------------------------------------
+
+
+def test_many_groups_are_computed_at_once():
+    rng = np.random.default_rng(0)
+    n_groups, n = 5_000, 10
+    y = np.tile(np.arange(n) < 4, n_groups)
+    score = rng.normal(size=y.size) + y
+    groups = np.repeat(np.arange(n_groups), n)
+    report = GroupAUC.from_predictions(y, score, groups=groups)
+    for measure in (PartialAUC(max_fpr=0.3), AveragePrecision(), KolmogorovSmirnov()):
+        found = report.measured(measure)
+        values = found.by_group[measure.name]
+        for g in (0, 1, n_groups - 1):
+            mine = groups == g
+            assert values[g] == pytest.approx(expected(measure, y[mine], score[mine]), abs=1e-12)
+        assert list(found.statistics().index) == list(MEASURE_STATISTICS)
