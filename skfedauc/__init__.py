@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skfedauc._versions import show_versions
+    from skfedauc.adjustment import GroupAdjustedClassifier, GroupPercentileTransformer
     from skfedauc.audit import FairnessAudit
+    from skfedauc.comparison import compare_models
     from skfedauc.counts import Bins, DisclosureError, ScoreCounts
     from skfedauc.inference.critical_difference import (
         auc_critical_difference,
@@ -42,6 +44,8 @@ __all__ = [
     "DisclosureError",
     "FairnessAudit",
     "GroupAUC",
+    "GroupAdjustedClassifier",
+    "GroupPercentileTransformer",
     "MitigatedClassifier",
     "RepeatedWithinGroupStratifiedKFold",
     "ScoreCounts",
@@ -49,6 +53,7 @@ __all__ = [
     "auc_critical_difference",
     "auc_difference_pvalue",
     "compare_candidates",
+    "compare_models",
     "compare_roc_auc",
     "cross_validate_group_auc",
     "group_auc_scoring",
@@ -66,6 +71,8 @@ _MODULES = {
     "DisclosureError": "counts",
     "FairnessAudit": "audit",
     "GroupAUC": "report",
+    "GroupAdjustedClassifier": "adjustment",
+    "GroupPercentileTransformer": "adjustment",
     "MitigatedClassifier": "mitigation",
     "RepeatedWithinGroupStratifiedKFold": "model_selection",
     "ScoreCounts": "counts",
@@ -73,6 +80,7 @@ _MODULES = {
     "auc_critical_difference": "inference.critical_difference",
     "auc_difference_pvalue": "inference.critical_difference",
     "compare_candidates": "model_selection",
+    "compare_models": "comparison",
     "compare_roc_auc": "metrics",
     "cross_validate_group_auc": "model_selection",
     "group_auc_scoring": "scoring",

@@ -13,7 +13,7 @@ from skfedauc.counts import ScoreCounts, left_out
 from skfedauc.inference import intervals
 from skfedauc.inference.group_comparisons import adjusted
 from skfedauc.inference.over_groups import OverGroups, StudentT, variance_over_groups
-from skfedauc.inference.paired import PairedRows, paired_differences
+from skfedauc.inference.paired import ROUNDING, PairedRows, near_one, paired_differences
 from skfedauc.inference.variances import Floats, satterthwaite
 from skfedauc.measures import Measure, check_measure
 from skfedauc.report import (
@@ -178,10 +178,6 @@ def group_roc_auc_score(
     return values
 
 
-# Placement values are between 0 and 1, so a smaller standard error is rounding error.
-_ROUNDING = 1e-12
-
-
 @dataclasses.dataclass(frozen=True, repr=False)
 class PairedComparison:
     """Comparison of two models on the same rows, returned by `compare_roc_auc`.
@@ -340,7 +336,7 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
         PairedRows(
             rows.positive,
             [r.scores.astype(np.float64, copy=False) for r in (rows, other)],
-            np.ones(n_rows) if rows.weights is None else _near_one(rows.weights),
+            np.ones(n_rows) if rows.weights is None else near_one(rows.weights),
             np.zeros(n_rows, np.intp) if rows.codes is None else rows.codes,
             n_groups,
         )
@@ -390,18 +386,12 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
     return _comparison(lines, new_groups, groups_table, rows.n_missing)
 
 
-def _near_one(weights: Floats) -> Floats:
-    """Divide weights by a power of two to avoid overflow; results do not depend on the scale."""
-    scaled: Floats = np.ldexp(weights, -np.frexp(weights.mean())[1])
-    return scaled
-
-
 def _paired(
     auc: Floats, variance: float, confidence_level: float, null: StudentT | OverGroups
 ) -> list[float]:
     """Return a table row: both AUCs, their difference, its limits, statistic and p value."""
     a, b = auc.tolist()
-    difference, error = a - b, np.sqrt(0.0 if variance < _ROUNDING**2 else variance)
+    difference, error = a - b, np.sqrt(0.0 if variance < ROUNDING**2 else variance)
     if a == b and error == 0:
         statistic, pvalue = 0.0, 1.0
     elif not error > 0:

@@ -16,5 +16,7 @@ needs the rows.
 * `agreement.py`: comparisons of the groups' score distributions;
 * `roc_curves.py`: ROC curves, and the area between two curves;
 * `paired.py`: comparison of two models on the same rows;
+* `joint_models.py`: comparison of several models on the same rows; `largest_difference.py`: null
+  distribution of the largest difference;
 * `critical_difference.py`: critical differences of test sets.
 """

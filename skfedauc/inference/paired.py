@@ -25,14 +25,18 @@ from skfedauc.inference.variances import (
     satterthwaite,
 )
 
+# Placement values are between 0 and 1, so a smaller standard error is rounding error.
+ROUNDING = 1e-12
+
 
 class PairedRows(NamedTuple):
-    """Rows with the scores of two models.
+    """Rows with the scores of two or more models.
 
     Attributes
     ----------
     positive : ndarray of bool, shape (n_rows,)
-    scores : list of two ndarray of float64, shape (n_rows,)
+    scores : list of ndarray of float64, shape (n_rows,)
+        Scores of each model.
     weights : ndarray of float64, shape (n_rows,)
     codes : ndarray of intp, shape (n_rows,)
         Group numbers.
@@ -101,9 +105,9 @@ class _ClassSums:
 
 def paired_differences(rows: PairedRows) -> PairedDifferences:
     """Return both models' AUCs, and variances from differences of placement values [1]_ [2]_."""
-    own = [_placements(rows, scores) for scores in rows.scores]
+    own = [placements_of(rows, scores) for scores in rows.scores]
     one_group = rows._replace(codes=np.zeros_like(rows.codes), n_groups=1)
-    pooled = own if rows.n_groups == 1 else [_placements(one_group, s) for s in rows.scores]
+    pooled = own if rows.n_groups == 1 else [placements_of(one_group, s) for s in rows.scores]
     # The mean of the positives' placement values is the AUC.
     auc, pooled_auc = (
         np.array([_ClassSums(of, True, placements).mean for placements in each])
@@ -148,7 +152,7 @@ def _summed(variances: list[Floats], effective: list[Floats]) -> tuple[Floats, F
     return total, satterthwaite(np.array(variances), degrees_of_freedom)
 
 
-def _placements(rows: PairedRows, scores: Floats) -> Floats:
+def placements_of(rows: PairedRows, scores: Floats) -> Floats:
     """Return the placement value of each row among the other class's rows in its group."""
     cell, starts = number_cells(scores, rows.codes, rows.n_groups)
     of_cell = []
@@ -159,3 +163,9 @@ def _placements(rows: PairedRows, scores: Floats) -> Floats:
     below, above = of_cell[0][cell], 1.0 - of_cell[1][cell]
     placements: Floats = np.where(rows.positive, below, above)
     return placements
+
+
+def near_one(weights: Floats) -> Floats:
+    """Divide weights by a power of two to avoid overflow; results do not depend on the scale."""
+    scaled: Floats = np.ldexp(weights, -np.frexp(weights.mean())[1])
+    return scaled

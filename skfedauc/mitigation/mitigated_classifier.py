@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
-from sklearn.utils import check_consistent_length, column_or_1d, get_tags
+from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.metadata_routing import (
     UNUSED,
     MetadataRouter,
@@ -16,12 +16,12 @@ from sklearn.utils.metadata_routing import (
     process_routing,
 )
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from skfedauc import _input, _words
+from skfedauc import _words
 from skfedauc._sklearn import is_routing_enabled, refuse_unrouted, weight_name
 from skfedauc.mitigation import sensitive, strategies
+from skfedauc.mitigation.target import target_of
 
 
 def _gives(method: str) -> Callable[[MitigatedClassifier], bool]:
@@ -205,11 +205,11 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         """
         strategy = self._new_strategy()
         columns = sensitive.check_columns(self.sensitive_features)
-        X = self._checked(X, reset=True)
+        X = sensitive.checked(self, X, reset=True)
         groups = sensitive.select(X, columns)
         self._other_columns = [name for name in sensitive.names_of(X) if name not in columns]
         features = sensitive.without(X, columns) if self.drop else X
-        target = _target(y)
+        target = target_of(y, self)
         check_consistent_length(X, target.codes, sample_weight)
         strategy.fit(features, target, groups, self._fit_params(sample_weight, params))
         # The type is Any, because only some strategies have scores. `_gives` checks for scores.
@@ -398,12 +398,6 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             )
         return strategies.CorrelationRemoval(self.mitigator, self.estimator)
 
-    def _checked(self, X: Any, reset: bool) -> Any:
-        """Check the columns of X, and return X as a DataFrame or an array."""
-        if sensitive.is_frame(X):
-            return validate_data(self, X, reset=reset, skip_check_array=True)
-        return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
-
     def _parts(self, X: Any) -> tuple[Any, list[Any]]:
         """Return the features, and the sensitive columns for mitigators that need these columns."""
         needed = self._strategy.reads_sensitive_features
@@ -411,35 +405,6 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         if names and names == self._other_columns and self.drop and not needed:
             return X, []
         columns = sensitive.check_columns(self.sensitive_features)
-        X = self._checked(X, reset=False)
+        X = sensitive.checked(self, X, reset=False)
         features = sensitive.without(X, columns) if self.drop else X
         return features, sensitive.select(X, columns) if needed else []
-
-
-def _target(y: Any) -> strategies.Target:
-    """Return the two classes, and the labels of the rows as codes 0 and 1."""
-    if y is None:
-        raise ValueError("MitigatedClassifier requires y to be passed, but the target y is None.")
-    y = column_or_1d(y, warn=True)
-    missing = _input.count_missing(y)
-    if missing:
-        raise ValueError(f"y has {missing} missing labels of {y.size}; drop these rows first.")
-    if y.dtype.kind == "f" and np.isinf(y).any():
-        raise ValueError(
-            f"y has {int(np.isinf(y).sum())} infinite labels of {y.size}; drop these rows first."
-        )
-    check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
-    if classes.size > 2:
-        raise ValueError(
-            "Only binary classification is supported. The type of the target is multiclass: y "
-            f"has {classes.size} classes, {', '.join(map(repr, classes[:4].tolist()))}"
-            f"{', ...' if classes.size > 4 else ''}. Pass y == label for one class versus rest."
-        )
-    if classes.size < 2:
-        raise ValueError(
-            f"y has only one class, {_words.shortened(classes.tolist()[0])}; a classifier "
-            "needs rows of two "
-            "classes."
-        )
-    return strategies.Target(classes, codes.astype(np.int64))

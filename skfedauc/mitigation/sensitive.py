@@ -9,6 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
 
 from skfedauc import _input, _words
 
@@ -18,7 +19,7 @@ Columns: TypeAlias = list[Any]
 _NAME = "sensitive_features"
 
 
-def check_columns(sensitive_features: Any) -> Columns:
+def check_columns(sensitive_features: Any, argument: str = _NAME) -> Columns:
     """Return the names or positions of the sensitive columns as a list."""
     several = isinstance(sensitive_features, list | tuple)
     columns = list(sensitive_features) if several else [sensitive_features]
@@ -27,15 +28,25 @@ def check_columns(sensitive_features: Any) -> Columns:
     )
     if not columns or not (_input.is_column_names(columns) or are_positions):
         raise TypeError(
-            f"{_NAME} must be the name of a column of X or a list of names; if X is an array, "
+            f"{argument} must be the name of a column of X or a list of names; if X is an array, "
             "it must be a position from 0 or a list of positions; got "
             f"{_words.shortened(sensitive_features)}."
         )
     if len(set(columns)) < len(columns):
         raise ValueError(
-            f"{_NAME} must name different columns; got {_words.shortened(sensitive_features)}."
+            f"{argument} must name different columns; got {_words.shortened(sensitive_features)}."
         )
     return columns
+
+
+def checked(estimator: Any, X: Any, reset: bool) -> Any:
+    """Check the columns of X, and return X as a DataFrame of its library or as an array.
+
+    With `reset`, the estimator stores the names and the number of columns.
+    """
+    if is_frame(X):
+        return validate_data(estimator, X, reset=reset, skip_check_array=True)
+    return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
 
 
 def is_frame(X: Any) -> bool:
@@ -47,7 +58,7 @@ def names_of(X: Any) -> list[str]:
     return list(nw.from_native(X, eager_only=True).columns) if is_frame(X) else []
 
 
-def select(X: Any, columns: Columns) -> list[Any]:
+def select(X: Any, columns: Columns, argument: str = _NAME) -> list[Any]:
     """Return the sensitive columns of a DataFrame or an array.
 
     Raises
@@ -61,26 +72,26 @@ def select(X: Any, columns: Columns) -> list[Any]:
         names = names_of(X)
         if not set(columns) <= set(names):
             raise ValueError(
-                f"{_NAME} requires the column{plural} {shown} of X; the columns of X are "
+                f"{argument} requires the column{plural} {shown} of X; the columns of X are "
                 f"{_words.listed(names)}."
             )
         frame = nw.from_native(X, eager_only=True)
         return [nw.to_native(frame.get_column(name)) for name in columns]
     if _input.is_column_names(columns):
         raise TypeError(
-            f"{_NAME} names the column{plural} {shown} of X, but X arrived as "
+            f"{argument} names the column{plural} {shown} of X, but X arrived as "
             f"{type(X).__name__} without named columns. If earlier steps of a pipeline return "
             "arrays, make them return DataFrames: pipeline.set_output(transform='pandas')."
         )
     if max(columns) >= X.shape[1]:
         raise ValueError(
-            f"{_NAME} has the position{plural} {shown}, but X has {X.shape[1]} feature(s), "
+            f"{argument} has the position{plural} {shown}, but X has {X.shape[1]} feature(s), "
             "counted from 0."
         )
     return [X[:, position] for position in columns]
 
 
-def without(X: Any, columns: Columns) -> Any:
+def without(X: Any, columns: Columns, argument: str = _NAME) -> Any:
     """Return X without these columns.
 
     Raises
@@ -90,7 +101,7 @@ def without(X: Any, columns: Columns) -> Any:
     """
     if len(columns) == X.shape[1]:
         raise ValueError(
-            f"X has {X.shape[1]} feature(s), all of them in {_NAME}, so that no feature is left "
+            f"X has {X.shape[1]} feature(s), all of them in {argument}, so that no feature is left "
             "to learn from; add features, or pass drop=False."
         )
     if is_frame(X):

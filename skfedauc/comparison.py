@@ -1,0 +1,327 @@
+"""Comparison of several models on the same rows."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from skfedauc import _input, _words
+from skfedauc.counts import ScoreCounts, left_out
+from skfedauc.inference import intervals
+from skfedauc.inference.group_comparisons import adjusted
+from skfedauc.inference.joint_models import (
+    Differences,
+    JointAUCs,
+    JointStatistic,
+    differences,
+    joint_aucs,
+    joint_pooled,
+)
+from skfedauc.inference.largest_difference import Pairs
+from skfedauc.inference.paired import PairedRows, near_one
+from skfedauc.inference.variances import Floats
+from skfedauc.report import AVERAGES, GroupAUC, of_one_label, shares
+from skfedauc.report.statistics import Average
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class ModelComparison:
+    """Comparison of several models on the same rows, returned by `compare_models`.
+
+    Attributes
+    ----------
+    statistic : str
+        Name of the statistic that `table` compares.
+    auc : pandas.Series
+        The statistic of each model.
+    table : pandas.DataFrame
+        One row for each comparison, indexed by `model_a` and `model_b`: `auc_a`, `auc_b`, their
+        `difference` (a minus b), its simultaneous confidence limits `ci_low` and `ci_high`,
+        `statistic`, `pvalue`, and `pvalue_adjusted` for all comparisons of the table. NaN if the
+        difference has no standard error above 0.
+    by_group : pandas.DataFrame or None
+        The columns of `table` for each group and comparison. Here `pvalue_adjusted` is adjusted for
+        all comparisons in all groups by the method in the column `adjustment`: Holm's, or Benjamini
+        and Hochberg's for more than 50 comparisons. Confidence limits are not adjusted. NaN for
+        groups with fewer than two rows of a class.
+    n_missing : int
+        Number of rows without a group label that ``missing="drop"`` left out.
+    """
+
+    statistic: str
+    auc: pd.Series
+    table: pd.DataFrame
+    by_group: pd.DataFrame | None
+    n_missing: int = 0
+
+    def __repr__(self) -> str:
+        text = f"{self.statistic!r}, {len(self.auc)} models, {len(self.table)} comparisons"
+        pvalues = self.table["pvalue_adjusted"].to_numpy()
+        if np.isnan(pvalues).all():
+            return f"ModelComparison({text}): no p value{left_out(self.n_missing)}"
+        place = int(np.nanargmin(pvalues))
+        a, b = self.table.index.tolist()[place]
+        row = self.table.iloc[place]
+        return (
+            f"ModelComparison({text}): smallest adjusted p value {row['pvalue_adjusted']:.4g}, "
+            f"{a!r} minus {b!r} {row['difference']:.4f} "
+            f"[{row['ci_low']:.4f}, {row['ci_high']:.4f}]{left_out(self.n_missing)}"
+        )
+
+
+def compare_models(
+    y_true: Any,
+    scores: Any,
+    *,
+    groups: Any = None,
+    statistic: Literal["pooled"] | Average = "pooled",
+    reference: Any = None,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+    confidence_level: float = 0.95,
+    missing: _input.Missing = "raise",
+) -> ModelComparison:
+    """Compare the AUCs of several models on the same rows, adjusted for all comparisons.
+
+    Compare the scores of a test set that no model was fitted to.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes.
+    scores : DataFrame, mapping of names to array-likes, or array of shape (n_rows, n_models)
+        Finite scores of at least two models; higher scores mean the positive class. The models of
+        an array have the names 0, 1, ...
+    groups : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
+        Group label of each row.
+    statistic : {"pooled", "macro", "samples", "positives", "negatives", "within"}, \
+default="pooled"
+        AUC that the table compares: pooled, or an average of the group AUCs. Choose the statistic
+        before you see the results, because p values are not adjusted for several statistics.
+    reference : object, default=None
+        Name of the model that all other models are compared with; None compares all pairs.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of 0 or more.
+    pos_label : int, float, bool or str, default=None
+        The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
+    confidence_level : float, default=0.95
+        Simultaneous confidence level of the intervals of `table`.
+    missing : {"raise", "drop", "group"}, default="raise"
+        How to treat rows without a group label; see `ScoreCounts.from_predictions`.
+
+    Returns
+    -------
+    ModelComparison
+        AUC of each model, the table of comparisons, and the table of comparisons by group.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described; the message says what to pass instead.
+
+    See Also
+    --------
+    compare_roc_auc : Compare two models by all statistics, also for new groups.
+    compare_candidates : Compare the candidates of a search by the scores of its folds.
+
+    Notes
+    -----
+    The variances of the differences are DeLong's [1]_, for new rows of the same models and groups.
+    The variation of models that are fitted again is not included; `compare_candidates` includes it.
+    The rows are independent.
+
+    Limits and adjusted p values come from the distribution of the largest standardized difference
+    if all AUCs are equal, given the estimated correlations of the differences [2]_. The smallest
+    adjusted p value therefore tests the null hypothesis that all AUCs are equal. A limit excludes 0
+    if and only if the adjusted p value is below ``1 - confidence_level``. The distribution is
+    computed with 10,000 random directions and a fixed seed, with a relative error of about 1 % at
+    a p value of .05.
+
+    If rows have unequal weights, Student's t replaces the normal distribution, with the smallest
+    of the degrees of freedom of the differences (Satterthwaite).
+
+    With two models, the table has the results of `compare_roc_auc` with ``over="rows"``.
+
+    References
+    ----------
+    .. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas
+       under two or more correlated receiver operating characteristic curves: a
+       nonparametric approach. Biometrics 44(3). https://doi.org/10.2307/2531595
+    .. [2] Hothorn, T., Bretz, F. and Westfall, P. (2008). Simultaneous inference in general
+       parametric models. Biometrical Journal 50(3). https://doi.org/10.1002/bimj.200810425
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from skfedauc import compare_models
+    >>> X, progression = load_diabetes(as_frame=True, return_X_y=True)
+    >>> found = compare_models(progression > 200, X[["bmi", "bp", "s5"]], reference="bmi")
+    >>> found.table[["difference", "ci_low", "ci_high", "pvalue_adjusted"]].round(3)
+                     difference  ci_low  ci_high  pvalue_adjusted
+    model_a model_b
+    bp      bmi          -0.067  -0.134    0.000            0.051
+    s5      bmi           0.015  -0.044    0.074            0.806
+    """
+    import pandas as pd
+
+    confidence_level = intervals.check_confidence_level(confidence_level)
+    missing = _input.check_missing(missing)
+    _check_statistic(statistic, groups)
+    models = _models_of(scores)
+    pairs = _pairs_of(list(models), reference)
+    by_name = {f"scores[{name!r}]": values for name, values in models.items()}
+    _input.check_row_order(by_name)
+    options: dict[str, Any] = {"missing": missing, "warn_labels": False}
+    of_models = [
+        _input.check_rows(y_true, values, groups, sample_weight, pos_label, name=name, **options)
+        for name, values in by_name.items()
+    ]
+    labels = _input.names_of(of_models[0].labels, groups)
+    reports = [
+        GroupAUC(ScoreCounts.of_rows(one), undefined="ignore", group_names=labels)
+        for one in (of_models[:1] if statistic == "pooled" else of_models)
+    ]
+    rows = _paired(of_models, reports[0])
+    weighted = of_models[0].weights is not None
+    within = None if groups is None else joint_aucs(rows)
+    by_group = None
+    if within is not None:
+        by_group = _group_table(within, pairs, weighted, confidence_level)
+        by_group.index = _index(list(models), pairs, reports[0].index)
+    if statistic == "pooled" or within is None:
+        joint = JointStatistic.of_pooled(joint_pooled(rows), pairs)
+    else:
+        share = shares(reports[0].estimates, statistic)
+        share = np.zeros(rows.n_groups) if share is None else share
+        bounded = np.array([report.variances.bounded for report in reports])
+        joint = JointStatistic.of_average(within, share, bounded, pairs)
+    table = _table(joint, pairs, weighted, confidence_level)
+    table.index = _index(list(models), pairs)
+    names = pd.Index(list(models), name="model", tupleize_cols=False)
+    auc = pd.Series(joint.auc, index=names, name="auc")
+    return ModelComparison(statistic, auc, table, by_group, of_models[0].n_missing)
+
+
+def _check_statistic(statistic: Any, groups: Any) -> None:
+    if statistic not in ["pooled", *AVERAGES]:
+        raise ValueError(
+            f"statistic must be 'pooled' or an average, {', '.join(map(repr, AVERAGES))}; got "
+            f"{_words.shortened(statistic)}."
+        )
+    if statistic != "pooled" and groups is None:
+        raise ValueError(
+            f"statistic={statistic!r} is an average of group AUCs, so it needs groups; pass "
+            "groups=labels, or statistic='pooled'."
+        )
+
+
+def _models_of(scores: Any) -> dict[Any, Any]:
+    """Return the scores of each model by name."""
+    import narwhals.stable.v2 as nw
+
+    if isinstance(scores, Mapping):
+        models = dict(scores)
+    elif nw.dependencies.is_into_dataframe(scores):
+        frame = nw.from_native(scores, eager_only=True)
+        models = {name: nw.to_native(frame.get_column(name)) for name in frame.columns}
+    else:
+        array = np.asarray(scores)
+        if array.ndim != 2:
+            raise TypeError(
+                "scores must be a DataFrame or a mapping with the scores of each model, or an "
+                f"array of shape (n_rows, n_models); got {_input.kind_in_words(scores)} of shape "
+                f"{array.shape}. Pass {{'a': score_a, 'b': score_b}}."
+            )
+        models = dict(enumerate(array.T))
+    if len(models) < 2:
+        raise ValueError(
+            f"scores must hold the scores of at least two models; got {len(models)}. For one model "
+            "use GroupAUC.from_predictions."
+        )
+    return models
+
+
+def _pairs_of(names: list[Any], reference: Any) -> Pairs:
+    """Return the indices of the first and of the second model of each comparison."""
+    if reference is None:
+        return np.triu_indices(len(names), 1)
+    if reference not in names:
+        raise ValueError(
+            f"reference={_words.shortened(reference)} is not among the models, "
+            f"{_words.listed(names, most=10)}."
+        )
+    place = names.index(reference)
+    others = np.delete(np.arange(len(names)), place)
+    return others, np.full(others.size, place)
+
+
+def _index(names: list[Any], pairs: Pairs, groups: pd.Index | None = None) -> pd.MultiIndex:
+    """Return the index of a table of comparisons; the comparisons of a group are consecutive."""
+    import pandas as pd
+
+    models = [[names[i] for i in of_pairs] for of_pairs in pairs]
+    if groups is None:
+        return pd.MultiIndex.from_arrays(models, names=["model_a", "model_b"])
+    of_groups = groups.repeat(len(pairs[0]))
+    of_labels = [of_groups.get_level_values(i) for i in range(groups.nlevels)]
+    return pd.MultiIndex.from_arrays(
+        [*of_labels, *(of_model * len(groups) for of_model in models)],
+        names=[*groups.names, "model_a", "model_b"],
+    )
+
+
+def _paired(of_models: list[_input.Rows], report: GroupAUC) -> PairedRows:
+    """Return the scores of all models by row."""
+    rows = of_models[0]
+    n_rows = rows.scores.size
+    if not 0 < int(rows.positive.sum()) < n_rows:
+        raise ValueError(
+            f"y_true must hold both classes; got one class in {n_rows} rows"
+            f"{of_one_label(report.counts)}."
+        )
+    return PairedRows(
+        rows.positive,
+        [r.scores.astype(np.float64, copy=False) for r in of_models],
+        np.ones(n_rows) if rows.weights is None else near_one(rows.weights),
+        np.zeros(n_rows, np.intp) if rows.codes is None else rows.codes,
+        report.n_groups,
+    )
+
+
+def _table(
+    joint: JointStatistic, pairs: Pairs, weighted: bool, confidence_level: float
+) -> pd.DataFrame:
+    """Return the comparisons of a statistic, with simultaneous limits."""
+    found, pvalue_adjusted = joint.compared(pairs, weighted, confidence_level)
+    return _columns(joint.auc, pairs, found).assign(pvalue_adjusted=pvalue_adjusted)
+
+
+def _group_table(
+    within: JointAUCs, pairs: Pairs, weighted: bool, confidence_level: float
+) -> pd.DataFrame:
+    """Return the comparisons in each group, group by group, with adjusted p values."""
+    from scipy.special import stdtrit
+
+    first, second = pairs
+    freedom = within.degrees_of_freedom(pairs) if weighted else np.full(1, np.inf)
+    reach = -stdtrit(freedom, (1.0 - confidence_level) / 2.0)
+    difference = within.auc[first] - within.auc[second]
+    found = differences(difference, within.variance[pairs], freedom, reach)
+    table = _columns(within.auc, pairs, found)
+    pvalue_adjusted, adjustment = adjusted(table["pvalue"].to_numpy())
+    return table.assign(pvalue_adjusted=pvalue_adjusted, adjustment=adjustment)
+
+
+def _columns(auc: Floats, pairs: Pairs, found: Differences) -> pd.DataFrame:
+    """Return a line for each comparison; with several groups, group by group."""
+    import pandas as pd
+
+    first, second = pairs
+    columns = {"auc_a": auc[first], "auc_b": auc[second], **found._asdict()}
+    return pd.DataFrame({name: values.T.ravel() for name, values in columns.items()})
