@@ -21,7 +21,6 @@ from oracles import STATISTICS, all_pairs, random_case, same_statistic
 
 from skfedauc import GroupAUC, ScoreCounts
 from skfedauc.counts import batches as batches_module
-from skfedauc.counts import score_counts
 
 # Backends and numbers of workers, which must not change the result.
 WORKERS = [("loky", 1), ("threading", 2), ("loky", 2)]
@@ -302,7 +301,7 @@ def test_reading_waits_while_counts_are_merged(monkeypatch):
     batches = Watched(400)
     batches.sizes[:3] = [40_000] * 3
     ahead = []
-    merge = ScoreCounts._merged
+    merge = batches_module.sum_of
 
     def slow_merge(parts):
         before = batches.read
@@ -310,7 +309,7 @@ def test_reading_waits_while_counts_are_merged(monkeypatch):
         ahead.append(batches.read - before)
         return merge(parts)
 
-    monkeypatch.setattr(ScoreCounts, "_merged", slow_merge)
+    monkeypatch.setattr(batches_module, "sum_of", slow_merge)
     with joblib.parallel_config("threading"):
         ScoreCounts.from_batches(batches, n_jobs=2)
     assert len(ahead) > 1
@@ -566,9 +565,9 @@ def test_what_was_counted_before_a_failure_is_kept(rows, tmp_path, monkeypatch, 
     assert path.exists()
     kept = bad if n_jobs == 1 else bad - bad % 4
     counted = []
-    count = score_counts._count_batch
+    count = batches_module.count_batch
     monkeypatch.setattr(
-        score_counts, "_count_batch", lambda *a, **k: counted.append(1) or count(*a, **k)
+        batches_module, "count_batch", lambda *a, **k: counted.append(1) or count(*a, **k)
     )
     resumed = ScoreCounts.from_batches(some_batches(rows, names=names), checkpoint=path)
     assert len(counted) == 20 - kept

@@ -19,7 +19,7 @@ import pytest
 from saved_cases import CASES
 
 from skfedauc import Bins, ScoreCounts
-from skfedauc.counts import parquet
+from skfedauc.counts import files
 from skfedauc.counts.tables import RANGE_COLUMNS
 
 N_CHANGES = 250  # of each of the tests below
@@ -154,7 +154,7 @@ def parts_of(data):
 @pytest.fixture
 def any_checksum(monkeypatch):
     """Every checksum is right, as that of one who makes a file on purpose would be."""
-    monkeypatch.setattr(parquet, "_digest", lambda facts, *content: facts.get("sha256", ""))
+    monkeypatch.setattr(files, "_digest", lambda facts, *content: facts.get("sha256", ""))
 
 
 ODD_NUMBERS = [0, -1, 1, 2**31, 2**32, 2**40, 2**41, 2**62, 2**63 - 1, -(2**63)]

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
-from skfedauc.counts import parquet
+from skfedauc.counts import files
 
 COARSE = Bins.of_probabilities(octaves=3, parts=4)
 ODD = [np.nan, np.inf, -1.0, 0.0, 7.0, 1e300]
@@ -29,7 +29,7 @@ def counts_of(weighted=False):
 @pytest.fixture
 def any_checksum(monkeypatch):
     """Every checksum is right, as that of one who makes a file on purpose would be."""
-    monkeypatch.setattr(parquet, "_digest", lambda facts, *content: facts.get("sha256", ""))
+    monkeypatch.setattr(files, "_digest", lambda facts, *content: facts.get("sha256", ""))
 
 
 def parts_of(counts, disclosure="summary"):

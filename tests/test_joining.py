@@ -8,7 +8,7 @@ import pytest
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
 from skfedauc.counts import Withheld
-from skfedauc.counts.withheld import withheld_of
+from skfedauc.counts.small_groups import withheld_of
 
 
 def make_rows(rng, n_rows, n_groups=3):

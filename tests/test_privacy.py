@@ -18,11 +18,12 @@ from oracles import comparisons
 from skfedauc import Bins, GroupAUC, ScoreCounts
 from skfedauc.cli.main import main
 from skfedauc.inference.variances import Variances
-from skfedauc.privacy import PrivateCounts, private_counts
+from skfedauc.privacy import PrivateCounts, drawing
 from skfedauc.privacy.intervals import AVERAGES, NoisyAUCs
 from skfedauc.privacy.laplace import variance_of
 from skfedauc.privacy.noisy_pairs import NoisyCounts, NoisyPairs
 from skfedauc.privacy.releases import Ledger, Release
+from skfedauc.privacy.state import State
 
 BINS = Bins.of_probabilities(octaves=3, parts=2)
 
@@ -36,7 +37,7 @@ def geometric(rng, epsilon, shape):
 @pytest.fixture(autouse=True)
 def ledger(monkeypatch):
     """A record of releases of its own for each test."""
-    monkeypatch.setattr(private_counts, "LEDGER", Ledger())
+    monkeypatch.setattr(drawing, "LEDGER", Ledger())
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +48,7 @@ def noise(monkeypatch):
     def with_noise(counts, epsilon, rows_per_person):
         return counts + geometric(rng, epsilon / rows_per_person, counts.shape)
 
-    monkeypatch.setattr(private_counts, "with_noise", with_noise)
+    monkeypatch.setattr(drawing, "with_noise", with_noise)
 
 
 def rows_of(rng, n_rows, prevalence=0.4, groups=("a", "b", "c")):
@@ -657,7 +658,7 @@ def test_files_of_the_other_kind_are_named():
 
 def rewritten(data, change_facts=None, change_columns=None, seal=True):
     """Content of a file with other metadata or columns, and a SHA-256 that fits."""
-    from skfedauc.privacy import files
+    from skfedauc.counts import parquet
 
     table = pq.read_table(io.BytesIO(data))
     facts = json.loads(table.schema.metadata[b"skfedauc"])
@@ -666,7 +667,8 @@ def rewritten(data, change_facts=None, change_columns=None, seal=True):
         if change is not None:
             change(of)
     if seal:
-        facts["sha256"] = files._digest(facts, columns["n_negatives"], columns["n_positives"])
+        arrays = [columns["n_negatives"], columns["n_positives"]]
+        facts["sha256"] = parquet.digest(facts, [], arrays)
     schema = pa.schema(
         [pa.field(name, pa.from_numpy_dtype(c.dtype)) for name, c in columns.items()]
     )
@@ -741,7 +743,7 @@ def data():
     counts = counts_of()
     rng = np.random.default_rng(0)
     shape = 3, BINS.n_bins
-    state = private_counts.State(
+    state = State(
         rng.integers(-3, 9, shape),
         rng.integers(-3, 9, shape),
         counts.labels,

@@ -25,7 +25,7 @@ from sklearn.metrics import roc_auc_score
 
 import skfedauc
 from skfedauc import GroupAUC, ScoreCounts
-from skfedauc.counts import merging, parquet
+from skfedauc.counts import files, merging, parquet
 
 DATA = Path(__file__).parent / "data"
 
@@ -81,7 +81,7 @@ def test_saved_counts_come_back(name, tmp_path):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_several_row_groups(n_groups, weighted, monkeypatch, tmp_path):
     """Groups that begin in one row group go on in the next one."""
-    monkeypatch.setattr(parquet, "_GROUP_ROWS", 4096)
+    monkeypatch.setattr(files, "_GROUP_ROWS", 4096)
     rng = np.random.default_rng(n_groups)
     n = 20_000
     codes = rng.permutation(

@@ -18,7 +18,7 @@ from skfedauc.cli.disclosure import level_in_words, level_of, options_of
 from skfedauc.cli.errors import CommandError
 from skfedauc.cli.spelling import warn_of_spellings
 from skfedauc.counts import MergeError, ScoreCounts
-from skfedauc.counts.disclosure import common_level
+from skfedauc.counts.levels import common_level
 
 # Kinds of group labels in messages
 _KINDS = {"str": "text", "int": "integers", "bool": "booleans", "date": "dates"}

@@ -11,7 +11,7 @@ from skfedauc._words import counted, shortened_label
 from skfedauc.cli.arguments import CountArguments
 from skfedauc.cli.errors import CommandError
 from skfedauc.counts import ScoreCounts, Withheld
-from skfedauc.counts.withheld import is_small, joined_label
+from skfedauc.counts.small_groups import is_small, joined_label
 
 # Largest number of groups to list
 _MOST_LISTED = 6

@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 from skfedauc import _input
 from skfedauc._words import counted, listed, shortened, shortened_label
-from skfedauc.counts.disclosure import DisclosureError, level_in_words, level_of, mend_of_levels
+from skfedauc.counts.disclosure import DisclosureError
 from skfedauc.counts.integrity import checksum_of
+from skfedauc.counts.levels import level_in_words, level_of, mend_of_levels
 from skfedauc.counts.origin import Origin
 from skfedauc.counts.state import State
 
@@ -86,7 +87,7 @@ class Agreement:
         self._by_group: dict[Any, str] = {}
         self._by_level: dict[Any, tuple[str, str]] = {}
 
-    def check(self, name: str, counts: State) -> None:
+    def check(self, name: str, state: State) -> None:
         """Refuse a part that cannot be merged with earlier parts.
 
         Raises
@@ -94,12 +95,12 @@ class Agreement:
         MergeError
             If the part differs in a property that all parts must share.
         """
-        self._check_columns(name, counts)
-        self._check_classes(name, counts)
-        self._check_groups(name, counts)
-        self._check_kinds(name, counts)
+        self._check_columns(name, state)
+        self._check_classes(name, state)
+        self._check_groups(name, state)
+        self._check_kinds(name, state)
 
-    def check_level(self, name: str, counts: State) -> None:
+    def check_level(self, name: str, state: State) -> None:
         """Refuse a part with another level of disclosure or with other bins.
 
         Ranges that are not bins of one rule can be merged with any bins. Summaries can be merged if
@@ -110,12 +111,12 @@ class Agreement:
         MergeError
             If it has.
         """
-        level = level_of(counts)
+        level = level_of(state)
         if level == "summary":
-            self._check_groups_of_summary(name, counts)
+            self._check_groups_of_summary(name, state)
         if level in self._by_level:
             return
-        self._by_level[level] = name, level_in_words(counts)
+        self._by_level[level] = name, level_in_words(state)
         levels = dict(self._by_level)
         if not levels.keys() & {"exact", "summary"}:
             levels.pop(None, None)
@@ -129,10 +130,10 @@ class Agreement:
             (other, second),
         )
 
-    def _check_groups_of_summary(self, name: str, counts: State) -> None:
+    def _check_groups_of_summary(self, name: str, state: State) -> None:
         """Refuse a summary with a group of an earlier summary."""
-        labels = [None] if counts.labels is None else counts.labels.tolist()
-        for label in labels if len(counts) else []:
+        labels = [None] if state.labels is None else state.labels.tolist()
+        for label in labels if state.n_groups else []:
             first = self._by_group.get(label)
             if first is None:
                 self._by_group[label] = name
@@ -149,17 +150,17 @@ class Agreement:
                 ("summary", name),
             )
 
-    def _check_classes(self, name: str, counts: State) -> None:
+    def _check_classes(self, name: str, state: State) -> None:
         """Refuse a part that makes two positive labels, or more than two labels."""
-        if counts.origin.classes == self._classes:
+        if state.origin.classes == self._classes:
             return
-        seen, positive = counts.origin.classes
+        seen, positive = state.origin.classes
         if positive is not None:
             self._by_positive.setdefault(positive, name)
         for label in (*seen, *(() if positive is None else (positive,))):
             self._by_label.setdefault(label, name)
         try:
-            self._classes = _input.Classes.merged([self._classes, counts.origin.classes])
+            self._classes = _input.Classes.merged([self._classes, state.origin.classes])
         except ValueError as error:
             is_of_positive = len(self._by_positive) > 1
             raise _error(
@@ -168,11 +169,11 @@ class Agreement:
                 *(self._by_positive if is_of_positive else self._by_label).items(),
             ) from error
 
-    def _check_columns(self, name: str, counts: State) -> None:
+    def _check_columns(self, name: str, state: State) -> None:
         """Refuse groups by partly the same columns; warn if all columns have other names."""
-        columns = counts.origin.group_names
+        columns = state.origin.group_names
         # Counts without rows have no labels that could be mixed up.
-        if not columns or columns in self._by_columns or not len(counts):
+        if not columns or columns in self._by_columns or not state.n_groups:
             return
         for others, first in self._by_columns.items():
             if len(columns) != len(others) or set(columns) & set(others):
@@ -192,9 +193,9 @@ class Agreement:
             )
         self._by_columns[columns] = name
 
-    def _check_groups(self, name: str, counts: State) -> None:
+    def _check_groups(self, name: str, state: State) -> None:
         """Refuse a part without groups if earlier parts have groups, and the reverse."""
-        labels = counts.labels
+        labels = state.labels
         if labels is not None and labels.size == 0:  # counts without rows merge with all groups
             return
         self._by_grouping.setdefault(labels is not None, name)
@@ -207,9 +208,9 @@ class Agreement:
                 (True, first),
             )
 
-    def _check_kinds(self, name: str, counts: State) -> None:
+    def _check_kinds(self, name: str, state: State) -> None:
         """Refuse a part with group labels of another kind."""
-        kind = None if counts.labels is None else _input.kind_of(counts.labels)
+        kind = None if state.labels is None else _input.kind_of(state.labels)
         if kind is None:  # there are no labels
             return
         kinds = kind if isinstance(kind, tuple) else (kind,)
@@ -268,7 +269,7 @@ class Repeats:
         self._by_content: dict[tuple[int, ...], tuple[str, bool]] = {}
         self._alike: list[str] = []
 
-    def check(self, name: str, counts: State) -> None:
+    def check(self, name: str, state: State) -> None:
         """Refuse a part with a counting that is in a part before; note a part like another one.
 
         Raises
@@ -276,7 +277,7 @@ class Repeats:
         MergeError
             If a counting is repeated; the message names both parts.
         """
-        sources = counts.origin.sources
+        sources = state.origin.sources
         if not sources:
             return
         by_name: dict[str, str] = {}
@@ -297,14 +298,14 @@ class Repeats:
             self._found[source.identifier] = name, shown
             if source.name is not None:
                 by_name.setdefault(source.name, shown)
-        self._note_alike(shown if len(sources) == 1 else name, by_name, counts)
+        self._note_alike(shown if len(sources) == 1 else name, by_name, state)
 
-    def _note_alike(self, shown: str, by_name: dict[str, str], counts: State) -> None:
+    def _note_alike(self, shown: str, by_name: dict[str, str], state: State) -> None:
         """Note a part with the source name of a part before, or with its content."""
-        content = _content_of(counts)
-        has_names = all(source.name is not None for source in counts.origin.sources)
+        content = _content_of(state)
+        has_names = all(source.name is not None for source in state.origin.sources)
         before, had_names = self._by_content.setdefault(content, (shown, has_names))
-        is_repeated = before != shown and len(counts) > 0
+        is_repeated = before != shown and state.n_groups > 0
         repeated = next((name for name in by_name if name in self._by_name), None)
         if repeated is not None:
             self._alike.append(
@@ -329,8 +330,8 @@ class Repeats:
         )
 
 
-def _content_of(counts: State) -> tuple[int, ...]:
+def _content_of(state: State) -> tuple[int, ...]:
     """Return numbers that equal counts share, and different counts practically never."""
-    totals = int(counts.n_negatives.sum()), int(counts.n_positives.sum())
-    sizes = (array.size for array in counts.arrays)
-    return *totals, *sizes, checksum_of(counts.arrays, counts.labels, Origin())
+    totals = state.n_rows
+    sizes = (array.size for array in state.arrays)
+    return *totals, *sizes, checksum_of(state.arrays, state.labels, Origin())

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
-from typing import Any, Generic, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -17,12 +18,63 @@ from skfedauc import _input
 from skfedauc.counts.agreement import Agreement
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.checkpoint import Checkpoint
-from skfedauc.counts.columns import Columns, arguments_of
+from skfedauc.counts.columns import Columns, arguments_of, check_columns
+from skfedauc.counts.counting import count_rows
+from skfedauc.counts.disclosure import Disclosure, check_disclosure
+from skfedauc.counts.joining import within
+from skfedauc.counts.levels import at_level
 from skfedauc.counts.readers import is_lazy, is_path, read_batch
-from skfedauc.counts.state import P
+from skfedauc.counts.state import State
+from skfedauc.counts.sums import sum_of, sum_within
 
 # Packages of joblib backends whose own errors are about workers and not about batches
 _BACKENDS = ("distributed", "ray")
+
+
+def count_batches(
+    batches: Iterable[Any],
+    columns: Columns,
+    *,
+    pos_label: Any,
+    missing: _input.Missing,
+    n_jobs: int | None,
+    verbose: int,
+    checkpoint: str | os.PathLike[str] | None,
+    disclosure: Disclosure,
+    max_cells: int | None,
+) -> State:
+    """Check the arguments of `ScoreCounts.from_batches`, and count the batches."""
+    check_label_and_score(columns)
+    check_columns(columns)
+    missing = _input.check_missing(missing)
+    level = check_disclosure(disclosure)
+    merge: Callable[[list[State]], State] = sum_of
+    if max_cells is not None:
+        max_cells = _input.check_whole_number(max_cells, "max_cells")
+        if level == "summary":
+            raise ValueError("max_cells needs disclosure='bins' or 'exact'; got 'summary'.")
+        merge = functools.partial(sum_within, max_cells=max_cells)
+    count = functools.partial(
+        count_batch,
+        columns=columns,
+        pos_label=pos_label,
+        missing=missing,
+        # Summaries of batches cannot be merged, because they have the same groups.
+        disclosure="exact" if level == "summary" else level,
+        has_ranges=max_cells is not None,
+    )
+    kept = None
+    if checkpoint is not None:
+        arguments = {**columns._asdict(), "pos_label": pos_label, "missing": missing}
+        bins = level if isinstance(level, Bins) else None
+        if bins is not None:
+            arguments["disclosure"] = bins.to_dict()
+        if max_cells is not None:
+            arguments["max_cells"] = max_cells
+        scores = functools.partial(scores_of, columns=columns, bins=bins)
+        kept = Checkpoint(checkpoint, arguments, scores)
+    whole = merged_batches(batches, count, merge, n_jobs=n_jobs, verbose=verbose, checkpoint=kept)
+    return at_level(whole, level) if level == "summary" else whole
 
 
 def check_label_and_score(columns: Columns) -> None:
@@ -58,15 +110,33 @@ def scores_of(batch: Any, columns: Columns, bins: Bins | None = None) -> Any:
     return scores if bins is None else bins.numbers_of(scores)
 
 
+def count_batch(
+    batch: Any,
+    columns: Columns,
+    pos_label: Any,
+    missing: _input.Missing,
+    disclosure: Disclosure,
+    has_ranges: bool,
+) -> State:
+    """Count the rows of a batch; with `has_ranges`, binned and exact counts have ranges."""
+    arguments = arguments_of_batch(batch, columns)
+    rows = _input.check_rows(**arguments, pos_label=pos_label, missing=missing, warn_labels=False)
+    names = _input.names_of(rows.labels, arguments.get("groups"))
+    state = at_level(count_rows(rows, group_names=names), disclosure)
+    if has_ranges:  # and all cells
+        state = within(state, max(state.cells.scores.size, 1))
+    return state
+
+
 def merged_batches(
     batches: Iterable[Any],
-    count: Callable[[Any], P],
-    merge: Callable[[list[P]], P],
+    count: Callable[[Any], State],
+    merge: Callable[[list[State]], State],
     *,
     n_jobs: int | None,
     verbose: int,
-    checkpoint: Checkpoint[P] | None = None,
-) -> P:
+    checkpoint: Checkpoint | None = None,
+) -> State:
     """Count batches in joblib workers, a round at a time, and merge the results.
 
     A round is read only after the previous round is counted, because joblib's generators read ahead
@@ -74,6 +144,36 @@ def merged_batches(
     as large as the sum. Memory then stays within a small multiple of the sum, and each cell is
     merged only a few times.
     """
+    _refuse_single_batch(batches)
+    n_workers = effective_n_jobs(n_jobs)
+    in_flight = 1 if n_workers == 1 else 2 * n_workers
+    numbered = _numbered(batches if in_flight == 1 else map(_for_workers, batches))
+    agreement = Agreement(
+        "batches", "text by .astype(str)", "pass groups with every batch, or with none"
+    )
+    sums = _Sums(merge, checkpoint)
+    if checkpoint is not None:
+        if sums.done.merged is not None:
+            agreement.check("the checkpoint", sums.done.merged)
+        numbered = checkpoint.after_those_done(numbered)
+    began = time.monotonic()
+    with sums, Parallel(n_jobs=n_jobs) as workers:
+        while batch_round := list(itertools.islice(numbered, in_flight)):
+            first = sums.done.n_batches
+            parts = _counted_round(workers, count, batch_round, first, checkpoint)
+            for number, state in enumerate(parts, start=first):
+                agreement.check(f"batch {number}", state)
+            sums.add(parts)
+            batch_round.clear()
+            if verbose > 0:
+                took = time.monotonic() - began
+                print(f"{sums.done.n_batches} batches counted in {took:.1f} s", file=sys.stderr)
+            sums.merge_if_due()
+    return sums.whole()
+
+
+def _refuse_single_batch(batches: Any) -> None:
+    """Refuse a table, a path and other objects that are no iterable of batches."""
     if is_lazy(batches):
         raise TypeError(
             "batches must be an iterable of batches; got a single "
@@ -89,87 +189,105 @@ def merged_batches(
             f"batches must be an iterable of batches; got a single {type(batches).__name__}. Pass "
             "it to ScoreCounts.from_table, or [table] to count it as one batch."
         )
-    agreement = Agreement(
-        "batches", "text by .astype(str)", "pass groups with every batch, or with none"
-    )
-    n_workers = effective_n_jobs(n_jobs)
-    in_flight = 1 if n_workers == 1 else 2 * n_workers
-    numbered = _numbered(batches if in_flight == 1 else map(_for_workers, batches))
-    done: _Done[P] = _Done(0, [], [])
-    if checkpoint is not None:
-        n_done, state = checkpoint.read()
-        done = _Done(n_done, state, [])
-        for counts in state:
-            agreement.check("the checkpoint", counts)
-        numbered = checkpoint.after_those_done(numbered)
-    n_kept, began = done.n_batches, time.monotonic()
-    try:
-        with Parallel(n_jobs=n_jobs) as workers:
-            while batch_round := list(itertools.islice(numbered, in_flight)):
-                try:
-                    counted = workers(delayed(_counted_batch)(count, *item) for item in batch_round)
-                except Exception as error:
-                    # Ray wraps the error that a worker raises.
-                    wrapped = getattr(error, "cause", None)
-                    raised = wrapped if isinstance(wrapped, Exception) else error
-                    if not _is_of_worker(raised):
-                        raise raised from (error if raised is not error else error.__cause__)
-                    last = done.n_batches + len(batch_round) - 1
-                    raise _lost(raised, done.n_batches, last, checkpoint) from error
-                parts = list(counted)
-                for number, counts in enumerate(parts, start=done.n_batches):
-                    agreement.check(f"batch {number}", counts)
-                # A single assignment ensures that an interrupt leaves each batch either counted or
-                # not counted.
-                done = done.with_round(parts)
-                batch_round.clear()
-                if verbose > 0:
-                    took = time.monotonic() - began
-                    print(f"{done.n_batches} batches counted in {took:.1f} s", file=sys.stderr)
-                if done.is_to_merge():
-                    done = done.merged(merge)
-                if checkpoint is not None and checkpoint.is_due():
-                    done = done.merged(merge)
-                    checkpoint.write(done.n_batches, done.state[0])
-                    n_kept = done.n_batches
-    except BaseException:
-        if checkpoint is not None and done.n_batches > n_kept:
-            done = done.merged(merge)
-            checkpoint.write(done.n_batches, done.state[0])
-        raise
-    if not done.n_batches:
-        raise ValueError("batches is empty: there is nothing to count.")
-    (whole,) = done.merged(merge).state
-    if checkpoint is not None:
-        checkpoint.remove()
-    return whole
 
 
-class _Done(NamedTuple, Generic[P]):
+class _Done(NamedTuple):
     """Batches counted so far: merged counts, and counts to be merged.
 
     Attributes
     ----------
     n_batches : int
-    state : list of at most one ScoreCounts
-        The merged counts; empty before the first merge.
-    waiting : list of score counts
+    merged : State or None
+        The merged counts; None before the first merge.
+    waiting : tuple of State
         Counts of batches that are not merged yet.
     """
 
-    n_batches: int
-    state: list[P]
-    waiting: list[P]
+    n_batches: int = 0
+    merged: State | None = None
+    waiting: tuple[State, ...] = ()
 
-    def with_round(self, parts: list[P]) -> _Done[P]:
-        return _Done(self.n_batches + len(parts), self.state, [*self.waiting, *parts])
 
-    def is_to_merge(self) -> bool:
-        size = sum(part.cells.scores.size for part in self.state)
-        return sum(part.cells.scores.size for part in self.waiting) >= max(size, 1 << 16)
+class _Sums:
+    """Sum of the batches counted so far, which a checkpoint keeps if counting ends early.
 
-    def merged(self, merge: Callable[[list[P]], P]) -> _Done[P]:
-        return self._replace(state=[merge([*self.state, *self.waiting])], waiting=[])
+    Parameters
+    ----------
+    merge : callable
+        Adds up a list of counts.
+    checkpoint : Checkpoint or None
+
+    Attributes
+    ----------
+    done : _Done
+        A single assignment replaces this attribute. An interrupt therefore leaves each batch either
+        counted or not counted.
+    """
+
+    def __init__(
+        self, merge: Callable[[list[State]], State], checkpoint: Checkpoint | None
+    ) -> None:
+        self._merge, self._checkpoint = merge, checkpoint
+        self.done = _Done() if checkpoint is None else _Done(*checkpoint.read())
+        self._n_kept = self.done.n_batches
+
+    def add(self, parts: list[State]) -> None:
+        done = self.done
+        self.done = _Done(done.n_batches + len(parts), done.merged, (*done.waiting, *parts))
+
+    def merge_if_due(self) -> None:
+        """Merge if the counts that wait are large, and write the checkpoint if time has passed."""
+        size = 0 if self.done.merged is None else self.done.merged.cells.scores.size
+        if sum(part.cells.scores.size for part in self.done.waiting) >= max(size, 1 << 16):
+            self._merge_all()
+        if self._checkpoint is not None and self._checkpoint.is_due():
+            self._keep(self._checkpoint)
+
+    def whole(self) -> State:
+        """Return the sum of all batches, and remove the checkpoint."""
+        if not self.done.n_batches:
+            raise ValueError("batches is empty: there is nothing to count.")
+        whole = self._merge_all()
+        if self._checkpoint is not None:
+            self._checkpoint.remove()
+        return whole
+
+    def _merge_all(self) -> State:
+        before = [] if self.done.merged is None else [self.done.merged]
+        merged = self._merge([*before, *self.done.waiting])
+        self.done = _Done(self.done.n_batches, merged)
+        return merged
+
+    def _keep(self, checkpoint: Checkpoint) -> None:
+        checkpoint.write(self.done.n_batches, self._merge_all())
+        self._n_kept = self.done.n_batches
+
+    def __enter__(self) -> _Sums:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        checkpoint = self._checkpoint
+        if kind is not None and checkpoint is not None and self.done.n_batches > self._n_kept:
+            self._keep(checkpoint)
+
+
+def _counted_round(
+    workers: Any,
+    count: Callable[[Any], State],
+    batch_round: list[tuple[int, Any]],
+    first: int,
+    checkpoint: Checkpoint | None,
+) -> list[State]:
+    """Return the counts of the batches of a round, of which `first` is the number of the first."""
+    try:
+        return list(workers(delayed(_counted_batch)(count, *item) for item in batch_round))
+    except Exception as error:
+        # Ray wraps the error that a worker raises.
+        wrapped = getattr(error, "cause", None)
+        raised = wrapped if isinstance(wrapped, Exception) else error
+        if not _is_of_worker(raised):
+            raise raised from (error if raised is not error else error.__cause__)
+        raise _lost(raised, first, first + len(batch_round) - 1, checkpoint) from error
 
 
 def _is_of_worker(error: Exception) -> bool:
@@ -178,9 +296,7 @@ def _is_of_worker(error: Exception) -> bool:
     return isinstance(error, BrokenExecutor) or package in _BACKENDS
 
 
-def _lost(
-    error: Exception, first: int, last: int, checkpoint: Checkpoint[Any] | None
-) -> RuntimeError:
+def _lost(error: Exception, first: int, last: int, checkpoint: Checkpoint | None) -> RuntimeError:
     """Return the error for a worker that was killed, for instance when out of memory, or failed."""
     kind = type(error).__name__
     is_killed = isinstance(error, BrokenExecutor) or "Killed" in kind or "Died" in kind
@@ -223,7 +339,7 @@ def _numbered(batches: Iterable[Any]) -> Iterator[tuple[int, Any]]:
         raise _error_in_batch(error, next(numbers)) from error
 
 
-def _counted_batch(count: Callable[[Any], P], number: int, batch: Any) -> P:
+def _counted_batch(count: Callable[[Any], State], number: int, batch: Any) -> State:
     try:
         return count(batch)
     except Exception as error:

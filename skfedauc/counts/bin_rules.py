@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from skfedauc import _words
 
 # Bits of the fraction of a float64
 _FRACTION = 52
@@ -22,6 +25,10 @@ _LARGEST = sys.float_info.max
 
 class Rule(Protocol):
     """A rule that maps finite scores to bins."""
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The constructor of `Bins`, ``"rule"``, and its arguments by name."""
 
     @property
     def first(self) -> int:
@@ -52,6 +59,11 @@ class Probabilities:
 
     octaves: int
     parts: int
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The constructor of `Bins` and its arguments."""
+        return {"rule": "of_probabilities", "octaves": self.octaves, "parts": self.parts}
 
     @property
     def first(self) -> int:
@@ -119,6 +131,11 @@ class Scores:
     parts: int
 
     @property
+    def state(self) -> dict[str, Any]:
+        """The constructor of `Bins` and its arguments."""
+        return {"rule": "of_scores", "parts": self.parts}
+
+    @property
     def first(self) -> int:
         """Number of the lowest bin."""
         return -self.last
@@ -155,6 +172,11 @@ class Edges:
     """Cut points: each edge is the lowest score of a bin."""
 
     edges: tuple[float, ...]
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The constructor of `Bins` and its arguments."""
+        return {"rule": "at", "edges": list(self.edges)}
 
     @property
     def first(self) -> int:
@@ -194,3 +216,57 @@ def _shift_of(parts: int) -> int:
 
 def _bits_of(number: float) -> int:
     return int(np.float64(number).view(np.int64))
+
+
+def refines(fine: Rule, coarse: Rule) -> bool:
+    """Return whether each bin of a rule is within a single bin of the other rule."""
+    if fine.domain[0] < coarse.domain[0] or fine.domain[1] > coarse.domain[1]:
+        return False
+    if isinstance(fine, Scores):
+        if isinstance(coarse, Scores):
+            return fine.parts >= coarse.parts  # both are powers of two
+        # There are too many bins to go through: each edge must be the lowest score of a bin.
+        edges = coarse.ranges(np.arange(coarse.first + 1, coarse.last + 1))[0]
+        return np.array_equal(fine.ranges(fine.numbers(edges))[0], edges)
+    low, high = fine.ranges(np.arange(fine.first, fine.last + 1))
+    return np.array_equal(coarse.numbers(low), coarse.numbers(high))
+
+
+# Arguments of each constructor that a state may name
+_ARGUMENTS = {"of_probabilities": ("octaves", "parts"), "of_scores": ("parts",), "at": ("edges",)}
+
+
+def arguments_in(state: object) -> tuple[str, dict[str, Any]]:
+    """Return the constructor that a state names, and its arguments.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `state` is not the state of a rule.
+    """
+    if not isinstance(state, Mapping):
+        raise TypeError(
+            f"state must be a mapping that Bins.to_dict returned; got {type(state).__name__}."
+        )
+    # Messages do not quote values of a file, because nested values may be too deep for repr.
+    rule = state.get("rule")
+    known = _ARGUMENTS.get(rule) if isinstance(rule, str) else None
+    if known is None or set(state) != {"rule", *known}:
+        keys = [key for key in state if isinstance(key, str)]
+        raise ValueError(
+            "state must have a rule of 'of_probabilities', 'of_scores' or 'at' and the arguments "
+            f"of this constructor; got the keys {_words.listed(keys)}"
+            f"{f' and the rule {_words.shortened(rule)}' if isinstance(rule, str) else ''}."
+        )
+    arguments = {name: state[name] for name in known}
+    # Other types have surprising conversions, such as True to 1.0 and nested lists to columns.
+    for name, value in arguments.items():
+        if name == "edges":
+            expected = "a list of numbers"
+            is_valid = isinstance(value, list) and {*map(type, value)} <= {int, float}
+        else:
+            expected, is_valid = "a whole number", type(value) is int
+        if not is_valid:
+            kind = type(value).__name__
+            raise TypeError(f"{name} of a state must be {expected}; got {kind}.")
+    return str(rule), arguments

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -11,7 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input, _words
 from skfedauc._kernel import Cells
-from skfedauc.counts.bin_rules import Edges, Probabilities, Rule, Scores
+from skfedauc.counts.bin_rules import (
+    Edges,
+    Probabilities,
+    Rule,
+    Scores,
+    arguments_in,
+    refines,
+)
 from skfedauc.counts.quantiles import quantile_edges
 
 if TYPE_CHECKING:
@@ -303,32 +310,13 @@ class Bins:
         >>> Bins.from_dict({"rule": "at", "edges": [0.1, 0.5]})
         Bins.at([0.1, 0.5])
         """
-        if not isinstance(state, Mapping):
-            raise TypeError(
-                f"state must be a mapping that Bins.to_dict returned; got {type(state).__name__}."
-            )
-        # Messages do not quote values of a file, because nested values may be too deep for repr.
-        rule = state.get("rule")
-        known = _ARGUMENTS.get(rule) if isinstance(rule, str) else None
-        if known is None or set(state) != {"rule", *known}:
-            keys = [key for key in state if isinstance(key, str)]
-            raise ValueError(
-                "state must have a rule of 'of_probabilities', 'of_scores' or 'at' and the "
-                f"arguments of this constructor; got the keys {_words.listed(keys)}"
-                f"{f' and the rule {_words.shortened(rule)}' if isinstance(rule, str) else ''}."
-            )
-        arguments = {name: state[name] for name in known}
-        # Other types have surprising conversions, such as True to 1.0 and nested lists to columns.
-        for name, value in arguments.items():
-            if name == "edges":
-                expected = "a list of numbers"
-                is_valid = isinstance(value, list) and {*map(type, value)} <= {int, float}
-            else:
-                expected, is_valid = "a whole number", type(value) is int
-            if not is_valid:
-                kind = type(value).__name__
-                raise TypeError(f"{name} of a state must be {expected}; got {kind}.")
-        return getattr(cls, rule)(**arguments)  # type: ignore[arg-type, no-any-return]
+        makers: dict[str, Callable[..., Bins]] = {
+            "of_probabilities": cls.of_probabilities,
+            "of_scores": cls.of_scores,
+            "at": cls.at,
+        }
+        rule, arguments = arguments_in(state)
+        return makers[rule](**arguments)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the name and the arguments of the constructor as a mapping for JSON.
@@ -345,14 +333,7 @@ class Bins:
         >>> Bins.of_scores(parts=16).to_dict()
         {'rule': 'of_scores', 'parts': 16}
         """
-        match self._rule:
-            case Probabilities(octaves, parts):
-                return {"rule": "of_probabilities", "octaves": octaves, "parts": parts}
-            case Scores(parts):
-                return {"rule": "of_scores", "parts": parts}
-            case Edges(edges):
-                return {"rule": "at", "edges": list(edges)}
-        raise AssertionError(self._rule)
+        return self._rule.state
 
     # Bins --------------------------------------------------------------------------
 
@@ -529,17 +510,7 @@ class Bins:
         """
         if not isinstance(other, Bins):
             raise TypeError(f"other must be Bins; got {_words.described(other)}.")
-        mine, yours = self._rule, other._rule
-        if mine.domain[0] < yours.domain[0] or mine.domain[1] > yours.domain[1]:
-            return False
-        if isinstance(mine, Scores):
-            if isinstance(yours, Scores):
-                return mine.parts >= yours.parts  # both are powers of two
-            # There are too many bins to go through: each edge must be the lowest score of a bin.
-            edges = yours.ranges(np.arange(yours.first + 1, yours.last + 1))[0]
-            return np.array_equal(mine.ranges(mine.numbers(edges))[0], edges)
-        low, high = mine.ranges(np.arange(mine.first, mine.last + 1))
-        return np.array_equal(yours.numbers(low), yours.numbers(high))
+        return refines(self._rule, other._rule)
 
     def _check_numbers(self, numbers: ArrayLike) -> NDArray[np.int64]:
         array = np.asarray(numbers)
@@ -574,20 +545,14 @@ class Bins:
         return Bins.from_dict, (self.to_dict(),)
 
     def __repr__(self) -> str:
-        match self._rule:
-            case Probabilities(octaves, parts):
-                return f"Bins.of_probabilities(octaves={octaves}, parts={parts})"
-            case Scores(parts):
-                return f"Bins.of_scores(parts={parts})"
-            case Edges(edges) if len(edges) > 8:
-                return f"Bins.at([{edges[0]}, {edges[1]}, ..., {edges[-1]}])  # {len(edges)} edges"
-            case Edges(edges):
-                return f"Bins.at({list(edges)})"
-        raise AssertionError(self._rule)
-
-
-# Arguments of each constructor that a state may name
-_ARGUMENTS = {"of_probabilities": ("octaves", "parts"), "of_scores": ("parts",), "at": ("edges",)}
+        state = self._rule.state
+        rule, edges = state.pop("rule"), state.get("edges")
+        if edges is None:
+            arguments = ", ".join(f"{name}={value}" for name, value in state.items())
+            return f"Bins.{rule}({arguments})"
+        if len(edges) > 8:
+            return f"Bins.at([{edges[0]}, {edges[1]}, ..., {edges[-1]}])  # {len(edges)} edges"
+        return f"Bins.at({edges})"
 
 
 def _check_parts(parts: Any) -> int:

@@ -7,22 +7,23 @@ import os
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from typing import Any, Generic
+from typing import Any
 
 import numpy as np
 
 from skfedauc._output_file import check_target, write_whole
 from skfedauc._words import shortened
+from skfedauc.counts.files import content_of, read_content
 from skfedauc.counts.label_entries import entry_of
-from skfedauc.counts.parquet import Content, content_of, pyarrow_parquet, read_content, read_file
+from skfedauc.counts.parquet import pyarrow_parquet, read_file
 from skfedauc.counts.readers import identity_of
-from skfedauc.counts.state import P
+from skfedauc.counts.state import State, restored
 
 # Largest share of the run time that is spent on writing the file
 _SHARE = 0.1
 
 
-class Checkpoint(Generic[P]):
+class Checkpoint:
     """File with the counts of the first batches.
 
     Parameters
@@ -31,8 +32,6 @@ class Checkpoint(Generic[P]):
         File to write, and to read if it exists.
     arguments : dict
         Arguments of the call. `read` refuses a file that was written with other arguments.
-    restore : callable
-        Makes a `ScoreCounts` from cells, labels, origin and ``ranges=``.
     scores_of : callable
         Returns the scores of a batch, or the bins of the scores if counts are binned.
 
@@ -48,7 +47,6 @@ class Checkpoint(Generic[P]):
         self,
         path: str | os.PathLike[str],
         arguments: dict[str, Any],
-        restore: Callable[..., P],
         scores_of: Callable[[Any], Any],
     ) -> None:
         check_target(path)
@@ -60,7 +58,7 @@ class Checkpoint(Generic[P]):
         pyarrow_parquet()  # raise the error for a missing package before batches are counted
         self.path = os.fspath(path)
         self._arguments = json.loads(json.dumps(arguments, default=entry_of))
-        self._restore, self._scores_of = restore, scores_of
+        self._scores_of = scores_of
         self._written, self._took = time.monotonic(), 0.0
         self._n_done, self._expected = 0, 0
         # Item i is the checksum of all batches before batch i.
@@ -87,8 +85,8 @@ class Checkpoint(Generic[P]):
             "in the same order, or remove the file to begin again."
         )
 
-    def read(self) -> tuple[int, list[P]]:
-        """Return the number of batches in the file, and a list with their `ScoreCounts`.
+    def read(self) -> tuple[int, State | None]:
+        """Return the number of batches in the file, and their counts; 0 and None without a file.
 
         Raises
         ------
@@ -96,10 +94,10 @@ class Checkpoint(Generic[P]):
             If the file is damaged, or was written with other arguments.
         """
         if not os.path.exists(self.path):
-            return 0, []
+            return 0, None
         try:
-            cells, labels, origin, ranges, facts = read_content(read_file(self.path), "the file")
-            counts = self._restore(cells, labels, origin, ranges=ranges)
+            found, facts = read_content(read_file(self.path), "the file")
+            state = restored(found.content, found.labels, found.origin, ranges=found.ranges)
             self._n_done, self._expected = int(facts["n_batches"]), int(facts["checksum"])
         except Exception as error:  # a damaged file may raise any exception
             raise ValueError(
@@ -111,13 +109,13 @@ class Checkpoint(Generic[P]):
                 f"checkpoint={self.path!r} was made with {_shown(facts['arguments'])}; got "
                 f"{_shown(self._arguments)}. Pass the same, or remove the file to begin again."
             )
-        return self._n_done, [counts]
+        return self._n_done, state
 
     def is_due(self) -> bool:
         """Return whether enough time has passed since the file was last written."""
         return time.monotonic() - self._written >= self._took * (1 / _SHARE - 1)
 
-    def write(self, n_batches: int, counts: P) -> None:
+    def write(self, n_batches: int, state: State) -> None:
         """Write the counts of the first batches, and replace the file."""
         began = time.monotonic()
         facts = {
@@ -125,8 +123,7 @@ class Checkpoint(Generic[P]):
             "n_batches": n_batches,
             "checksum": self._checksums[n_batches],
         }
-        content = Content(counts.cells, counts.labels, counts.origin, counts.ranges, facts)
-        write_whole(self.path, content_of(content))
+        write_whole(self.path, content_of(state, facts))
         self._checksums = {k: sum_ for k, sum_ in self._checksums.items() if k >= n_batches}
         self._written = time.monotonic()
         self._took = self._written - began

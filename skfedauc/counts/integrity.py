@@ -9,18 +9,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from skfedauc import _input
 from skfedauc._kernel import Cells
 from skfedauc.counts.bins import Bins
+from skfedauc.counts.limits import MOST_ROWS
 from skfedauc.counts.origin import Source, in_order
 from skfedauc.counts.ranges import Ranges, wrong_ranges
-from skfedauc.counts.summary import Summary, arrays_of, wrong_arrays, wrong_summary
+from skfedauc.counts.summary import Summary, arrays_of
+from skfedauc.counts.summary_integrity import wrong_arrays, wrong_summary
 from skfedauc.counts.withheld import Withheld, wrong_withheld
-
-# Largest number of rows of a class, so that products and sums of counts fit in 64-bit integers
-_MOST_ROWS = 1 << 40
 
 
 def checksum_of(arrays: Sequence[NDArray[Any]], labels: NDArray[Any] | None, origin: Any) -> int:
@@ -147,7 +146,7 @@ def _wrong_cells(cells: Cells) -> str | None:
     for counts in (negatives, positives):
         if counts.dtype not in (np.uint32, np.uint64) or counts.size != scores.size:
             return "its counts do not match its scores"
-        if float(counts.sum(dtype=np.float64)) > _MOST_ROWS:
+        if float(counts.sum(dtype=np.float64)) > MOST_ROWS:
             return "it has more rows than can be counted"
     empty = (negatives == 0) & (positives == 0)
     if empty.any():
@@ -182,7 +181,7 @@ def _wrong_summary(summary: Summary) -> str | None:
         return "it has negative numbers of rows"
     if (negatives + positives == 0).any():
         return "it has groups without rows"
-    if max(float(n.sum(dtype=np.float64)) for n in (negatives, positives)) > _MOST_ROWS:
+    if max(float(n.sum(dtype=np.float64)) for n in (negatives, positives)) > MOST_ROWS:
         return "it has more rows than can be counted"
     return _wrong_weights(weights, negatives, positives) or wrong_summary(summary)
 
@@ -205,7 +204,7 @@ def _wrong_origin(origin: Any) -> str | None:
     n_missing, names = origin.n_missing, origin.group_names
     if not isinstance(n_missing, int) or n_missing < 0:
         return "the number of rows left out is none"
-    if n_missing > _MOST_ROWS:
+    if n_missing > MOST_ROWS:
         return "it has more rows left out than can be counted"
     if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names):
         return "the names of its groups are none"
@@ -271,12 +270,3 @@ def check_weight_sums(
                 f"squared_weight_{name} must be the sums of squared weights: from W**2 / n to W**2 "
                 f"for n rows of total weight W = weight_{name}."
             )
-
-
-def check_n_rows(counts: ArrayLike, name: str) -> None:
-    """Refuse more rows of a class than can be counted exactly."""
-    total = float(np.sum(counts, dtype=np.float64))
-    if total > _MOST_ROWS:
-        raise ValueError(
-            f"{total:.3g} {name} are more than a ScoreCounts can count exactly (2**40)."
-        )

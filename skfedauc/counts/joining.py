@@ -1,175 +1,43 @@
-"""Joining of neighboring cells, so that no count is small or the number of cells is limited.
+"""Joining of neighboring cells, so that the number of cells is limited.
 
 A joined cell has the rows of the cells that are joined, and a range that holds their ranges.
 """
 
 from __future__ import annotations
 
-import sys
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skfedauc import _input
 from skfedauc._kernel import Cells, compact_counts
-from skfedauc.counts.bins import Bins
-from skfedauc.counts.ranges import Ranges
+from skfedauc.counts.disclosure import cells_for
+from skfedauc.counts.ranges import Ranges, score_between
+from skfedauc.counts.state import State
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# A range from score a to score b has the score a + _SHARE * (b - a). With one half, different
-# ranges would often have the same score, such as those from 1/4 to 3/4 and from 0 to 1, and cells
-# with the same score are added up.
-_SHARE = 0.5 + 0.01 / np.sqrt(2)
 # Rows of the same class in a range count as this number of rows of the other class. Rows that are
 # counted later may have the other class.
 _SAME_CLASS = 0.1
 
 
-# No small counts ------------------------------------------------------------------------------
-
-
-def united_bins(bins: Bins, low: Integers, high: Integers) -> tuple[Floats, Ranges]:
-    """Return the scores and the ranges of cells that hold several neighboring bins each.
-
-    Parameters
-    ----------
-    bins : Bins
-    low, high : ndarray of int64, shape (n_cells,)
-        Numbers of the lowest and of the highest bin of each cell.
-
-    Returns
-    -------
-    scores : ndarray of float64, shape (n_cells,)
-        Score of each cell, which depends on the bins only.
-    ranges : ndarray of float64, shape (2, n_cells)
-    """
-    scores = bins.scores_of(low)
-    between = (1 - _SHARE) * scores + _SHARE * bins.scores_of(high)
-    ranges = np.stack([bins.ranges_of(low)[0], bins.ranges_of(high)[1]])
-    return np.where(low == high, scores, between) + 0.0, ranges
-
-
-def join_small(cells: Cells, bins: Bins, min_count: int) -> tuple[Cells, Ranges, NDArray[np.intp]]:
-    """Join neighboring bins of each group and class until each count is at least `min_count`.
-
-    Parameters
-    ----------
-    cells : Cells
-        Cells by bin. Each group has no rows of a class, or at least `min_count`.
-    bins : Bins
-        Bins of the cells.
-    min_count : int
-
-    Returns
-    -------
-    cells : Cells
-        Unsorted cells, each with rows of one class; `starts` has no meaning.
-    ranges : ndarray of float64, shape (2, n_cells)
-        Range of each cell. The ranges of a group and class do not overlap.
-    codes : ndarray of intp, shape (n_cells,)
-        Group of each cell.
-
-    Notes
-    -----
-    Bins are joined from the lowest to the highest. If the last bins have too few rows together,
-    they are joined to the cell before them.
-
-    A range from the lowest to the highest bin with rows would disclose the lowest and the highest
-    score of a few rows, up to the width of a bin. The ends of each range are therefore rounded
-    outwards to multiples of about half the number of bins in the range. Between two
-    cells, no range reaches beyond the edge whose number is divisible by the highest power of two.
-    """
-    numbers = bins.numbers_of(cells.scores)
-    parts = [_of_class(cells, numbers, bins, min_count, of_class) for of_class in (0, 1)]
-    (negatives, *_), (positives, *_) = parts
-    none = [np.zeros_like(of_class) for of_class in (negatives, positives)]
-    weights = None
-    if cells.weights is not None:
-        weights = np.concatenate([part[4] for part in parts], axis=1)
-    joined = Cells(
-        cells.starts,
-        np.concatenate([part[1] for part in parts]),
-        compact_counts(np.concatenate([negatives, none[1]])),
-        compact_counts(np.concatenate([none[0], positives])),
-        weights,
-    )
-    ranges = np.concatenate([part[2] for part in parts], axis=1)
-    return joined, ranges, np.concatenate([part[3] for part in parts])
-
-
-def _of_class(
-    cells: Cells, numbers: Integers, bins: Bins, min_count: int, of_class: int
-) -> tuple[Integers, Floats, Ranges, NDArray[np.intp], Floats]:
-    """Return counts, scores, ranges, groups and weights of the joined cells of a class."""
-    counts = (cells.negatives, cells.positives)[of_class].astype(np.int64)
-    used = np.flatnonzero(counts)
-    counts, numbers, codes = counts[used], numbers[used], cells.groups[used]
-    first = _first_of_runs(counts, codes, min_count)
-    last = np.append(first[1:], used.size)[: first.size] - 1
-    low, high = _rounded(numbers[first], numbers[last], codes[first], bins)
-    scores, ranges = united_bins(bins, low, high)
-    weights = np.zeros((4, first.size))
-    if cells.weights is not None and first.size:
-        of_rows = [of_class, of_class + 2]
-        weights[of_rows] = np.add.reduceat(cells.weights[of_rows][:, used], first, axis=1)
-    return (
-        np.add.reduceat(counts, first) if first.size else counts[:0],
-        scores,
-        ranges,
-        codes[first],
-        weights,
-    )
-
-
-def _first_of_runs(counts: Integers, codes: NDArray[np.intp], least: int) -> NDArray[np.intp]:
-    """Return the first items of runs within groups, each with a sum of at least `least`."""
-    if not counts.size:  # `least` may then be too large for an array
-        return np.zeros(0, np.intp)
-    upto = np.cumsum(counts)
-    before = upto - counts
-    behind_group = np.searchsorted(codes, codes, side="right")
-    # Without enough rows in the rest of the group, a run that begins here would end behind the
-    # group.
-    is_enough = before + least <= upto[behind_group - 1]
-    behind = np.where(is_enough, np.searchsorted(upto, before + least) + 1, behind_group)
-    firsts, item = [], 0
-    behind_of, is_run = behind.tolist(), is_enough.tolist()
-    while item < counts.size:
-        if is_run[item]:
-            firsts.append(item)
-        item = behind_of[item]
-    return np.array(firsts, np.intp)
-
-
-def _rounded(
-    first: Integers, last: Integers, codes: NDArray[np.intp], bins: Bins
-) -> tuple[Integers, Integers]:
-    """Return the lowest and the highest bin of ranges, rounded outwards without overlap."""
-    if bins.n_bins is None:
-        least, most = bins.numbers_of([-sys.float_info.max, sys.float_info.max]).tolist()
-    else:
-        least, most = 0, bins.n_bins - 1
-    n_bits = np.maximum(_bit_length(last - first) - 1, 0)
-    low = np.maximum(first >> n_bits << n_bits, least)
-    high = np.minimum(((last >> n_bits) + 1 << n_bits) - 1, most)
-    # Between two cells of a group, no range reaches beyond the edge with the roundest number.
-    is_pair = codes[1:] == codes[:-1]
-    ends, begins = last[:-1], first[1:]
-    differing = np.maximum(_bit_length(ends ^ begins) - 1, 0)
-    edges = np.where((ends < 0) & (begins >= 0), 0, begins >> differing << differing)
-    low[1:] = np.where(is_pair, np.maximum(low[1:], edges), low[1:])
-    high[:-1] = np.where(is_pair, np.minimum(high[:-1], edges - 1), high[:-1])
-    return low, high
-
-
-def _bit_length(numbers: Integers) -> Integers:
-    """Return the number of bits of each nonnegative number below 2**53."""
-    return np.frexp(numbers.astype(np.float64))[1].astype(np.int64)
-
-
-# Few cells ------------------------------------------------------------------------------------
+def within(state: State, max_cells: int) -> State:
+    """Return counts with ranges of scores and at most `max_cells` cells."""
+    max_cells = _input.check_whole_number(max_cells, "max_cells")
+    cells, ranges = cells_for(state, "max_cells"), state.ranges
+    if max_cells < state.n_groups:
+        raise ValueError(
+            f"max_cells must be at least the number of groups, {state.n_groups}; got {max_cells}."
+        )
+    if ranges is None:
+        ranges = np.stack([cells.scores] * 2)
+    if cells.scores.size <= max_cells:
+        return state._replace(ranges=ranges)
+    cells, ranges = join_nearest(cells, ranges, max_cells)
+    return State(cells, state.labels, state.origin._replace(bins=None), ranges)
 
 
 def join_nearest(cells: Cells, ranges: Ranges | None, max_cells: int) -> tuple[Cells, Ranges]:
@@ -217,7 +85,7 @@ def join_nearest(cells: Cells, ranges: Ranges | None, max_cells: int) -> tuple[C
     low, high = cells.scores[first], cells.scores[last]
     joined = Cells(
         np.searchsorted(first, cells.starts).astype(np.int64),
-        np.where(first == last, low, (1 - _SHARE) * low + _SHARE * high) + 0.0,
+        np.where(first == last, low, score_between(low, high)) + 0.0,
         compact_counts(np.add.reduceat(cells.negatives, first, dtype=np.int64)),
         compact_counts(np.add.reduceat(cells.positives, first, dtype=np.int64)),
         None if cells.weights is None else np.add.reduceat(cells.weights, first, axis=1),

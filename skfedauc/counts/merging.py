@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Generic, NamedTuple
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
+from skfedauc._words import described
 from skfedauc.counts.agreement import Agreement, MergeError, Repeats
-from skfedauc.counts.state import P, State
+from skfedauc.counts.disclosure import Disclosure, check_disclosure
+from skfedauc.counts.levels import at_level
+from skfedauc.counts.state import State
+from skfedauc.counts.sums import sum_of
 
 # Parts wait until those that the caller does not keep have at least _ROUND cells, and at least as
 # many cells as the counts that are merged already. A part takes as much memory as its cells and
@@ -14,68 +19,66 @@ from skfedauc.counts.state import P, State
 _ROUND, _CELLS_PER_PART = 1 << 16, 1 << 7
 
 
-class Part(NamedTuple, Generic[P]):
+class Part(NamedTuple):
     """Part of a merge.
 
     Attributes
     ----------
     name : str
         Name in messages.
-    counts : ScoreCounts
+    state : State
     is_kept : bool
         Whether the caller keeps the counts in memory, so that merging them early saves nothing.
     """
 
     name: str
-    counts: P
+    state: State
     is_kept: bool = False
 
 
-def merged_parts(
-    parts: Iterable[Part[P]],
-    add_up: Callable[[list[P]], P],
-    reduce: Callable[[P], P] | None,
-    *,
-    allow_repeated: bool,
-) -> P:
+def merged_parts(parts: Iterable[Part], repeated: str, disclosure: Disclosure | None) -> State:
     """Merge parts after checking that they can be merged.
 
     Parameters
     ----------
     parts : iterable of Part
-    add_up : callable
-        Adds up a list of score counts.
-    reduce : callable or None
-        Reduces a part to the level of disclosure of the result; None if all parts have this level.
-    allow_repeated : bool
+    repeated : {"raise", "allow"}
         Whether rows of the same counting may count several times.
+    disclosure : "exact", "bins", "summary", Bins or None
+        Level to which parts are reduced; None if all parts have the same level.
 
     Raises
     ------
     ValueError
         If there are no parts, or if parts cannot be merged.
     """
-    waiting: list[P] = []
+    if repeated not in ("raise", "allow"):
+        raise ValueError(
+            "repeated must be 'raise' (an error) or 'allow' (rows count several times); got "
+            f"{described(repeated)}."
+        )
+    level = None if disclosure is None else check_disclosure(disclosure)
+    waiting: list[State] = []
     size = 0
-    for _, counts, is_kept in _checked(parts, reduce, allow_repeated):
-        waiting.append(counts)
+    for _, state, is_kept in _checked(parts, level, allow_repeated=repeated == "allow"):
+        waiting.append(state)
         if not is_kept:
-            size += _n_cells(counts) + _CELLS_PER_PART
+            size += _n_cells(state) + _CELLS_PER_PART
         if size >= max(_ROUND, _n_cells(waiting[0])):
-            waiting, size = [add_up(waiting)], 0
+            waiting, size = [sum_of(waiting)], 0
     if not waiting:
         raise ValueError("merge needs at least one ScoreCounts; got none.")
-    return add_up(waiting)
+    return sum_of(waiting)
 
 
-def _n_cells(counts: State) -> int:
+def _n_cells(state: State) -> int:
     """Return the number of cells, or the number of groups of a summary."""
-    return len(counts) if counts.disclosure == "summary" else counts.cells.scores.size
+    return state.n_groups if state.summary is not None else state.cells.scores.size
 
 
 def _checked(
-    parts: Iterable[Part[P]], reduce: Callable[[P], P] | None, allow_repeated: bool
-) -> Iterator[Part[P]]:
+    parts: Iterable[Part], level: Disclosure | None, *, allow_repeated: bool
+) -> Iterator[Part]:
     """Yield the parts at the level of the result, after checking them."""
     repeats = Repeats()
     agreement = Agreement(
@@ -85,18 +88,60 @@ def _checked(
     )
     for part in parts:
         if not allow_repeated:
-            repeats.check(part.name, part.counts)
-        agreement.check(part.name, part.counts)
-        if reduce is not None:
-            part = _reduced(part, reduce)
-        agreement.check_level(part.name, part.counts)
+            repeats.check(part.name, part.state)
+        agreement.check(part.name, part.state)
+        if level is not None:
+            part = _reduced(part, level)
+        agreement.check_level(part.name, part.state)
         yield part
     repeats.warn()
 
 
-def _reduced(part: Part[P], reduce: Callable[[P], P]) -> Part[P]:
+def _reduced(part: Part, level: Disclosure) -> Part:
     try:
-        reduced = reduce(part.counts)
+        reduced = at_level(part.state, level, widen=True)
     except ValueError as error:
         raise MergeError(f"{part.name}: {error}") from error
-    return Part(part.name, reduced, part.is_kept and reduced is part.counts)
+    return Part(part.name, reduced, part.is_kept and reduced is part.state)
+
+
+def check_iterable(parts: Any, kind: type) -> None:
+    """Refuse arguments that are no iterable of parts, such as a table or a row of a table.
+
+    Parameters
+    ----------
+    parts : object
+        Argument of `ScoreCounts.merge`.
+    kind : type
+        `ScoreCounts`.
+    """
+    if isinstance(parts, kind):
+        raise TypeError("merge takes an iterable of score counts; got a single one.")
+    if isinstance(parts, str | bytes | os.PathLike | Mapping):
+        raise TypeError(
+            "merge takes an iterable of score counts or paths, such as a list; got "
+            f"{described(parts)}."
+        )
+    is_series = hasattr(parts, "iloc") and not hasattr(parts, "columns")
+    is_row = is_series and len({isinstance(part, kind) for part in parts}) > 1
+    if is_row or hasattr(parts, "columns") or hasattr(parts, "column_names"):
+        raise TypeError(
+            "merge takes an iterable of score counts; got a "
+            f"{'row of a table' if is_row else type(parts).__name__}. Pass the column of score "
+            "counts, such as table['counts']."
+        )
+
+
+def wrong_part(part: Any) -> TypeError:
+    """Return the error for a part that is neither score counts nor a path, with the remedy."""
+    mend = ""
+    if isinstance(part, bytes | bytearray | memoryview):
+        mend = " ScoreCounts.from_bytes reads the bytes that ScoreCounts.to_bytes returned."
+    elif hasattr(part, "releases"):
+        mend = " PrivateCounts.merge adds up score counts and private counts."
+    elif isinstance(part, tuple | Mapping) or hasattr(part, "columns") or hasattr(part, "iloc"):
+        mend = " Pass the column of score counts of a table, such as table['counts']."
+    return TypeError(
+        "merge takes ScoreCounts objects and paths of files; got one of type "
+        f"{type(part).__name__}.{mend}"
+    )

@@ -100,10 +100,7 @@ class Origin(NamedTuple):
         ValueError, TypeError
             If `name` is not text, or if the counts are merged from several sources.
         """
-        if name is not None and not isinstance(name, str):
-            raise TypeError(f"source must be a str or None; got {_words.described(name)}.")
-        if name is not None:
-            _input.check_text([name], "source")
+        check_source(name)
         if not self.is_complete:
             new = Source(secrets.token_hex(16), name)
             return self._replace(sources=in_order([*self.sources, new]), is_complete=True)
@@ -116,6 +113,15 @@ class Origin(NamedTuple):
                 "names. Leave source out."
             )
         return self._replace(sources=(self.sources[0]._replace(name=name),))
+
+
+def check_source(name: object) -> None:
+    """Refuse a name of a source that is not text."""
+    if name is None:
+        return
+    if not isinstance(name, str):
+        raise TypeError(f"source must be a str or None; got {_words.described(name)}.")
+    _input.check_text([name], "source")
 
 
 def in_order(sources: Iterable[Source]) -> tuple[Source, ...]:

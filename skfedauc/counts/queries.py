@@ -24,9 +24,12 @@ from skfedauc import _input, _words
 from skfedauc._kernel import Cells
 from skfedauc.counts.bin_expressions import NOT_BINNED
 from skfedauc.counts.bins import Bins
-from skfedauc.counts.columns import Columns
+from skfedauc.counts.columns import Columns, arguments_of, check_columns
+from skfedauc.counts.counting import count_rows
+from skfedauc.counts.disclosure import Disclosure, bins_of
+from skfedauc.counts.levels import at_level
 from skfedauc.counts.origin import Origin
-from skfedauc.counts.ranges import Ranges
+from skfedauc.counts.state import State, added
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -65,6 +68,31 @@ def frame_of(table: Any, columns: Columns) -> nw.DataFrame[Any] | nw.LazyFrame[A
         _input.check_column_names(names, schema.names(), argument, "table")
         _input.check_single_values(schema, names, argument)
     return frame
+
+
+def count_table(
+    table: Any,
+    columns: Columns,
+    pos_label: Any,
+    missing: _input.Missing,
+    max_cells: int,
+    disclosure: Disclosure,
+) -> State:
+    """Count the rows of a table; the arguments are those of `ScoreCounts.from_table`."""
+    import narwhals.stable.v2 as nw
+
+    check_columns(columns, required=("label", "score"))
+    missing = _input.check_missing(missing)
+    max_cells = _input.check_whole_number(max_cells, "max_cells")
+    bins = bins_of(disclosure)
+    frame = frame_of(table, columns)
+    if isinstance(frame, nw.LazyFrame):
+        counted = count_in_table(frame, columns, pos_label, missing, max_cells, bins)
+        return at_level(counted, disclosure)
+    arguments = arguments_of(nw.to_native(frame), columns, "table")
+    rows = _input.check_rows(**arguments, pos_label=pos_label, missing=missing)
+    names = _input.names_of(rows.labels, arguments.get("groups"))
+    return at_level(count_rows(rows, group_names=names), disclosure)
 
 
 def query_of(
@@ -154,7 +182,7 @@ def count_in_table(
     missing: _input.Missing,
     max_cells: int,
     bins: Bins | None = None,
-) -> tuple[Cells, NDArray[np.intp] | None, NDArray[Any] | None, Origin, Ranges | None]:
+) -> State:
     """Count the rows of a lazy table.
 
     Parameters
@@ -168,17 +196,6 @@ def count_in_table(
     bins : Bins, default=None
         Bins to count; None counts each distinct score.
 
-    Returns
-    -------
-    cells : Cells
-        Unsorted cells; `starts` is empty. A group and score may be repeated.
-    codes : ndarray of intp or None
-        Group number of each cell.
-    labels : ndarray or None
-        Sorted labels of the groups.
-    origin : Origin
-    ranges : ndarray of shape (2, n_cells) or None
-        Range of scores of each cell; None without bins.
 
     Raises
     ------
@@ -234,7 +251,7 @@ def count_in_table(
     cells = Cells(np.zeros(0, np.int64), of_cells, negatives, positives, weights)
     names = _input.names_of(rows.labels, groups)
     origin = Origin(rows.n_missing, names, rows.classes, bins=bins)
-    return cells, rows.codes, rows.labels, origin, ranges
+    return added(cells, rows.codes, rows.labels, origin, ranges)
 
 
 def _array(found: nw.DataFrame[Any], name: str, dtype: Any) -> NDArray[Any]:
@@ -307,13 +324,19 @@ def _too_many(found: nw.DataFrame[Any], columns: Columns, max_cells: int) -> Val
     )
 
 
-def explain_query(
-    frame: nw.LazyFrame[Any], columns: Columns, max_cells: int, bins: Bins | None = None
-) -> str:
+def explain_query(table: Any, columns: Columns, max_cells: int, disclosure: Disclosure) -> str:
     """Return the SQL of the query, or the plan of an engine that has no SQL."""
     import narwhals.stable.v2 as nw
 
-    query = nw.to_native(query_of(frame, columns, bins).head(max_cells + 1))
+    check_columns(columns, required=("label", "score"))
+    max_cells = _input.check_whole_number(max_cells, "max_cells")
+    frame = frame_of(table, columns)
+    if not isinstance(frame, nw.LazyFrame):
+        raise TypeError(
+            f"table is a {_input.kind_in_words(table)}, whose rows are in memory and are counted "
+            "without a query; explain_table takes lazy tables and relations."
+        )
+    query = nw.to_native(query_of(frame, columns, bins_of(disclosure)).head(max_cells + 1))
     engine = frame.implementation
     if engine.is_duckdb():
         return str(query.sql_query())

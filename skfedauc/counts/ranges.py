@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 Ranges = NDArray[np.float64]
 
+# A range from score a to score b has the score a + _SHARE * (b - a). With one half, different
+# ranges would often have the same score, such as those from 1/4 to 3/4 and from 0 to 1, and cells
+# with the same score are added up.
+_SHARE = 0.5 + 0.01 / np.sqrt(2)
+
 
 def add_with_ranges(
     cells: Cells, ranges: Ranges | None, codes: NDArray[np.intp] | None, n_groups: int
@@ -98,6 +103,35 @@ def n_distinct(ranges: Ranges) -> int:
     """Return the number of distinct ranges; ranges that overlap may have the same score."""
     low, high = ranges
     return int(np.unique(low + 1j * high).size)
+
+
+def score_between(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a score near the middle of each range."""
+    between: NDArray[np.float64] = (1 - _SHARE) * low + _SHARE * high
+    return between
+
+
+def united_bins(
+    bins: Bins, low: NDArray[np.int64], high: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], Ranges]:
+    """Return the scores and the ranges of cells that hold several neighboring bins each.
+
+    Parameters
+    ----------
+    bins : Bins
+    low, high : ndarray of int64, shape (n_cells,)
+        Numbers of the lowest and of the highest bin of each cell.
+
+    Returns
+    -------
+    scores : ndarray of float64, shape (n_cells,)
+        Score of each cell, which depends on the bins only.
+    ranges : ndarray of float64, shape (2, n_cells)
+    """
+    scores = bins.scores_of(low)
+    between = score_between(scores, bins.scores_of(high))
+    ranges = np.stack([bins.ranges_of(low)[0], bins.ranges_of(high)[1]])
+    return np.where(low == high, scores, between) + 0.0, ranges
 
 
 def extremes_of(cells: Cells, ranges: Ranges) -> tuple[Cells, Cells]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -11,69 +10,35 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfedauc import _input, _words
-from skfedauc import _kernel as kernel
-from skfedauc._kernel import (
-    Cells,
-    Concordance,
-    compact_counts,
-    concordance,
-    count_rows,
-)
+from skfedauc import _input
 from skfedauc._output_file import check_target, write_whole
-from skfedauc.counts.disclosure import (
-    Disclosure,
-    DisclosureError,
-    bins_of,
-    cells_for,
-    check_disclosure,
-    check_protects,
-    needs_scores,
-    reduced_cells,
-)
-from skfedauc.counts.integrity import check_n_rows, check_state, checksum_of
-from skfedauc.counts.joining import join_nearest, join_small
-from skfedauc.counts.merging import Part, merged_parts
-from skfedauc.counts.moments import ClassRows, OwnMoments, own_moments, rows_by_class
-from skfedauc.counts.origin import Origin, Source, left_out
-from skfedauc.counts.ranges import (
-    Ranges,
-    add_with_ranges,
-    extremes_of,
-    merge_with_ranges,
-    n_distinct,
-)
-from skfedauc.counts.summary import (
-    Summary,
-    arrays_of,
-    check_exponent,
-    merged_summaries,
-    pair_sums,
-)
-from skfedauc.counts.tables import read_columns, table_of
-from skfedauc.counts.withheld import (
+from skfedauc.counts import regrouping
+from skfedauc.counts.counting import count_rows
+from skfedauc.counts.disclosure import Disclosure
+from skfedauc.counts.joining import within
+from skfedauc.counts.levels import at_level
+from skfedauc.counts.merging import Part, check_iterable, merged_parts, wrong_part
+from skfedauc.counts.origin import Origin
+from skfedauc.counts.small_bins import check_protects, with_small_bins_joined
+from skfedauc.counts.small_groups import (
     SmallGroups,
     ToldOfWithheld,
-    Withheld,
-    check_can_be_joined,
     check_small_groups,
-    is_small,
-    joined_label,
-    withheld_of,
+    with_small_joined,
+    without_small,
 )
+from skfedauc.counts.state import State, added, restored
+from skfedauc.counts.tables import read_columns
+from skfedauc.counts.view import CountsView
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from skfedauc.counts.bins import Bins
 
-# From this many rows on, warn if the compiled kernel is not available.
-_MANY_ROWS = 10_000_000
 # Held while counts get their identifier
 _IDENTIFYING = threading.Lock()
 
 
-class ScoreCounts:
+class ScoreCounts(CountsView):
     """Score counts by group, from which every AUC over groups follows exactly.
 
     A `ScoreCounts` holds, for each group, the number of negatives and of positives at each distinct
@@ -87,43 +52,13 @@ class ScoreCounts:
 
     In addition to the counts, a `ScoreCounts` holds `n_missing`, `group_names`, `sources` and the
     class labels with `pos_label`. Score counts with different positive labels cannot be merged.
-    ``==`` compares only the counts.
+    ``==`` compares only the counts. All attributes are read-only.
 
     Build a `ScoreCounts` with `from_predictions` (rows in memory), `from_table` (rows in a database
     or a lazy table), `from_batches` (rows in files or other parts) or `from_counts`, and compute
-    AUCs with `GroupAUC`.
-
-    `save` writes a `ScoreCounts` to a file, and `load` reads the file; `to_bytes` and `from_bytes`
-    do the same for messages. A file is a Parquet file with one row per group and distinct score,
-    which polars, DuckDB and other tools can read. A file discloses as much as the `ScoreCounts`.
-    `sources` identifies the countings that were saved, so that `merge` refuses to count the same
-    rows twice.
-
-    Attributes
-    ----------
-    groups : tuple or None
-        Sorted labels of the groups; None if the rows came without groups.
-    n_positives, n_negatives : ndarray of int64, shape (n_groups,)
-        Number of rows of each class by group, in the order of `groups` (a single number if there
-        are no groups). Rows of weight 0 are not counted.
-    n_missing : int
-        Number of rows left out because they have no group label (``missing="drop"``).
-    group_names : tuple of str
-        Names of the columns that the groups come from, such as the name of a Series. Empty if the
-        columns have no names.
-    sources : tuple of Source
-        Countings that were saved and are part of these counts, each with an `identifier` and a
-        `name`. Empty for counts that were never saved.
-    cells : Cells
-        Numbers of negatives and positives at each distinct score of each group, as arrays.
-    disclosure : {"exact", "bins", "summary"}
-        What the counts disclose of the scores.
-    ranges : ndarray of float64, shape (2, n_cells), or None
-        Lowest and highest score of the rows of each cell; None if the counts are not binned.
-    bins : Bins or None
-        Rule by which the counts are binned.
-    labels : ndarray of shape (n_groups,) or None
-        `groups` as an array.
+    AUCs with `GroupAUC`. `save` writes a `ScoreCounts` to a Parquet file, which discloses as much
+    as the `ScoreCounts`, and `load` reads the file. `to_bytes` and `from_bytes` do the same for
+    messages.
 
     See Also
     --------
@@ -158,13 +93,7 @@ class ScoreCounts:
     0.7777777777777778
     """
 
-    __slots__ = ("__dict__", "_cells", "_labels", "_origin", "_ranges", "_summary")
-
-    _cells: Cells | None
-    _labels: NDArray[Any] | None
-    _origin: Origin
-    _ranges: Ranges | None
-    _summary: Summary | None
+    __slots__ = ()
 
     def __init__(self) -> None:
         raise TypeError(
@@ -174,47 +103,22 @@ class ScoreCounts:
         )
 
     @classmethod
-    def _of(
-        cls,
-        content: Cells | Summary,
-        labels: NDArray[Any] | None,
-        origin: Origin | None = None,
-        ranges: Ranges | None = None,
-    ) -> ScoreCounts:
+    def _of(cls, state: State) -> ScoreCounts:
         counts = object.__new__(cls)
-        is_summary = isinstance(content, Summary)
-        for array in (*arrays_of(content, ranges), labels):
+        for array in (*state.arrays, state.labels):
             if array is not None:
                 array.flags.writeable = False
-        object.__setattr__(counts, "_cells", None if is_summary else content)
-        object.__setattr__(counts, "_summary", content if is_summary else None)
-        object.__setattr__(counts, "_labels", labels)
-        object.__setattr__(counts, "_origin", Origin() if origin is None else origin)
-        object.__setattr__(counts, "_ranges", ranges)
+        object.__setattr__(counts, "_state", state)
         return counts
 
     @classmethod
-    def _restored(
-        cls,
-        content: tuple[Any, ...],
-        labels: NDArray[Any] | None,
-        origin: tuple[Any, ...] = (),
-        checksum: int | None = None,
-        ranges: Ranges | None = None,
-        name: str = "the pickled ScoreCounts",
-    ) -> ScoreCounts:
-        """Make score counts from arrays that were pickled or saved in a file.
+    def _restored(cls, *pickled: Any) -> ScoreCounts:
+        """Make score counts from the arguments of `state.restored`, which checks them."""
+        return cls._of(restored(*pickled))
 
-        Raises
-        ------
-        ValueError
-            If no rows have these counts, or the checksum differs from the checksum in the pickle.
-        """
-        known = Origin(*origin)
-        restored = content if isinstance(content, Summary) else Cells(*content)
-        check_state(restored, labels, known, checksum, ranges, name)
-        known = known._replace(classes=_input.Classes(*known.classes))
-        return cls._of(restored, labels, known, ranges)
+    def _with(self, state: State) -> ScoreCounts:
+        """Return score counts with this state; these counts if they have it."""
+        return self if state is self._state else ScoreCounts._of(state)
 
     # Building ----------------------------------------------------------------------
 
@@ -291,8 +195,8 @@ class ScoreCounts:
         """
         missing = _input.check_missing(missing)
         rows = _input.check_rows(y_true, y_score, groups, sample_weight, pos_label, missing=missing)
-        counts = cls.of_rows(rows, n_jobs, _input.names_of(rows.labels, groups))
-        return counts.reduced(disclosure)
+        state = count_rows(rows, n_jobs, _input.names_of(rows.labels, groups))
+        return cls._of(at_level(state, disclosure))
 
     @classmethod
     def of_rows(
@@ -312,14 +216,9 @@ class ScoreCounts:
         Returns
         -------
         ScoreCounts
-            The resulting counts.
+            Counts of the rows.
         """
-        n_jobs = _input.check_n_jobs(n_jobs)
-        n_groups = 1 if rows.labels is None else rows.labels.size
-        if rows.scores.size >= _MANY_ROWS and kernel.name() == "numpy":
-            _warn_of_slow_kernel()
-        cells = count_rows(rows.scores, rows.positive, rows.codes, n_groups, rows.weights, n_jobs)
-        return cls._of(cells, rows.labels, Origin(rows.n_missing, group_names, rows.classes))
+        return cls._of(count_rows(rows, n_jobs, group_names))
 
     @classmethod
     def from_counts(
@@ -394,7 +293,7 @@ default=None
         ends = {"score_low": score_low, "score_high": score_high}
         columns = read_columns(group, counts, sums, ends, group_columns)
         cells, codes, labels, names, ranges = columns
-        return cls._added(cells, codes, labels, Origin(group_names=names), ranges)
+        return cls._of(added(cells, codes, labels, Origin(group_names=names), ranges))
 
     @classmethod
     def from_table(
@@ -428,10 +327,8 @@ default=None
             Column or columns of the groups.
         weight : str, default=None
             Column of the sample weights.
-        pos_label : int, float, bool or str, default=None
-            The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
-        missing : {"raise", "drop", "group"}, default="raise"
-            How to treat rows without a group label; see `from_predictions`.
+        pos_label, missing : object
+            As in `from_predictions`.
         max_cells : int, default=10_000_000
             Largest number of combinations of group, score and label that a database or lazy table
             returns. Each combination takes about 100 bytes of memory while it is read. Rows that
@@ -465,10 +362,9 @@ default=None
         Notes
         -----
         Dates with a time zone get the time zone in which the engine returns them. The type
-        ``TIMESTAMP`` of Spark is such a date.
-
-        Engines bin scores exactly, by `Bins.expression`. The engine returns scores that this
-        expression does not bin, such as missing scores, and this function bins or refuses them.
+        ``TIMESTAMP`` of Spark is such a date. Engines bin scores exactly, by `Bins.expression`. The
+        engine returns scores that this expression does not bin, such as missing scores, and this
+        function bins or refuses them.
 
         Examples
         --------
@@ -480,25 +376,12 @@ default=None
         >>> ScoreCounts.from_table(table, label="ill", score="risk", group="site")
         ScoreCounts(2 groups, 3 rows: 2 positives and 1 negative, 2 distinct scores)
         """
-        # The imports are local because counting rows in arrays does not need narwhals.
-        import narwhals.stable.v2 as nw
-
-        from skfedauc.counts.columns import Columns, arguments_of, check_columns
-        from skfedauc.counts.queries import count_in_table, frame_of
+        # The import is local because it imports narwhals, which counting arrays does not need.
+        from skfedauc.counts.columns import Columns
+        from skfedauc.counts.queries import count_table
 
         columns = Columns(label, score, group, weight)
-        check_columns(columns, required=("label", "score"))
-        missing = _input.check_missing(missing)
-        max_cells = _input.check_whole_number(max_cells, "max_cells")
-        bins = bins_of(disclosure)
-        frame = frame_of(table, columns)
-        if isinstance(frame, nw.LazyFrame):
-            counted = count_in_table(frame, columns, pos_label, missing, max_cells, bins)
-            return cls._added(*counted).reduced(disclosure)
-        arguments = arguments_of(nw.to_native(frame), columns, "table")
-        rows = _input.check_rows(**arguments, pos_label=pos_label, missing=missing)
-        names = _input.names_of(rows.labels, arguments.get("groups"))
-        return cls.of_rows(rows, group_names=names).reduced(disclosure)
+        return cls._of(count_table(table, columns, pos_label, missing, max_cells, disclosure))
 
     @staticmethod
     def explain_table(
@@ -517,17 +400,10 @@ default=None
         ----------
         table : lazy table or relation
             A table of `from_table` whose rows are not in memory.
-        label, score : str
-            Columns of the labels and of the scores.
-        group : str or list of str, default=None
-            Column or columns of the groups.
-        weight : str, default=None
-            Column of the sample weights.
+        label, score, group, weight, disclosure : object
+            As in `from_table`.
         max_cells : int, default=10_000_000
-            Largest number of combinations of group, score and label; the query has a limit of one
-            more.
-        disclosure : "exact", "bins", "summary" or Bins, default="exact"
-            What the counts disclose of the scores, as in `from_table`.
+            As in `from_table`; the query has a limit of one more.
 
         Returns
         -------
@@ -550,21 +426,11 @@ default=None
         >>> "AGGREGATE" in ScoreCounts.explain_table(table, label="ill", score="risk")
         True
         """
-        import narwhals.stable.v2 as nw
-
-        from skfedauc.counts.columns import Columns, check_columns
-        from skfedauc.counts.queries import explain_query, frame_of
+        from skfedauc.counts.columns import Columns
+        from skfedauc.counts.queries import explain_query
 
         columns = Columns(label, score, group, weight)
-        check_columns(columns, required=("label", "score"))
-        max_cells = _input.check_whole_number(max_cells, "max_cells")
-        frame = frame_of(table, columns)
-        if not isinstance(frame, nw.LazyFrame):
-            raise TypeError(
-                f"table is a {_input.kind_in_words(table)}, whose rows are in memory and are "
-                "counted without a query; explain_table takes lazy tables and relations."
-            )
-        return explain_query(frame, columns, max_cells, bins_of(disclosure))
+        return explain_query(table, columns, max_cells, disclosure)
 
     @classmethod
     def from_batches(
@@ -596,51 +462,30 @@ default=None
             `from_predictions`; or pandas, polars or pyarrow DataFrames, or pyarrow record
             batches, with the columns named below. Such batches are read one after the other, and
             sent to the workers. Workers themselves read paths (str or os.PathLike) of Parquet and
-            CSV files (``.parquet``, ``.csv``, ``.csv.gz``; needs ``skfedauc[files]``), of which
-            only the columns named below are read, and call callables without arguments, which
-            return a tuple or a DataFrame. In CSV files, group labels are text, and only empty cells
-            are missing values; if all labels of a column are integers that end in ".0", as programs
-            write integers beside empty cells, the labels are read without it. Columns are separated
-            by commas, semicolons or tabs.
+            CSV files (``.parquet``, ``.csv``, ``.csv.gz``; needs ``skfedauc[files]``), and call
+            callables without arguments, which return a tuple or a DataFrame. Of files, they read
+            only the columns named below.
         label, score : str, default=None
             Columns of the labels and of the scores. Required for DataFrames and files.
-        group : str or list of str, default=None
-            Column or columns of the groups.
-        weight : str, default=None
-            Column of the sample weights.
-        pos_label : int, float, bool or str, default=None
-            The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
-        missing : {"raise", "drop", "group"}, default="raise"
-            How to treat rows without a group label; see `from_predictions`.
+        group, weight, pos_label, missing : object
+            As in `from_table`.
         n_jobs : int, default=None
             Number of workers. None means 1 unless in a `joblib.parallel_config` context; -1 means
             all processors. Worker processes are faster only if counting a batch takes longer than
-            sending it; ``joblib.parallel_config("threading")`` sends nothing. With
-            ``joblib.parallel_config("multiprocessing")`` joblib waits forever for a worker that was
-            killed; its default backend, "loky", does not. With ``joblib.parallel_config("dask")``
-            Dask counts the batch of a killed worker again, and joblib waits forever if the batch
-            kills every worker.
+            sending it; ``joblib.parallel_config("threading")`` sends nothing.
         verbose : int, default=0
             If 1 or more, print the number of batches counted and the elapsed time to stderr after
             each round of batches. A round is ``2 * n_jobs`` batches, or one with a single worker.
         checkpoint : str or os.PathLike, default=None
             File that keeps the counts if a batch fails, a worker is killed or the process ends. To
             resume, call again with the same batches in the same order: batches that the file covers
-            are not counted again. Different batches are refused. Batches of rows are read again,
-            and compared by a checksum of their scores. Paths and callables are not read again. A
-            path is compared by its absolute path and the size of the file. A callable is compared
-            by its name and its arguments; it must be a function of a module or a
-            ``functools.partial`` of one. `from_batches` removes the checkpoint file once all
-            batches are counted. The checkpoint file has the format that `save` writes, which needs
-            pyarrow; group labels may be of all kinds except members of an `enum.Enum`. Writing
-            this file takes at most about a tenth of the run time.
+            are not counted again. `from_batches` removes the file once all batches are counted.
+            Needs pyarrow; group labels may be of all kinds except members of an `enum.Enum`.
         disclosure : "exact", "bins", "summary" or Bins, default="exact"
             What the counts disclose of the scores; see `reduced`. Each batch is reduced to bins
-            where it is counted, so that neither workers nor the checkpoint file keep its scores.
-            The checksum in this file is then of the bins of the rows, in their order. A "summary"
-            is made after all batches are counted; the checkpoint file then holds exact counts, and
-            a checksum of exact scores.
-
+            where it is counted, so that neither workers nor the checkpoint file keep its scores. A
+            "summary" is made after all batches are counted; the checkpoint file then holds exact
+            counts.
         max_cells : int, default=None
             Largest number of cells of the result, for streams without end: the counts then take at
             most 32 bytes per cell (64 with weights). While batches are counted, memory also holds
@@ -669,6 +514,24 @@ default=None
         ImportError
             If `checkpoint` is given and pyarrow is not installed.
 
+        Notes
+        -----
+        *CSV files.* Columns are separated by commas, semicolons or tabs. Group labels are text, and
+        only empty cells are missing values. If all labels of a column are integers that end in
+        ".0", as programs write integers beside empty cells, the labels are read without it.
+
+        *Checkpoints.* The file has the format that `save` writes. Different batches are refused.
+        Batches of rows are read again, and compared by a checksum of their scores, or of the bins
+        of their scores. A path is not read again: the absolute path and the size of the file are
+        compared. A callable is compared by its name and its arguments; it must be a function of a
+        module or a ``functools.partial`` of one. Writing the file takes at most about a tenth of
+        the run time.
+
+        *Killed workers.* With ``joblib.parallel_config("multiprocessing")`` joblib waits forever
+        for a worker that was killed; its default backend, "loky", does not. With
+        ``joblib.parallel_config("dask")`` Dask counts the batch of a killed worker again, and
+        joblib waits forever if the batch kills every worker.
+
         Examples
         --------
         >>> from skfedauc import ScoreCounts
@@ -686,66 +549,22 @@ default=None
             ScoreCounts.from_batches(files, label="ill", score="risk", group="site", n_jobs=2)
         """
         # The import is local because it imports joblib, which counting rows does not need.
-        from skfedauc.counts.batches import check_label_and_score, merged_batches, scores_of
-        from skfedauc.counts.checkpoint import Checkpoint
-        from skfedauc.counts.columns import Columns, check_columns
+        from skfedauc.counts.batches import count_batches
+        from skfedauc.counts.columns import Columns
 
-        columns = Columns(label, score, group, weight)
-        check_label_and_score(columns)
-        check_columns(columns)
-        missing = _input.check_missing(missing)
-        level = check_disclosure(disclosure)
-        merge: Callable[[list[ScoreCounts]], ScoreCounts] = cls._merged
-        if max_cells is not None:
-            max_cells = _input.check_whole_number(max_cells, "max_cells")
-            if level == "summary":
-                raise ValueError("max_cells needs disclosure='bins' or 'exact'; got 'summary'.")
-            merge = functools.partial(cls._merged_within, max_cells=max_cells)
-        count = functools.partial(
-            _count_batch,
-            columns=columns,
+        state = count_batches(
+            batches,
+            Columns(label, score, group, weight),
             pos_label=pos_label,
             missing=missing,
-            # Summaries of batches cannot be merged, because they have the same groups.
-            disclosure="exact" if level == "summary" else level,
-            has_ranges=max_cells is not None,
+            n_jobs=n_jobs,
+            verbose=verbose,
+            checkpoint=checkpoint,
+            disclosure=disclosure,
+            max_cells=max_cells,
         )
-        kept = None
-        if checkpoint is not None:
-            arguments = {**columns._asdict(), "pos_label": pos_label, "missing": missing}
-            if not isinstance(level, str):
-                arguments["disclosure"] = level.to_dict()
-            if max_cells is not None:
-                arguments["max_cells"] = max_cells
-            kept = Checkpoint(
-                checkpoint,
-                arguments,
-                cls._restored,
-                functools.partial(scores_of, columns=columns, bins=bins_of(level)),
-            )
-        whole = merged_batches(
-            batches, count, merge, n_jobs=n_jobs, verbose=verbose, checkpoint=kept
-        )
-        _input.warn_if_misspelled(whole.origin.classes)
-        return whole.reduced("summary") if level == "summary" else whole
-
-    @classmethod
-    def _added(
-        cls,
-        cells: Cells,
-        codes: NDArray[np.intp] | None,
-        labels: NDArray[Any] | None,
-        origin: Origin | None = None,
-        ranges: Ranges | None = None,
-    ) -> ScoreCounts:
-        for name, counts in (
-            ("negatives", cells.negatives),
-            ("positives", cells.positives),
-        ):
-            check_n_rows(counts, name)
-        n_groups = 1 if labels is None else labels.size
-        added, ranges = add_with_ranges(cells, ranges, codes, n_groups)
-        return cls._of(added, labels, origin, ranges)
+        _input.warn_if_misspelled(state.origin.classes)
+        return cls._of(state)
 
     # Merging -----------------------------------------------------------------------
 
@@ -821,22 +640,8 @@ default=None
         >>> ScoreCounts.merge(shops)
         ScoreCounts(2 groups, 6 rows: 3 positives and 3 negatives, 2 distinct scores)
         """
-        if isinstance(parts, ScoreCounts):
-            raise TypeError("merge takes an iterable of score counts; got a single one.")
-        if isinstance(parts, str | bytes | os.PathLike | Mapping):
-            raise TypeError(
-                "merge takes an iterable of score counts or paths, such as a list; got "
-                f"{_words.described(parts)}."
-            )
-        is_series = hasattr(parts, "iloc") and not hasattr(parts, "columns")
-        is_row = is_series and len({isinstance(part, ScoreCounts) for part in parts}) > 1
-        if is_row or hasattr(parts, "columns") or hasattr(parts, "column_names"):
-            raise TypeError(
-                "merge takes an iterable of score counts; got a "
-                f"{'row of a table' if is_row else type(parts).__name__}. Pass the column of score "
-                "counts, such as table['counts']."
-            )
-        return cls._merged_parts(cls._parts_of(parts), repeated, disclosure)
+        check_iterable(parts, ScoreCounts)
+        return cls._merged(cls._named(parts), repeated, disclosure)
 
     @classmethod
     def merge_named(
@@ -852,10 +657,8 @@ default=None
         ----------
         parts : iterable of (str, ScoreCounts)
             At least one pair of a name and score counts, which may be read one at a time.
-        repeated : {"raise", "allow"}, default="raise"
-            How to treat a counting that is part of several `parts`, as in `merge`.
-        disclosure : "exact", "bins", "summary", Bins or None, default=None
-            What the result discloses of the scores, as in `merge`.
+        repeated, disclosure : object
+            As in `merge`.
 
         Returns
         -------
@@ -878,69 +681,37 @@ default=None
         ScoreCounts(no groups, 4 rows: 2 positives and 2 negatives, 4 distinct scores)
         """
         is_kept = isinstance(parts, Collection)
-        named = (Part(name, counts, is_kept) for name, counts in parts)
-        return cls._merged_parts(named, repeated, disclosure)
+        named = ((name, counts, is_kept) for name, counts in parts)
+        return cls._merged(named, repeated, disclosure)
 
     @classmethod
-    def _merged_parts(
-        cls, parts: Iterable[Part[ScoreCounts]], repeated: str, disclosure: Disclosure | None
-    ) -> ScoreCounts:
-        if repeated not in ("raise", "allow"):
-            raise ValueError(
-                "repeated must be 'raise' (an error) or 'allow' (rows count several times); got "
-                f"{_words.described(repeated)}."
-            )
-        reduce = None
-        if disclosure is not None:
-            level = check_disclosure(disclosure)
-            reduce = functools.partial(cls._at_level, disclosure=level, widen=True)
-        return merged_parts(parts, cls._merged, reduce, allow_repeated=repeated == "allow")
-
-    @classmethod
-    def _parts_of(cls, parts: Iterable[Any]) -> Iterator[Part[ScoreCounts]]:
-        """Yield score counts and the score counts of files with their names in messages."""
+    def _named(cls, parts: Iterable[Any]) -> Iterator[tuple[str, ScoreCounts, bool]]:
+        """Yield score counts, with their names in messages and whether the caller keeps them."""
         is_kept = isinstance(parts, Sequence)
         for number, part in enumerate(parts):
             if isinstance(part, str | os.PathLike):
-                yield Part(repr(os.fspath(part)), cls.load(part))
+                yield repr(os.fspath(part)), cls.load(part), False
             elif isinstance(part, ScoreCounts):
-                yield Part(f"part {number}", part, is_kept)
+                yield f"part {number}", part, is_kept
             else:
-                raise TypeError(
-                    "merge takes ScoreCounts objects and paths of files; got one of type "
-                    f"{type(part).__name__}.{_mend_of_part(part)}"
-                )
+                raise wrong_part(part)
 
     @classmethod
-    def _merged(cls, parts: list[ScoreCounts]) -> ScoreCounts:
-        """Add up compatible score counts in one pass."""
-        if len(parts) == 1:
-            return parts[0]
-        tables = [part.labels for part in parts if part.labels is not None]
-        if tables:
-            numbers, labels = _input.unite_labels(tables)
-            n_groups = labels.size
-        else:
-            numbers, labels = [np.arange(len(part)) for part in parts], None
-            n_groups = max(len(part) for part in parts)
-        check_n_rows([int(part.n_negatives.sum()) for part in parts], "negatives")
-        check_n_rows([int(part.n_positives.sum()) for part in parts], "positives")
-        check_n_rows([part.n_missing for part in parts], "rows left out")
-        origin = Origin.merged([part.origin for part in parts])
-        if parts[0].summary is not None:
-            summaries = [part.summary for part in parts if part.summary is not None]
-            return cls._of(merged_summaries(summaries, numbers, n_groups), labels, origin)
-        cells = [part.cells for part in parts]
-        if any(c.weights is not None for c in cells):
-            cells = [c._replace(weights=_weights_of(c)) for c in cells]
-        merged, ranges = merge_with_ranges(
-            cells, [part.ranges for part in parts], numbers, n_groups
-        )
-        return cls._of(merged, labels, origin, ranges)
+    def _merged(
+        cls,
+        parts: Iterable[tuple[str, ScoreCounts, bool]],
+        repeated: str,
+        disclosure: Disclosure | None,
+    ) -> ScoreCounts:
+        """Add up score counts; a single part is returned as it is."""
+        last: list[ScoreCounts] = []
 
-    @classmethod
-    def _merged_within(cls, parts: list[ScoreCounts], max_cells: int) -> ScoreCounts:
-        return cls._merged(parts).reduced(max_cells=max_cells)
+        def part_of(name: str, counts: ScoreCounts, is_kept: bool) -> Part:
+            last[:] = [counts]
+            return Part(name, counts._state, is_kept)
+
+        state = merged_parts((part_of(*part) for part in parts), repeated, disclosure)
+        return ScoreCounts._with(last[0], state)
 
     def __add__(self, other: ScoreCounts) -> ScoreCounts:
         if not isinstance(other, ScoreCounts):
@@ -991,17 +762,7 @@ default=None
         >>> device.regroup({None: "device 7"}).groups
         ('device 7',)
         """
-        old = (None,) if self.groups is None else self.groups
-        numbers, labels = _input.map_labels(old, to, "regroup")
-        # The new labels may not belong to the named columns.
-        origin = self.origin.regrouped()
-        if self.summary is not None:
-            order = _order_of_renamed(numbers, old) if len(self) else numbers[:0]
-            return ScoreCounts._of(self.summary.take(order), labels[: len(self)], origin)
-        codes = numbers[self.cells.groups]
-        if codes.size == 0:
-            return ScoreCounts._of(self.cells, labels[:0], origin, self.ranges)
-        return ScoreCounts._added(self.cells, codes, labels, origin, self.ranges)
+        return self._with(regrouping.regrouped(self._state, to))
 
     def map_scores(self, function: Callable[[NDArray[np.float64]], Any]) -> ScoreCounts:
         """Replace the scores by a function of the scores; equal results are counted together.
@@ -1037,29 +798,7 @@ default=None
         0    0.2            1            1
         1    0.7            0            1
         """
-        if not callable(function):
-            raise TypeError(f"function must be callable; got {_words.described(function)}.")
-        if self.disclosure != "exact":
-            held = "hold ranges of scores", "bins"
-            if self.disclosure == "summary":
-                held = "are a summary by group, which holds no scores", "a summary"
-            raise DisclosureError(
-                f"map_scores needs disclosure='exact'; these counts {held[0]}. Map the scores "
-                f"before the counts are reduced to {held[1]}."
-            )
-        cells = self.cells
-        name = "the result of function"
-        distinct, numbers = np.unique(cells.scores, return_inverse=True)
-        # Adding 0.0 converts -0.0 to 0.0.
-        scores = _input.check_scores(function(distinct.copy()), name) + 0.0
-        if scores.size != distinct.size:
-            raise ValueError(
-                f"{name} must have one number for each distinct score; got {scores.size} for "
-                f"{distinct.size} scores."
-            )
-        cells = cells._replace(scores=scores[numbers])
-        codes = None if self.labels is None else cells.groups
-        return ScoreCounts._added(cells, codes, self.labels, self.origin)
+        return self._with(regrouping.with_scores(self._state, function))
 
     def select_groups(self, numbers: ArrayLike) -> ScoreCounts:
         """Select groups by their positions in `groups`.
@@ -1089,32 +828,8 @@ default=None
         """
         if self.labels is None:
             return self
-        chosen = np.asarray(numbers)
-        is_whole = chosen.ndim == 1 and (chosen.dtype.kind in "iu" or chosen.size == 0)
-        bounds = np.r_[-1, chosen, len(self)] if is_whole else np.zeros(2)
-        if not (np.diff(bounds.astype(np.int64)) > 0).all():
-            raise ValueError(
-                f"numbers must be increasing positions of groups, from 0 to {len(self) - 1}; got "
-                f"{_words.shortened(numbers)}."
-            )
-        chosen = chosen.astype(np.intp)
-        labels = _input.some_labels(self.labels, chosen)
-        if self.summary is not None:
-            return ScoreCounts._of(self.summary.take(chosen), labels, self.origin)
-        starts, scores, negatives, positives, weights = self.cells
-        sizes = np.diff(starts)[chosen]
-        # Offset of each group: its first cell before selection minus its first cell after selection
-        new_starts = np.append(0, np.cumsum(sizes))
-        cell = np.arange(new_starts[-1]) + np.repeat(starts[chosen] - new_starts[:-1], sizes)
-        cells = Cells(
-            new_starts,
-            scores[cell],
-            compact_counts(negatives[cell]),
-            compact_counts(positives[cell]),
-            None if weights is None else weights[:, cell],
-        )
-        ranges = None if self.ranges is None else self.ranges[:, cell]
-        return ScoreCounts._of(cells, labels, self.origin, ranges)
+        chosen = regrouping.positions_of(numbers, len(self))
+        return self._with(regrouping.with_groups(self._state, chosen))
 
     def without_groups(self) -> ScoreCounts:
         """Combine all groups into one without a label.
@@ -1131,13 +846,7 @@ default=None
         >>> counts.without_groups()
         ScoreCounts(no groups, 2 rows: 1 positive and 1 negative, 1 distinct score)
         """
-        if self.labels is None:
-            return self
-        origin = self.origin.regrouped()
-        if self.summary is not None and len(self) < 2:
-            return ScoreCounts._of(self.summary, None, origin)
-        cells = cells_for(self, "combining groups")
-        return ScoreCounts._added(cells, None, None, origin, self.ranges)
+        return self._with(regrouping.without_groups(self._state))
 
     def with_n_missing(self, n_missing: int) -> ScoreCounts:
         """Return the counts with another number of rows left out.
@@ -1151,30 +860,9 @@ default=None
         -------
         ScoreCounts
             The same counts, with this `n_missing`.
-
-        Examples
-        --------
-        >>> from skfedauc import ScoreCounts
-        >>> ScoreCounts.from_counts(["a", "a"], [0.1, 0.9], [30, 2], [1, 17]).with_n_missing(5)
-        ScoreCounts(1 group, 50 rows: 18 positives and 32 negatives, 2 distinct scores, 5 rows \
-without a group label left out)
         """
         origin = self.origin._replace(n_missing=n_missing)
-        return ScoreCounts._of(self.content, self.labels, origin, self.ranges)
-
-    @property
-    def weight_exponent(self) -> int:
-        """Binary exponent of the mean weight; 0 if the mean is between 1e-12 and 1e12.
-
-        Inference divides the weights by this power of two, so that products of sums of weights do
-        not overflow or underflow.
-        """
-        weights = self.content.weights
-        total = 0.0 if weights is None else float(weights[:2].sum())
-        if total == 0.0:
-            return 0
-        mean = total / int(self.n_positives.sum() + self.n_negatives.sum())
-        return 0 if 1e-12 <= mean <= 1e12 else int(np.frexp(mean)[1])
+        return self._with(self._state._replace(origin=origin))
 
     def with_weights_over(self, exponent: int) -> ScoreCounts:
         """Divide the weights by a power of two, which is exact.
@@ -1189,66 +877,9 @@ without a group label left out)
         ScoreCounts
             The resulting counts.
         """
-        weights = self.content.weights
-        if exponent == 0 or weights is None:
-            return self
-        if self.summary is not None:
-            return ScoreCounts._of(self.summary.over(exponent), self.labels, self.origin)
-        powers = exponent * np.array([[1], [1], [2], [2]])
-        cells = self.cells._replace(weights=np.ldexp(weights, -powers))
-        return ScoreCounts._of(cells, self.labels, self.origin, self.ranges)
+        return self._with(self._state.over(exponent))
 
-    # Disclosure --------------------------------------------------------------------
-
-    @property
-    def disclosure(self) -> Literal["exact", "bins", "summary"]:
-        """What the counts disclose of the scores: "exact", "bins" or "summary".
-
-        "exact" counts disclose each distinct score. "bins" disclose a range of scores for each row.
-        A "summary" discloses the AUC of each group, but no scores.
-        """
-        if self.summary is not None:
-            return "summary"
-        return "exact" if self.ranges is None else "bins"
-
-    @property
-    def bins(self) -> Bins | None:
-        """Rule that maps scores to bins; None for exact counts, and for ranges without a rule."""
-        return self.origin.bins
-
-    @property
-    def ranges(self) -> Ranges | None:
-        """Lowest and highest score that the rows of each cell may have; None for exact counts.
-
-        A read-only array of shape (2, n_cells). Both ends are part of the range, which holds the
-        score of the cell.
-        """
-        return self._ranges
-
-    @property
-    def withheld(self) -> Withheld:
-        """Groups that `reduced` withheld because they have few rows of a class.
-
-        A named tuple: `n_groups`, the number of groups; `n_negatives` and `n_positives`, their
-        rows, or None if a number is withheld too; `labels`, or None; `is_n_missing_low`, whether
-        `n_missing` is too low because a small number was withheld; and `most_negatives` and
-        `most_positives`, the numbers of their rows or upper limits of these numbers.
-
-        Examples
-        --------
-        >>> from skfedauc import ScoreCounts
-        >>> counts = ScoreCounts.from_predictions(
-        ...     [0, 1, 0, 1, 1, 0, 1], [0.2, 0.6, 0.5, 0.4, 0.7, 0.1, 0.3], groups=list("aabaabb")
-        ... )
-        >>> reduced = counts.reduced("bins", min_count=2)
-        >>> reduced
-        ScoreCounts(0 groups, 0 rows: 0 positives and 0 negatives, 0 ranges, 2 groups withheld)
-        >>> reduced.withheld.n_positives, reduced.withheld.n_negatives
-        (4, None)
-        >>> reduced.withheld.most_negatives
-        3
-        """
-        return self.origin.withheld
+    # Levels of disclosure ----------------------------------------------------------
 
     def reduced(
         self,
@@ -1312,58 +943,24 @@ without a group label left out)
 
         Notes
         -----
-        Exact counts give back the group, the class and the score of each row whose score is unique.
-        Binned counts give back the group, the class and the bin. The score is then known up to the
-        range of the bin, but a bin with rows of one class still reveals this class to anyone who
-        knows a person's group and score. ``skfedauc show`` counts such rows of a file.
+        The page "Choose what a site discloses" of the user guide describes what remains inferable
+        at each level. ``skfedauc show`` describes what a file discloses.
 
-        **Summaries.** A summary gives exactly the same group AUCs as the original counts, with the
-        same averages, gaps, intervals and tests of these AUCs. Summaries of binned counts also hold
-        the lowest and the highest AUC that the bins permit. A summary does not determine results
-        that compare rows of different groups, and these results raise a `DisclosureError`: the
-        pooled AUC, cross AUCs, bias AUCs and ROC curves. Summaries can be merged if no group is in
-        two of them.
+        A summary gives exactly the same group AUCs as the original counts, with the same averages,
+        gaps, intervals and tests of these AUCs. Summaries of binned counts also hold the lowest and
+        the highest AUC that the bins permit. A summary does not determine results that compare rows
+        of different groups, and these results raise a `DisclosureError`: the pooled AUC, cross
+        AUCs, bias AUCs and ROC curves. Summaries can be merged if no group is in two of them.
 
-        A summary of a small group reveals more than its AUC. With one positive, the AUC times the
-        number of negatives is the rank of this positive: the number of negatives with lower scores.
-        With two positives, the sums for the variance give the ranks of both. With three positives
-        and 12 negatives, these sums give all ranks in 85 % of the arrangements without ties. With
-        eight positives and eight negatives, they give all ranks in 26 %
-        (``benchmarks/summary_ranks.py``). The same holds for negatives. A
-        group whose rows all belong to one class reveals the class of every member. Anyone who knows
-        the scores of all members of a small group can try all classes that the members may have: of
-        the 125,970 ways in which 8 of 20 rows without ties can be positive, a summary leaves 6 in
-        the median, and one in 11 % of cases. Sums of weights identify rows more easily than numbers
-        of rows: anyone who knows the weights can try which of the weights add up to the sum.
+        Apply `min_count` where the rows are, before counts are sent or merged, and once: two
+        results from overlapping rows can differ by a single row.
 
-        **Small counts.** With `min_count`, each number of rows in the result is 0 or at least
-        `min_count`. The ranges of the two classes are chosen apart and may overlap. Their ends are
-        edges of the bins, and never scores. They are rounded outwards to about half the width of
-        the range, so that they do not disclose the lowest and the highest score of a group. Apply
-        `min_count` where the rows are, before counts are sent or merged. What remains inferable:
-
-        - The numbers of rows of each class of a group that is not withheld. If all rows of a group
-          have one class, the class of each member is known.
-        - Where ranges were cut depends on the rows: between its bins with rows, no range could be
-          split without a small count. A range of one or two bins shows that these bins hold rows.
-        - Differences. Two results from overlapping rows, such as those of two days or with two
-          values of `min_count`, can differ by a single row. A published total and the
-          sum of the groups can differ by a single row, too. Reduce each row once, with one set of
-          arguments.
-        - The number of withheld groups, and what `tell_withheld` adds. A disclosed number of their
-          rows of a class is at least `min_count` times the number of groups, so that it excludes no
-          small number in any of the groups. A number that is not disclosed is smaller than that.
-          Anyone who knows the total of a class in all rows knows how many of its rows were
-          withheld.
-        - The sums of the weights and of the squared weights of each range, with sample weights.
-
-        **Few cells.** With `max_cells`, the result takes 32 bytes per cell (64 with weights). It
-        holds ranges of scores even if no cells were joined. It can be merged with other such
-        counts and reduced again, in any order: the certain intervals hold the exact values. For
-        scores without ties, one reduction to 1,024 cells makes the certain interval of the pooled
-        AUC about 6e-4 wide. The width for n cells is ``1,024 / n`` times this width. Repeated
-        reductions widen the interval. See
-        benchmarks/joining.md in the repository. `max_cells` alone protects no scores.
+        With `max_cells`, the result takes 32 bytes per cell (64 with weights). It holds ranges of
+        scores even if no cells were joined. It can be merged with other such counts and reduced
+        again, in any order: the certain intervals hold the exact values. For scores without ties,
+        one reduction to 1,024 cells makes the certain interval of the pooled AUC about 6e-4 wide.
+        The width for n cells is ``1,024 / n`` times this width. Repeated reductions widen the
+        interval. See benchmarks/joining.md in the repository. `max_cells` alone protects no scores.
 
         Examples
         --------
@@ -1392,116 +989,19 @@ without a group label left out)
         >>> counts.reduced(max_cells=50)
         ScoreCounts(no groups, 200 rows: 90 positives and 110 negatives, 50 ranges)
         """
-        counts = self
+        state = self._state
         check_small_groups(small_groups, tell_withheld, has_min_count=min_count is not None)
         if min_count is not None:
             min_count = _input.check_whole_number(min_count, "min_count")
-            check_protects(self, disclosure)
+            check_protects(state, disclosure)
             if small_groups == "join":
-                counts = self._with_small_joined(min_count)
-            counts = ScoreCounts._without_small(counts, min_count, tell_withheld or "rows")
+                state = with_small_joined(state, min_count)
+            state = without_small(state, min_count, tell_withheld or "rows")
         if disclosure is not None or (min_count is None and max_cells is None):
-            counts = ScoreCounts._at_level(counts, disclosure)
-        if min_count is not None and counts.bins is not None:
-            cells, ranges, codes = join_small(counts.cells, counts.bins, min_count)
-            in_groups = None if counts.labels is None else codes
-            origin = counts.origin._replace(bins=None)
-            counts = ScoreCounts._added(cells, in_groups, counts.labels, origin, ranges)
-        return counts if max_cells is None else ScoreCounts._within(counts, max_cells)
-
-    def _with_small_joined(self, min_count: int) -> ScoreCounts:
-        """Join the groups that have few rows of a class into one group, unless it has few too."""
-        small = is_small([self.n_negatives, self.n_positives], min_count)
-        if self.groups is None or not small.any():
-            return self
-        cells = cells_for(self, "small_groups='join'")
-        check_can_be_joined(self.groups, small)
-        to = {
-            label: joined_label(label) if is_one else label
-            for label, is_one in zip(self.groups, small, strict=True)
-        }
-        numbers, labels = _input.map_labels(self.groups, to, "groups")
-        codes = numbers[cells.groups]
-        joined = ScoreCounts._added(cells, codes, labels, self.origin, self.ranges)
-        is_enough = not is_small([joined.n_negatives, joined.n_positives], min_count).any()
-        return joined if is_enough else self
-
-    @staticmethod
-    def _without_small(counts: ScoreCounts, min_count: int, tell: ToldOfWithheld) -> ScoreCounts:
-        """Withhold the groups that have few rows of a class, and a small number of missing rows."""
-        small = is_small([counts.n_negatives, counts.n_positives], min_count)
-        found = withheld_of(
-            counts.n_negatives[small],
-            counts.n_positives[small],
-            [] if counts.groups is None else [counts.groups[g] for g in np.flatnonzero(small)],
-            min_count,
-            tell,
-        )
-        n_missing = counts.n_missing
-        if 0 < n_missing < min_count:
-            n_missing, found = 0, found._replace(is_n_missing_low=True)
-        origin = counts.origin._replace(
-            n_missing=n_missing, withheld=Withheld.merged([counts.withheld, found])
-        )
-        labels = counts.labels
-        if small.any() and labels is not None:
-            counts = counts.select_groups(np.flatnonzero(~small))
-        content = counts.cells if counts.summary is None else counts.summary
-        ranges = counts.ranges
-        if small.any() and labels is None:
-            if isinstance(content, Summary):
-                content = content.take(np.zeros(0, np.intp))
-            else:
-                none = np.zeros(0, np.uint32)
-                weights = np.zeros((4, 0)) if counts.is_weighted else None
-                content = Cells(np.zeros(1, np.int64), np.zeros(0), none, none, weights)
-                ranges = None if ranges is None else np.zeros((2, 0))
-        return ScoreCounts._of(content, counts.labels, origin, ranges)
-
-    @staticmethod
-    def _within(counts: ScoreCounts, max_cells: int) -> ScoreCounts:
-        """Return counts with ranges of scores and at most `max_cells` cells."""
-        max_cells = _input.check_whole_number(max_cells, "max_cells")
-        cells, ranges = cells_for(counts, "max_cells"), counts.ranges
-        if max_cells < len(counts):
-            raise ValueError(
-                f"max_cells must be at least the number of groups, {len(counts)}; got {max_cells}."
-            )
-        if ranges is None:
-            ranges = np.stack([cells.scores] * 2)
-        if cells.scores.size <= max_cells:
-            return ScoreCounts._of(cells, counts.labels, counts.origin, ranges)
-        cells, ranges = join_nearest(cells, ranges, max_cells)
-        return ScoreCounts._of(cells, counts.labels, counts.origin._replace(bins=None), ranges)
-
-    @staticmethod
-    def _at_level(
-        counts: ScoreCounts, disclosure: Disclosure | None, *, widen: bool = False
-    ) -> ScoreCounts:
-        if check_disclosure(disclosure) == "summary":
-            return counts if counts.summary is not None else ScoreCounts._summarized(counts)
-        found = reduced_cells(counts, disclosure, widen=widen)
-        if found is None:
-            return counts
-        cells, ranges, bins = found
-        codes = None if counts.labels is None else counts.cells.groups
-        origin = counts.origin._replace(bins=bins)
-        return ScoreCounts._added(cells, codes, counts.labels, origin, ranges)
-
-    def _summarized(self) -> ScoreCounts:
-        exponent = self.weight_exponent
-        check_exponent(exponent)
-        ends = () if self.ranges is None else self.extremes()
-        sums = [
-            pair_sums(counts.concordance, counts.own_moments)
-            for counts in (of.with_weights_over(exponent) for of in (self, *ends))
-        ]
-        rows = self.with_weights_over(exponent).rows_by_class
-        weights = None
-        if self.is_weighted:
-            weights = np.stack([*(of.weight for of in rows), *(of.squares for of in rows)])
-        summary = Summary(rows[0].n, rows[1].n, weights, *sums).over(-exponent)
-        return ScoreCounts._of(summary, self.labels, self.origin._replace(bins=None))
+            state = at_level(state, disclosure)
+        if min_count is not None:
+            state = with_small_bins_joined(state, min_count)
+        return self._with(state if max_cells is None else within(state, max_cells))
 
     def extremes(self) -> tuple[ScoreCounts, ScoreCounts]:
         """Return exact counts with the lowest and with the highest AUCs that the ranges permit.
@@ -1516,20 +1016,8 @@ without a group label left out)
         lowest, highest : ScoreCounts
             Exact counts of the same rows. For a summary, summaries of exact counts.
         """
-        if self.summary is not None and self.summary.lowest is not None:
-            low, high = self.summary.extremes
-            return (
-                ScoreCounts._of(low, self.labels, self.origin),
-                ScoreCounts._of(high, self.labels, self.origin),
-            )
-        if self.ranges is None:
-            return self, self
-        lowest, highest = extremes_of(self.cells, self.ranges)
-        origin = self.origin._replace(bins=None)
-        return (
-            ScoreCounts._of(lowest, self.labels, origin),
-            ScoreCounts._of(highest, self.labels, origin),
-        )
+        low, high = self._state.extremes
+        return self._with(low), self._with(high)
 
     # Secure sums -------------------------------------------------------------------
 
@@ -1586,20 +1074,9 @@ without a group label left out)
         >>> oslo.to_vector(bins, ["lima", "oslo"])
         array([0, 0, 1, 0, 0, 0, 1, 1])
         """
-        from skfedauc.counts.vectors import Grid, check_max_count, vector_of
+        from skfedauc.counts.vectors import Grid, check_max_count, vector_of_state
 
-        grid, most = Grid(bins, groups), check_max_count(max_count)
-        if cells_for(self, "to_vector").weights is not None:
-            raise ValueError(
-                "vectors hold numbers of rows, and these rows have weights; count the rows without "
-                "sample_weight."
-            )
-        if self.withheld != Withheld():
-            raise ValueError(
-                "vectors hold all rows, and these counts lack rows of groups that were withheld; "
-                "count the rows without min_count. The sum hides small counts of a single site."
-            )
-        return vector_of(self.reduced(bins).cells, self.labels, grid, most)
+        return vector_of_state(self._state, Grid(bins, groups), check_max_count(max_count))
 
     @classmethod
     def from_vector(
@@ -1611,10 +1088,8 @@ without a group label left out)
         ----------
         vector : array-like of shape (2 * n_groups * n_bins,)
             Sum of the vectors that `to_vector` returned. Floats must be whole numbers.
-        bins : Bins
-            Bins of the scores, as in `to_vector`.
-        groups : array-like of labels, default=None
-            Labels of the groups, as in `to_vector`.
+        bins, groups : object
+            As in `to_vector`.
         modulus : int, default=None
             Power of two modulo which the sum was computed, such as 2**32. Sums of at least half of
             the modulus are refused, because they overflowed, or contain masks that were not
@@ -1650,18 +1125,9 @@ without a group label left out)
         >>> counts == oslo.reduced(bins) + lima.reduced(bins)
         True
         """
-        from skfedauc.counts.vectors import Grid, cells_of
+        from skfedauc.counts.vectors import Grid, state_of_vector
 
-        grid = Grid(bins, groups)
-        numbers, negatives, positives, codes = cells_of(vector, grid, modulus)
-        labels = grid.labels
-        if labels is not None:
-            codes, labels = _input.drop_unused(codes, labels)
-        scores = bins.scores_of(numbers)
-        cells = Cells(np.zeros(0, np.int64), scores, negatives, positives, None)
-        origin = Origin(bins=bins)
-        of_group = None if labels is None else codes
-        return cls._added(cells, of_group, labels, origin, bins.ranges_of(numbers))
+        return cls._of(state_of_vector(vector, Grid(bins, groups), modulus))
 
     # Files -------------------------------------------------------------------------
 
@@ -1764,11 +1230,6 @@ without a group label left out)
         """
         from skfedauc.counts.parquet import read_file
 
-        if isinstance(path, bytes | bytearray | memoryview):
-            raise TypeError(
-                f"path must be a str or os.PathLike; got {type(path).__name__}. "
-                "ScoreCounts.from_bytes reads the bytes that ScoreCounts.to_bytes returned."
-            )
         return cls._read(read_file(path), repr(os.fspath(path)))
 
     def to_bytes(self, *, source: str | None = None, disclosure: Disclosure | None = None) -> bytes:
@@ -1776,10 +1237,8 @@ without a group label left out)
 
         Parameters
         ----------
-        source : str, default=None
-            Name of the counting, as in `save`.
-        disclosure : "exact", "bins", "summary", Bins or None, default=None
-            What the bytes disclose of the scores, as in `save`.
+        source, disclosure : object
+            As in `save`.
 
         Returns
         -------
@@ -1799,12 +1258,12 @@ without a group label left out)
         >>> ScoreCounts.from_bytes(message) == counts
         True
         """
-        from skfedauc.counts.parquet import Content, content_of
+        from skfedauc.counts.files import content_of
 
         with _IDENTIFYING:
-            object.__setattr__(self, "_origin", self.origin.saved(source))
-        kept = self if disclosure is None else self.reduced(disclosure)
-        return content_of(Content(kept.content, kept.labels, kept.origin, kept.ranges))
+            state = self._state._replace(origin=self.origin.saved(source))
+            object.__setattr__(self, "_state", state)
+        return content_of(state if disclosure is None else at_level(state, disclosure))
 
     @classmethod
     def from_bytes(cls, data: bytes | bytearray | memoryview) -> ScoreCounts:
@@ -1827,324 +1286,36 @@ without a group label left out)
         TypeError
             If `data` is not bytes-like.
         """
-        if not isinstance(data, bytes | bytearray | memoryview):
-            raise TypeError(
-                f"data must be the bytes that ScoreCounts.to_bytes returned; got "
-                f"{_words.described(data)}. ScoreCounts.load reads a file by its path."
-            )
+        from skfedauc.counts.parquet import check_bytes
+
+        check_bytes(data)
         return cls._read(data, "data")
 
     @classmethod
     def _read(cls, data: Any, name: str) -> ScoreCounts:
-        from skfedauc.counts.parquet import read_content
+        from skfedauc.counts.files import read_content
 
-        content = read_content(data, name)
-        if content.checkpoint is not None:
+        state, checkpoint = read_content(data, name)
+        if checkpoint is not None:
             raise ValueError(
                 f"{name} is a checkpoint of from_batches, which has counted only a part of the "
                 "rows; pass it as checkpoint= with the same batches."
             )
-        return cls._restored(
-            content.cells, content.labels, content.origin, ranges=content.ranges, name=name
-        )
+        content, labels, origin, ranges = state
+        return cls._restored(content, labels, origin, None, ranges, name)
 
-    @property
-    def sources(self) -> tuple[Source, ...]:
-        """Countings that were saved or sent and are part of these counts, sorted by name.
-
-        A named tuple for each counting: `identifier`, 32 hexadecimal digits, and `name`, the text
-        that was given as ``source=`` or None. Empty for counts that were never saved.
-
-        Examples
-        --------
-        >>> from skfedauc import ScoreCounts
-        >>> days = {"monday": [0.2, 0.4], "tuesday": [0.3, 0.1]}
-        >>> messages = [
-        ...     ScoreCounts.from_predictions([0, 1], scores).to_bytes(source=day)
-        ...     for day, scores in days.items()
-        ... ]
-        >>> merged = ScoreCounts.merge(map(ScoreCounts.from_bytes, messages))
-        >>> [source.name for source in merged.sources]
-        ['monday', 'tuesday']
-        """
-        return self.origin.sources
-
-    # Reading -----------------------------------------------------------------------
-
-    def to_counts(self) -> pd.DataFrame:
-        """Return the counts as a table, which `from_counts` can read.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per group and distinct score, sorted. Group columns come first. These columns
-            are named by `group_names`. Without names, the column is `group`; the columns of tuples
-            are `group_1`, `group_2` and so on. A `ScoreCounts` without groups has no group column.
-            The columns `score`, `n_negatives` and `n_positives` follow. If the counts are binned,
-            the columns `score_low` and `score_high` after `score` hold the ends of the ranges. If
-            rows have weights, the columns `weight_negatives`, `weight_positives`,
-            `squared_weight_negatives` and `squared_weight_positives` hold the sums of the weights
-            and of the squared weights.
-
-        Notes
-        -----
-        ``from_counts(**table)`` makes equal counts, except for `n_missing` and `bins`. Labels keep
-        their type: convert labels that a file format does not support, such as intervals in
-        Parquet, to text. `save` converts them by itself.
-
-        Examples
-        --------
-        >>> from skfedauc import ScoreCounts
-        >>> counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.2, 0.7], groups=list("aab"))
-        >>> table = counts.to_counts()
-        >>> table
-          group  score  n_negatives  n_positives
-        0     a    0.2            1            1
-        1     b    0.7            0            1
-        >>> ScoreCounts.from_counts(**table) == counts
-        True
-        """
-        cells = cells_for(self, "to_counts")
-        return table_of(cells, self.labels, self.group_names, self.ranges)
-
-    @property
-    def cells(self) -> Cells:
-        """Counts of each group and distinct score, as read-only arrays.
-
-        A named tuple. `starts` has shape (n_groups + 1,): group g has the cells ``starts[g]`` to
-        ``starts[g + 1] - 1``, sorted by score. `scores`, `negatives` and `positives` have shape
-        (n_cells,): the score, and the numbers of rows of each class. `weights` is None without
-        sample weights; else it has shape (4, n_cells): the sums of the weights of negatives and
-        of positives, and the sums of their squared weights.
-
-        Examples
-        --------
-        >>> from skfedauc import ScoreCounts
-        >>> counts = ScoreCounts.from_predictions(
-        ...     [0, 1, 1, 0], [0.2, 0.2, 0.7, 0.1], groups=["b", "b", "b", "a"]
-        ... )
-        >>> cells = counts.cells
-        >>> for g, label in enumerate(counts.groups):
-        ...     of_group = slice(cells.starts[g], cells.starts[g + 1])
-        ...     print(label, cells.scores[of_group], cells.positives[of_group])
-        a [0.1] [0]
-        b [0.2 0.7] [1 1]
-        """
-        return cells_for(self, "cells") if self._cells is None else self._cells
-
-    @property
-    def summary(self) -> Summary | None:
-        """Rows and pairs of rows by group, of counts that are a summary; None for other counts."""
-        return self._summary
-
-    @property
-    def has_exact_aucs(self) -> bool:
-        """Whether the AUCs of the groups are exact: the counts are not, and were not, binned."""
-        return self.ranges is None and (self.summary is None or self.summary.lowest is None)
-
-    @property
-    def content(self) -> Cells | Summary:
-        """The cells, or the summary of counts that are a summary."""
-        return self.cells if self._summary is None else self._summary
-
-    @property
-    def arrays(self) -> list[NDArray[Any]]:
-        """Arrays of `cells` and `ranges`, or arrays of `summary`."""
-        return arrays_of(self.content, self.ranges)
-
-    @property
-    def is_weighted(self) -> bool:
-        """Whether rows have weights."""
-        return self.content.weights is not None
-
-    @property
-    def labels(self) -> NDArray[Any] | None:
-        """Sorted labels of the groups as a read-only array; None if the rows came without groups.
-
-        The array has shape (n_groups,). The dtype is bool, an integer type, datetime64[us], or
-        object for labels of other kinds. Group g of `cells` has the label ``labels[g]``.
-        """
-        return self._labels
-
-    @property
-    def origin(self) -> Origin:
-        """Metadata of the rows: rows left out, names of the group columns, class labels."""
-        return self._origin
-
-    @functools.cached_property
-    def groups(self) -> tuple[Any, ...] | None:
-        """Sorted labels of the groups; None if the rows came without groups."""
-        if self.labels is None:
-            return None
-        return tuple(self.labels.tolist())
-
-    @property
-    def n_positives(self) -> NDArray[np.int64]:
-        """Number of positives by group; an array of shape (n_groups,)."""
-        return self.concordance.n_positives
-
-    @property
-    def n_negatives(self) -> NDArray[np.int64]:
-        """Number of negatives by group; an array of shape (n_groups,)."""
-        return self.concordance.n_negatives
-
-    @property
-    def n_missing(self) -> int:
-        """Number of rows left out because they have no group label."""
-        return self.origin.n_missing
-
-    @property
-    def group_names(self) -> tuple[str, ...]:
-        """Names of the columns that the groups come from; empty if they have none."""
-        return self.origin.group_names
-
-    @functools.cached_property
-    def concordance(self) -> Concordance:
-        """Rows and concordant pairs of each group, a named tuple of read-only arrays.
-
-        `u2` is twice the Mann-Whitney U statistic. The AUC of a group is ``u2 / (2 * negatives *
-        positives)``.
-        """
-        if self._summary is not None:
-            return self._summary.concordance
-        found = concordance(self.cells)
-        for array in found:
-            array.flags.writeable = False
-        return found
-
-    @functools.cached_property
-    def rows_by_class(self) -> tuple[ClassRows, ClassRows]:
-        """Numbers, weights and squared weights of the negatives and of the positives by group."""
-        if self._summary is not None:
-            return self._summary.rows_by_class
-        return rows_by_class(self.cells, self.concordance)
-
-    @functools.cached_property
-    def own_moments(self) -> OwnMoments:
-        """Sums by group from which the variance of the group's AUC follows."""
-        if self._summary is not None:
-            return self._summary.sums.moments
-        return own_moments(self.cells, self.concordance.u2, *self.rows_by_class)
-
-    def __len__(self) -> int:
-        """Number of groups; 1 for rows without groups, 0 if there are no rows."""
-        return self.cells.starts.size - 1 if self._summary is None else self._summary.n_groups
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ScoreCounts):
-            return NotImplemented
-        kinds = {_input.kind_of(counts.labels) for counts in (self, other)}
-        if len(kinds) > 1:
-            return False  # the label True must not equal the label 1
-        if self.disclosure != other.disclosure or (self.labels is None) != (other.labels is None):
-            return False
-        mine, yours = self.arrays, other.arrays
-        if self.labels is not None and other.labels is not None:
-            mine, yours = [*mine, self.labels], [*yours, other.labels]
-        return len(mine) == len(yours) and all(map(np.array_equal, mine, yours))
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"ScoreCounts is immutable; {name} cannot be set.")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"ScoreCounts is immutable; {name} cannot be deleted.")
+    # Object ------------------------------------------------------------------------
 
     def __reduce__(self) -> tuple[Any, ...]:
-        checksum = checksum_of(self.arrays, self.labels, self.origin)
-        state = (self.content, self.labels, self.origin, checksum)
-        return ScoreCounts._restored, state if self.ranges is None else (*state, self.ranges)
+        _, arguments = self._state.__reduce__()
+        return ScoreCounts._restored, arguments
 
     def __getstate__(self) -> dict[str, bytes]:
         """Return the state that skops stores; pickles and copies are made by `__reduce__`."""
         return {"content": self.to_bytes()}
 
     def __setstate__(self, state: dict[str, bytes]) -> None:
-        if hasattr(self, "_cells"):
+        if hasattr(self, "_state"):
             raise AttributeError("ScoreCounts is immutable; its state cannot be set.")
-        restored = ScoreCounts.from_bytes(state["content"])
-        for name in ("_cells", "_labels", "_origin", "_ranges", "_summary"):
-            object.__setattr__(self, name, getattr(restored, name))
-
-    def _n_distinct(self) -> tuple[int, str]:
-        """Return the number of distinct scores, bins or ranges, and their noun."""
-        if self.ranges is not None and self.bins is None:
-            return n_distinct(self.ranges), "range"
-        return np.unique(self.cells.scores).size, "distinct score" if self.bins is None else "bin"
-
-    def __repr__(self) -> str:
-        positives, negatives = int(self.n_positives.sum()), int(self.n_negatives.sum())
-        content = "summary by group"
-        if self._summary is None:
-            content = _words.counted(*self._n_distinct())
-        groups = "no groups" if self.labels is None else _words.counted(len(self), "group")
-        weighted = ", weighted" if self.is_weighted else ""
-        counted = _words.counted
-        return (
-            f"ScoreCounts({groups}, {counted(positives + negatives, 'row')}: "
-            f"{counted(positives, 'positive')} and {counted(negatives, 'negative')}, "
-            f"{content}{weighted}{left_out(self.n_missing)}{self.withheld.in_words()})"
-        )
-
-
-def _order_of_renamed(numbers: NDArray[np.intp], old: Sequence[Any]) -> NDArray[np.intp]:
-    """Return the old number of each new group of a summary.
-
-    Raises
-    ------
-    DisclosureError
-        If groups are combined.
-    """
-    order = np.argsort(numbers, kind="stable")
-    equal = np.flatnonzero(np.diff(numbers[order]) == 0)
-    if equal.size:
-        first, second = (_words.shortened_label(old[order[equal[0] + i]]) for i in (0, 1))
-        raise DisclosureError(needs_scores(f"combining the groups {first} and {second}"))
-    return order
-
-
-@functools.cache
-def _warn_of_slow_kernel() -> None:
-    _input.warn(
-        "skfedauc was installed without its compiled part and counts rows in numpy, several times "
-        "slower. Install it where there is a C++ compiler, or from a wheel for this platform; "
-        "skfedauc.show_versions() tells which kernel is in use.",
-        RuntimeWarning,
-    )
-
-
-def _count_batch(
-    batch: Any,
-    columns: Any,
-    pos_label: Any,
-    missing: _input.Missing,
-    disclosure: Disclosure,
-    has_ranges: bool,
-) -> ScoreCounts:
-    from skfedauc.counts.batches import arguments_of_batch
-
-    arguments = arguments_of_batch(batch, columns)
-    rows = _input.check_rows(**arguments, pos_label=pos_label, missing=missing, warn_labels=False)
-    names = _input.names_of(rows.labels, arguments.get("groups"))
-    counts = ScoreCounts.of_rows(rows, group_names=names).reduced(disclosure)
-    if has_ranges:  # and all cells
-        counts = counts.reduced(max_cells=max(counts.cells.scores.size, 1))
-    return counts
-
-
-def _mend_of_part(part: Any) -> str:
-    """Return what to pass instead of a part that cannot be merged."""
-    if isinstance(part, bytes | bytearray | memoryview):
-        return " ScoreCounts.from_bytes reads the bytes that ScoreCounts.to_bytes returned."
-    if hasattr(part, "releases"):
-        return " PrivateCounts.merge adds up score counts and private counts."
-    if isinstance(part, tuple | Mapping) or hasattr(part, "columns") or hasattr(part, "iloc"):
-        return " Pass the column of score counts of a table, such as table['counts']."
-    return ""
-
-
-def _weights_of(cells: Cells) -> NDArray[np.float64]:
-    """Sums of weights and of squared weights by class; rows without weights have weight 1."""
-    if cells.weights is not None:
-        return cells.weights
-    counts = np.stack([cells.negatives, cells.positives]).astype(np.float64)
-    return np.concatenate([counts, counts])
+        counts: ScoreCounts = ScoreCounts.from_bytes(state["content"])
+        object.__setattr__(self, "_state", counts._state)

@@ -17,12 +17,16 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc._kernel import Cells
 from skfedauc.counts.bins import Bins
+from skfedauc.counts.disclosure import cells_for
 from skfedauc.counts.label_entries import entry_of
+from skfedauc.counts.levels import at_level
+from skfedauc.counts.limits import MOST_ROWS
+from skfedauc.counts.origin import Origin
+from skfedauc.counts.state import State, added
+from skfedauc.counts.withheld import Withheld
 
 # Largest exponent of a modulus, at which sums of 64-bit integers wrap around
 _MOST_BITS = 64
-# Largest number of rows of a class that a `ScoreCounts` can count exactly
-_MOST_ROWS = 1 << 40
 
 
 class Grid:
@@ -134,6 +138,38 @@ class Grid:
         return place[mine]
 
 
+def vector_of_state(state: State, grid: Grid, max_count: int | None) -> NDArray[np.int64]:
+    """Return the vector of score counts, after reducing them to the bins of the grid.
+
+    Raises
+    ------
+    ValueError
+        If rows have weights, groups were withheld, or the counts cannot be reduced to the bins.
+    """
+    if cells_for(state, "to_vector").weights is not None:
+        raise ValueError(
+            "vectors hold numbers of rows, and these rows have weights; count the rows without "
+            "sample_weight."
+        )
+    if state.origin.withheld != Withheld():
+        raise ValueError(
+            "vectors hold all rows, and these counts lack rows of groups that were withheld; count "
+            "the rows without min_count. The sum hides small counts of a single site."
+        )
+    return vector_of(at_level(state, grid.bins).cells, state.labels, grid, max_count)
+
+
+def state_of_vector(vector: Any, grid: Grid, modulus: int | None) -> State:
+    """Return the score counts of a sum of vectors; groups without rows are left out."""
+    numbers, negatives, positives, codes = cells_of(vector, grid, modulus)
+    bins, labels = grid.bins, grid.labels
+    if labels is not None:
+        codes, labels = _input.drop_unused(codes, labels)
+    cells = Cells(np.zeros(0, np.int64), bins.scores_of(numbers), negatives, positives, None)
+    of_group = None if labels is None else codes
+    return added(cells, of_group, labels, Origin(bins=bins), bins.ranges_of(numbers))
+
+
 def vector_of(
     cells: Cells, labels: NDArray[Any] | None, grid: Grid, max_count: int | None = None
 ) -> NDArray[np.int64]:
@@ -240,7 +276,7 @@ def _checked(vector: Any, grid: Grid, modulus: int | None) -> NDArray[np.int64]:
             f"vector has {int((whole < 0).sum()):,} negative entries of {whole.size:,}: {why}. Sum "
             "the vectors of the same sites whose masks cancel."
         )
-    if (whole > _MOST_ROWS).any():
+    if (whole > MOST_ROWS).any():
         raise ValueError(
             f"vector has the entry {int(whole.max()):,}{_place(grid, int(whole.argmax()))}, above "
             "2**40, the most rows of a class that a ScoreCounts can count exactly; masks may "

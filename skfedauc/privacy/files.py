@@ -8,8 +8,6 @@ the content. Merged counts also have the sources and groups of exact counts.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from typing import Any
 
 import numpy as np
@@ -18,23 +16,16 @@ from numpy.typing import NDArray
 import skfedauc
 from skfedauc import _input
 from skfedauc._words import listed, shortened
-from skfedauc.counts import Bins
+from skfedauc.counts import Bins, parquet
 from skfedauc.counts.label_entries import entry_of, label_of
 from skfedauc.counts.origin import Source
-from skfedauc.counts.parquet import (
-    PRIVATE_FORMAT,
-    DamagedFileError,
-    OtherFileError,
-    pyarrow_parquet,
-)
 from skfedauc.privacy.releases import Release
 from skfedauc.privacy.state import State
 
 _VERSION = 1
-_KEY, _MAGIC = b"skfedauc", b"PAR1"
 _COLUMNS = ("group", "bin", "n_negatives", "n_positives")
-# Largest size of content in memory: _SMALL bytes, or _MOST_EXPANDED times the size of the file
-_SMALL, _MOST_EXPANDED = 1 << 28, 1 << 10
+# Rows of a row group
+_GROUP_ROWS = 1 << 20
 _KEYS_OF_RELEASES = {"identifier", "name", "epsilon", "rows_per_person", "groups"}
 
 
@@ -48,11 +39,11 @@ def content_of(state: State) -> bytes:
     ImportError
         If pyarrow is missing.
     """
-    pyarrow_parquet()  # raise the error for a missing package
+    parquet.pyarrow_parquet()  # raise the error for a missing package
     labels = [] if state.labels is None else state.labels.tolist()
     position = {label: g for g, label in enumerate(labels)}
     facts: dict[str, Any] = {
-        "format": PRIVATE_FORMAT,
+        "format": parquet.PRIVATE_FORMAT,
         "version": _VERSION,
         "package": skfedauc.__version__,
         "bins": state.bins.to_dict(),
@@ -66,9 +57,9 @@ def content_of(state: State) -> bytes:
         "sources": [source._asdict() for source in state.sources],
         "exact_groups": [position[label] for label in state.exact_groups],
     }
-    facts["sha256"] = _digest(facts, state.negatives, state.positives)
+    facts["sha256"] = parquet.digest(facts, [], [state.negatives, state.positives])
     data = _written(facts, state, "zstd")
-    if _is_too_large(_opened(data).metadata, len(data)):
+    if parquet.is_too_large(parquet.opened(data).metadata, len(data)):
         # A large epsilon gives many zeros, which compress well. A reader would refuse such a small
         # file, because its content may exhaust the memory.
         data = _written(facts, state, "none")
@@ -92,24 +83,23 @@ def read_content(data: Any, name: str) -> State:
     ImportError
         If pyarrow is missing.
     """
-    pyarrow_parquet()  # raise the error for a missing package
-    if bytes(data[:4]) != _MAGIC:
-        raise OtherFileError(
-            f"{name} is not a file of PrivateCounts, which begins with {_MAGIC!r}; got "
+    parquet.pyarrow_parquet()  # raise the error for a missing package
+    if bytes(data[:4]) != parquet.MAGIC:
+        raise parquet.OtherFileError(
+            f"{name} is not a file of PrivateCounts, which begins with {parquet.MAGIC!r}; got "
             f"{bytes(data[:4])!r}. Pass what PrivateCounts.save or to_bytes wrote."
         )
     try:
-        file = _opened(data)
-        text = (file.metadata.metadata or {}).get(_KEY)
-        facts = None if text is None else json.loads(text)
+        file = parquet.opened(data)
+        facts = parquet.facts_in(file)
     except Exception as error:  # a damaged file may raise any exception
-        raise _damaged(name, error) from error
+        raise parquet.damaged(name, error, "PrivateCounts") from error
     found = facts.get("format") if isinstance(facts, dict) else None
-    if not isinstance(facts, dict) or found != PRIVATE_FORMAT:
+    if not isinstance(facts, dict) or found != parquet.PRIVATE_FORMAT:
         mend = "Ask for the file that PrivateCounts.save wrote."
-        if found == "skfedauc counts":
+        if found == parquet.COUNTS_FORMAT:
             mend = "ScoreCounts.load or from_bytes reads it."
-        raise OtherFileError(
+        raise parquet.OtherFileError(
             f"{name} is a Parquet file, but PrivateCounts.save did not write it. {mend}"
         )
     version = facts.get("version")
@@ -122,15 +112,7 @@ def read_content(data: Any, name: str) -> State:
     try:
         return _read(file, facts, len(data))
     except Exception as error:
-        raise _damaged(name, error) from error
-
-
-def _damaged(name: str, error: Exception) -> DamagedFileError:
-    reason = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
-    return DamagedFileError(
-        f"{name} is no file of PrivateCounts, or is damaged: {reason[:400].rstrip('.')}. Ask for "
-        "another copy."
-    )
+        raise parquet.damaged(name, error, "PrivateCounts") from error
 
 
 def _read(file: Any, facts: dict[str, Any], size: int) -> State:
@@ -148,28 +130,8 @@ def _read(file: Any, facts: dict[str, Any], size: int) -> State:
     ):
         raise ValueError("its metadata has group_names or a pos_label of another type")
     shape = (1 if labels is None else labels.size), bins.n_bins
-    n_rows = shape[0] * shape[1]
-    metadata = file.metadata
-    numbers = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
-    if min(numbers, default=0) < 0 or not sum(numbers) == metadata.num_rows == n_rows:
-        raise ValueError(f"it has {sum(numbers)} rows; its metadata calls for {n_rows}")
-    if _is_too_large(metadata, size):
-        raise ValueError("its content would take far more memory than the file")
-    schema = file.schema_arrow
-    if tuple(schema.names) != _COLUMNS or not all(str(kind) == "int64" for kind in schema.types):
-        raise ValueError(f"it has the columns {listed(schema.names, most=8)}")
-    table = file.read(use_threads=False)
-    if any(column.null_count for column in table.columns):
-        raise ValueError("a column lacks values")
-    groups, bin_numbers, negatives, positives = (
-        column.to_numpy().astype(np.int64) for column in table.columns
-    )
-    if not (groups.reshape(shape) == np.arange(shape[0])[:, None]).all():
-        raise ValueError("its groups are not in order")
-    if not (bin_numbers.reshape(shape) == np.arange(shape[1])).all():
-        raise ValueError("its bins are not in order")
-    negatives, positives = negatives.reshape(shape), positives.reshape(shape)
-    if _digest(facts, negatives, positives) != facts.get("sha256"):
+    negatives, positives = _counts_in(file, shape, size)
+    if parquet.digest(facts, [], [negatives, positives]) != facts.get("sha256"):
         raise ValueError("its SHA-256 is another one")
     return State(
         negatives,
@@ -182,6 +144,32 @@ def _read(file: Any, facts: dict[str, Any], size: int) -> State:
         sources,
         exact_groups,
     )
+
+
+def _counts_in(
+    file: Any, shape: tuple[int, int], size: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the numbers of negatives and of positives, after checking groups and bins."""
+    metadata, n_rows = file.metadata, shape[0] * shape[1]
+    numbers = parquet.row_numbers(metadata)
+    if min(numbers, default=0) < 0 or not sum(numbers) == metadata.num_rows == n_rows:
+        raise ValueError(f"it has {sum(numbers)} rows; its metadata calls for {n_rows}")
+    if parquet.is_too_large(metadata, size):
+        raise ValueError("its content would take far more memory than the file")
+    schema = file.schema_arrow
+    if tuple(schema.names) != _COLUMNS or not all(str(kind) == "int64" for kind in schema.types):
+        raise ValueError(f"it has the columns {listed(schema.names, most=8)}")
+    table = file.read(use_threads=False)
+    if any(column.null_count for column in table.columns):
+        raise ValueError("a column lacks values")
+    groups, bin_numbers, negatives, positives = (
+        column.to_numpy().astype(np.int64).reshape(shape) for column in table.columns
+    )
+    if not (groups == np.arange(shape[0])[:, None]).all():
+        raise ValueError("its groups are not in order")
+    if not (bin_numbers == np.arange(shape[1])).all():
+        raise ValueError("its bins are not in order")
+    return negatives, positives
 
 
 def _labels_of(entries: Any) -> NDArray[Any] | None:
@@ -211,15 +199,6 @@ def _groups_at(positions: Any, labels: NDArray[Any] | None) -> tuple[Any, ...]:
     return tuple(known[position] for position in positions)
 
 
-def _digest(facts: dict[str, Any], *counts: NDArray[np.int64]) -> str:
-    """Return the SHA-256 of the metadata and the counts as little-endian integers."""
-    plain = {name: value for name, value in facts.items() if name != "sha256"}
-    digest = hashlib.sha256(json.dumps(plain, sort_keys=True, ensure_ascii=False).encode())
-    for of_class in counts:
-        digest.update(np.ascontiguousarray(of_class, "<i8").reshape(-1).view(np.uint8).data)
-    return digest.hexdigest()
-
-
 def _written(facts: dict[str, Any], state: State, compression: str) -> bytes:
     import pyarrow as pa
 
@@ -231,35 +210,7 @@ def _written(facts: dict[str, Any], state: State, compression: str) -> bytes:
         state.positives.reshape(-1),
     )
     schema = pa.schema([pa.field(name, pa.int64(), nullable=False) for name in _COLUMNS])
-    sink = pa.BufferOutputStream()
-    with pyarrow_parquet().ParquetWriter(
-        sink,
-        schema,
-        compression=compression,
-        use_dictionary=False,
-        write_page_checksum=True,
-        store_schema=False,
-    ) as writer:
-        writer.write_table(pa.Table.from_arrays([pa.array(c) for c in columns], schema=schema))
-        writer.add_key_value_metadata({_KEY: json.dumps(facts)})
-    return bytes(sink.getvalue())
-
-
-def _opened(data: Any) -> Any:
-    import pyarrow as pa
-
-    return pyarrow_parquet().ParquetFile(
-        pa.BufferReader(pa.py_buffer(data)),
-        page_checksum_verification=True,
-        pre_buffer=False,
-        # By default, pyarrow refuses metadata of more than 100 MB.
-        thrift_string_size_limit=min(len(data), (1 << 31) - 1),
+    table = pa.Table.from_arrays([pa.array(column) for column in columns], schema=schema)
+    return parquet.written(
+        schema, [table], facts, _GROUP_ROWS, compression=compression, use_dictionary=False
     )
-
-
-def _is_too_large(metadata: Any, size: int) -> bool:
-    """Return whether the values and their pages would take far more memory than the file."""
-    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    of_pages = sum(abs(group.total_byte_size) for group in groups)
-    of_values = 8 * metadata.num_rows * metadata.num_columns
-    return bool(of_values + of_pages > max(_SMALL, _MOST_EXPANDED * size))

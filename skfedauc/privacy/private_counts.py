@@ -4,31 +4,27 @@ from __future__ import annotations
 
 import functools
 import os
-import secrets
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _words
+from skfedauc import _words
 from skfedauc._output_file import check_target, write_whole
 from skfedauc.counts import Bins, ScoreCounts
-from skfedauc.counts.disclosure import cells_for
 from skfedauc.counts.origin import Source
-from skfedauc.counts.vectors import Grid, vector_of
+from skfedauc.counts.parquet import OtherFileError, check_bytes, read_file
 from skfedauc.inference.intervals import check_confidence_level
-from skfedauc.privacy.intervals import AVERAGES, Estimate, NoisyAUCs
-from skfedauc.privacy.laplace import MOST_SCALE, with_noise
-from skfedauc.privacy.noisy_pairs import NoisyCounts
-from skfedauc.privacy.releases import LEDGER, Release
+from skfedauc.privacy.drawing import drawn_state
+from skfedauc.privacy.files import content_of, read_content
+from skfedauc.privacy.merging import exact_state, merged
+from skfedauc.privacy.releases import Release
 from skfedauc.privacy.state import State, check_state
+from skfedauc.privacy.tables import IntervalTables
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_UNDEFINED = Estimate(*[np.nan] * 6)
-_COLUMNS = ("ci_low", "ci_high", "se_sampling", "se_noise", "bin_width")
 
 
 class PrivateCounts:
@@ -217,41 +213,7 @@ class PrivateCounts:
         >>> private.positives.shape
         (2, 2)
         """
-        if not isinstance(counts, ScoreCounts):
-            raise TypeError(f"counts must be a ScoreCounts; got {_words.described(counts)}.")
-        if cells_for(counts, "PrivateCounts").weights is not None:
-            raise ValueError(
-                "counts must not have sample weights, because the noise is for counts that one row "
-                "changes by 1; count the rows again without sample_weight."
-            )
-        grid = Grid(bins, groups)
-        epsilon = _check_epsilon(epsilon)
-        rows_per_person = _input.check_whole_number(rows_per_person, "rows_per_person")
-        if rows_per_person / epsilon > MOST_SCALE:
-            raise ValueError(
-                f"epsilon={epsilon:g} with rows_per_person={rows_per_person} gives noise of more "
-                f"than {MOST_SCALE:g} rows; pass a larger epsilon."
-            )
-        _check_source(source)
-        binned = counts.reduced(bins)
-        exact = vector_of(binned.cells, binned.labels, grid)
-        exact = exact.reshape(2, grid.n_groups, grid.n_bins)
-        negatives, positives = with_noise(exact, epsilon, rows_per_person)
-        LEDGER.spend(counts, binned, epsilon, rows_per_person)
-        labels = grid.labels
-        released = () if labels is None else tuple(labels.tolist())
-        release = Release(secrets.token_hex(16), source, epsilon, rows_per_person, released)
-        return cls._of(
-            State(
-                negatives,
-                positives,
-                labels,
-                bins,
-                (release,),
-                counts.group_names,
-                counts.origin.classes.pos_label,
-            )
-        )
+        return cls._of(drawn_state(counts, bins, groups, epsilon, rows_per_person, source))
 
     @classmethod
     def merge(
@@ -340,10 +302,11 @@ class PrivateCounts:
         if bins is None:
             found = "ScoreCounts only, which ScoreCounts.merge adds up" if named else "none"
             raise ValueError(f"merge needs at least one PrivateCounts; got {found}.")
-        states = [_state_of(part, bins, name) for name, part in named]
-        merged = State.merged(states, [name for name, _ in named])
-        _warn_of_equal_names(states)
-        return cls._of(merged)
+        states = [
+            part.state if isinstance(part, PrivateCounts) else exact_state(part, bins, name)
+            for name, part in named
+        ]
+        return cls._of(merged(states, [name for name, _ in named]))
 
     # Estimates ---------------------------------------------------------------------
 
@@ -431,90 +394,14 @@ class PrivateCounts:
         oslo    False
         dtype: bool
         """
-        import pandas as pd
-
         tail = (1.0 - check_confidence_level(confidence_level)) / 2.0
         if of not in ("groups", "statistics"):
             raise ValueError(f"of must be 'groups' or 'statistics'; got {_words.shortened(of)}.")
-        if of == "statistics":
-            return self._intervals_of_statistics(tail)
-        noisy = self._noisy
-        found = dict.fromkeys(("auc", *_COLUMNS), np.full(len(self), np.nan))
-        if noisy.has_signal.any():
-            estimates = self._aucs.of_groups(tail)
-            for name, values in zip(found, estimates, strict=True):
-                found[name] = np.full(len(self), np.nan)
-                found[name][noisy.has_signal] = values
-        return pd.DataFrame(
-            {
-                **found,
-                "n_positives": self.positives.sum(axis=1),
-                "n_negatives": self.negatives.sum(axis=1),
-                "note": _notes(noisy),
-            },
-            index=self._index(),
-        )
-
-    def _intervals_of_statistics(self, tail: float) -> pd.DataFrame:
-        import pandas as pd
-
-        rows: dict[str, tuple[Estimate, str]] = {}
-        all_rows = self._noisy.pooled()
-        (note,) = _notes(all_rows)
-        pooled = _UNDEFINED
-        if not note:
-            # The AUC of a single group is the average.
-            pooled = NoisyAUCs(all_rows, self._is_point).average("macro", tail)
-        rows["pooled"] = pooled, note
-        n_groups, n_used = len(self), int(self._noisy.has_signal.sum())
-        note = ""
-        if n_used < n_groups:
-            note = (
-                f"without {n_groups - n_used:,} of {_words.counted(n_groups, 'group')}, in which "
-                "the noise dominates"
-            )
-        if not n_used:
-            note = "the noise dominates in every group"
-        for name in AVERAGES:
-            rows[name] = (self._aucs.average(name, tail) if n_used else _UNDEFINED), note
-        if n_used < 2:
-            note = "needs two groups in which the noise does not dominate"
-        rows["difference"] = (self._aucs.difference(tail) if n_used > 1 else _UNDEFINED), note
-        return pd.DataFrame(
-            [(*estimate, note) for estimate, note in rows.values()],
-            columns=["value", *_COLUMNS, "note"],
-            index=pd.Index(list(rows), name="statistic"),
-        )
+        return self._tables.by_group(tail) if of == "groups" else self._tables.by_statistic(tail)
 
     @functools.cached_property
-    def _noisy(self) -> NoisyCounts:
-        return NoisyCounts(
-            self.negatives.astype(np.float64),
-            self.positives.astype(np.float64),
-            self._state.variance,
-        )
-
-    @functools.cached_property
-    def _aucs(self) -> NoisyAUCs:
-        return NoisyAUCs(self._noisy.take(self._noisy.has_signal), self._is_point)
-
-    @property
-    def _is_point(self) -> NDArray[np.bool_]:
-        low, high = self.bins.ranges_of(np.arange(self.negatives.shape[1]))
-        is_point: NDArray[np.bool_] = low == high
-        return is_point
-
-    def _index(self) -> pd.Index:
-        import pandas as pd
-
-        labels, names = self._state.labels, self.group_names
-        if labels is None:
-            return pd.Index(["all"], name="group")
-        if isinstance(labels[0], tuple):
-            named = len(labels[0]) == len(names)
-            return pd.MultiIndex.from_tuples(labels.tolist(), names=names if named else None)
-        index: pd.Index = pd.Index(labels, name=names[0] if names else "group")
-        return index
+    def _tables(self) -> IntervalTables:
+        return IntervalTables(self._state)
 
     # Files -------------------------------------------------------------------------
 
@@ -583,14 +470,7 @@ class PrivateCounts:
         ImportError
             If pyarrow is missing: ``pip install "skfedauc[files]"``.
         """
-        from skfedauc.counts.parquet import read_file
-
-        if isinstance(path, bytes | bytearray | memoryview):
-            raise TypeError(
-                f"path must be a str or os.PathLike; got {type(path).__name__}. "
-                "PrivateCounts.from_bytes reads the bytes that PrivateCounts.to_bytes returned."
-            )
-        return cls._read(read_file(path), repr(os.fspath(path)))
+        return cls._read(read_file(path, "PrivateCounts"), repr(os.fspath(path)))
 
     def to_bytes(self) -> bytes:
         """Return the content of the file that `save` writes.
@@ -605,8 +485,6 @@ class PrivateCounts:
         TypeError, ImportError
             As in `save`.
         """
-        from skfedauc.privacy.files import content_of
-
         return content_of(self._state)
 
     @classmethod
@@ -630,17 +508,11 @@ class PrivateCounts:
         TypeError
             If `data` is not bytes-like.
         """
-        if not isinstance(data, bytes | bytearray | memoryview):
-            raise TypeError(
-                f"data must be the bytes that PrivateCounts.to_bytes returned; got "
-                f"{_words.described(data)}. PrivateCounts.load reads a file by its path."
-            )
+        check_bytes(data, "PrivateCounts")
         return cls._read(data, "data")
 
     @classmethod
     def _read(cls, data: Any, name: str) -> PrivateCounts:
-        from skfedauc.privacy.files import read_content
-
         return cls._of(read_content(data, name), name)
 
     # Reading -----------------------------------------------------------------------
@@ -718,8 +590,6 @@ class PrivateCounts:
             and np.array_equal(mine.positives, yours.positives)
         )
 
-    __hash__ = None  # type: ignore[assignment]  # as of ScoreCounts
-
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"PrivateCounts is immutable; {name} cannot be set.")
 
@@ -748,75 +618,7 @@ class PrivateCounts:
 
 def _loaded(path: str | os.PathLike[str]) -> PrivateCounts | ScoreCounts:
     """Return the private or exact counts in a file."""
-    from skfedauc.counts.parquet import OtherFileError
-
     try:
         return PrivateCounts.load(path)
     except OtherFileError:
         return ScoreCounts.load(path)
-
-
-def _state_of(counts: PrivateCounts | ScoreCounts, bins: Bins, name: str) -> State:
-    """Return the state of a part of a merge, with counts without noise reduced to the bins."""
-    if isinstance(counts, PrivateCounts):
-        return counts.state
-    try:
-        state = State.of_exact(counts, bins)
-    except ValueError as error:
-        raise type(error)(f"{name}: {error}") from error
-    if counts.withheld.n_groups:
-        _input.warn(
-            f"{name} has {_words.counted(counts.withheld.n_groups, 'group')} withheld, whose rows "
-            "the merged counts lack.",
-            UserWarning,
-        )
-    return state
-
-
-def _notes(noisy: NoisyCounts) -> list[str]:
-    """Return a note for each group in which the noise dominates."""
-    notes = []
-    for positives, negatives, error, has_signal in zip(
-        noisy.n_positives, noisy.n_negatives, noisy.total_error, noisy.has_signal, strict=True
-    ):
-        number, noun = min((positives, "positives"), (negatives, "negatives"))
-        notes.append(
-            ""
-            if has_signal
-            else f"the noise dominates: {number:,.0f} {noun} with a standard error of {error:,.2g}"
-        )
-    return notes
-
-
-def _warn_of_equal_names(states: list[State]) -> None:
-    """Warn of equal source names, for instance after a site drew noise twice."""
-    found: list[Release | Source] = []
-    for state in states:
-        found += [*state.releases, *state.sources]
-    known = [item.name for item in found if item.name]
-    repeated = sorted({name for name in known if known.count(name) > 1})
-    if repeated:
-        _input.warn(
-            f"several releases or exact counts have the same source name, "
-            f"{_words.listed(repeated)}. If they are of the same rows, these rows count twice, and "
-            "the epsilons of their releases add up: leave one out. If they are of different rows, "
-            "give them different names.",
-            UserWarning,
-        )
-
-
-def _check_epsilon(epsilon: Any) -> float:
-    if not _input.is_number(epsilon) or not 0 < epsilon < np.inf:
-        raise ValueError(
-            "epsilon must be a finite number above 0, such as 1.0; got "
-            f"{_words.shortened(epsilon)}."
-        )
-    return float(epsilon)
-
-
-def _check_source(source: Any) -> None:
-    if source is None:
-        return
-    if not isinstance(source, str):
-        raise TypeError(f"source must be a str or None; got {_words.described(source)}.")
-    _input.check_text([source], "source")

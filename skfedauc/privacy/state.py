@@ -1,20 +1,18 @@
-"""Content of a `PrivateCounts`: merging, and checks of content from a file."""
+"""Content of a `PrivateCounts`, and checks of content that comes from a file."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input
-from skfedauc._words import all_shortened, listed, shortened
-from skfedauc.counts import Bins, ScoreCounts
-from skfedauc.counts.disclosure import cells_for
+from skfedauc._words import shortened
+from skfedauc.counts import Bins
 from skfedauc.counts.integrity import wrong_sources
-from skfedauc.counts.origin import Source, in_order
+from skfedauc.counts.origin import Source
 from skfedauc.privacy.laplace import MOST_SCALE
 from skfedauc.privacy.releases import Release
 
@@ -60,112 +58,6 @@ class State(NamedTuple):
         for release in self.releases:
             found[[position[label] for label in release.groups]] += release.variance
         return found
-
-    @classmethod
-    def of_exact(cls, counts: ScoreCounts, bins: Bins) -> State:
-        """Return counts by bin without noise and without a release.
-
-        Raises
-        ------
-        ValueError
-            If the counts have sample weights, are a summary, or have ranges that cross bins.
-        """
-        if cells_for(counts, "PrivateCounts.merge").weights is not None:
-            raise ValueError(
-                "these counts have sample weights, and private counts have none; count the rows "
-                "again without sample_weight."
-            )
-        cells = counts.reduced(bins).cells
-        shape = 1 if counts.labels is None else counts.labels.size, bins.n_bins or 0
-        negatives, positives = np.zeros((2, *shape), np.int64)
-        place = cells.groups, bins.numbers_of(cells.scores)  # each cell has a different bin
-        negatives[place], positives[place] = cells.negatives, cells.positives
-        return cls(
-            negatives,
-            positives,
-            counts.labels,
-            bins,
-            (),
-            counts.group_names,
-            counts.origin.classes.pos_label,
-            # Unsaved counts get a source, by which `merge` refuses the same counts in another part.
-            counts.origin.saved(None).sources,
-            counts.groups or (),
-        )
-
-    @classmethod
-    def merged(cls, parts: Sequence[State], names: Sequence[str]) -> State:
-        """Add up states, with the names of the parts for messages.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the parts have different bins, group columns or positive labels, or share rows.
-        """
-        first = parts[0]
-        # Parts by the identifiers of their releases and sources
-        seen: dict[str, str] = {}
-        for part, name in zip(parts, names, strict=True):
-            if part.bins != first.bins:
-                raise ValueError(
-                    f"{names[0]} has the bins {first.bins!r}, and {name} has the bins "
-                    f"{part.bins!r}. Each site must draw its noise for the same bins."
-                )
-            if (part.labels is None) != (first.labels is None):
-                without, other = (name, names[0]) if part.labels is None else (names[0], name)
-                raise ValueError(
-                    f"{without} has no groups, and {other} has groups. Name the group of all rows "
-                    "before drawing the noise, by counts.regroup({None: 'device 7'})."
-                )
-            if part.group_names != first.group_names:
-                raise ValueError(
-                    f"{names[0]} has groups by {listed(first.group_names) or 'unnamed columns'}, "
-                    f"and {name} has groups by {listed(part.group_names) or 'unnamed columns'}. "
-                    "All sites must have the same group columns."
-                )
-            items: tuple[Release | Source, ...] = (*part.releases, *part.sources)
-            for item in items:
-                if item.identifier in seen:
-                    what = "release" if isinstance(item, Release) else "counting"
-                    raise ValueError(
-                        f"{seen[item.identifier]} and {name} contain the same {what}, with the "
-                        f"identifier {item.identifier}, so its rows would count twice. Leave "
-                        "one of them out."
-                    )
-                seen[item.identifier] = name
-        known = {
-            part.pos_label: name
-            for part, name in zip(parts, names, strict=True)
-            if part.pos_label is not None
-        }
-        if len(known) > 1:
-            raise ValueError(
-                f"{' and '.join(known.values())} have different positive labels, "
-                f"{all_shortened(known)}. All sites must have the same positive label."
-            )
-        if first.labels is None:
-            numbers, labels = [np.zeros(1, np.intp)] * len(parts), None
-        else:
-            numbers, labels = _input.unite_labels([p.labels for p in parts if p.labels is not None])
-        shape = (1 if labels is None else labels.size), first.negatives.shape[1]
-        negatives, positives = np.zeros((2, *shape), np.int64)
-        for part, rows in zip(parts, numbers, strict=True):
-            negatives[rows] += part.negatives
-            positives[rows] += part.positives
-        releases = (release for part in parts for release in part.releases)
-        of_exact = {label for part in parts for label in part.exact_groups}
-        known_groups = () if labels is None else labels.tolist()
-        return cls(
-            negatives,
-            positives,
-            labels,
-            first.bins,
-            tuple(sorted(releases, key=lambda release: release.identifier)),
-            first.group_names,
-            next(iter(known), None),
-            in_order(source for part in parts for source in part.sources),
-            tuple(label for label in known_groups if label in of_exact),
-        )
 
 
 def check_state(state: State, name: str) -> None:

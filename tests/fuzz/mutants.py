@@ -76,7 +76,7 @@ OTHERS = [
     ),
     Mutant(
         "rows without weights weigh 2 squared",
-        "counts/score_counts.py",
+        "counts/sums.py",
         "np.concatenate([counts, counts])",
         "np.concatenate([counts, 2 * counts])",
     ),

@@ -1,0 +1,318 @@
+"""`CountsView`: what can be read of score counts, as attributes of an immutable object."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc import _input, _words
+from skfedauc._kernel import Cells, Concordance, concordance
+from skfedauc.counts.disclosure import cells_for
+from skfedauc.counts.moments import ClassRows, OwnMoments, own_moments, rows_by_class
+from skfedauc.counts.origin import Origin, Source, left_out
+from skfedauc.counts.ranges import Ranges, n_distinct
+from skfedauc.counts.state import State
+from skfedauc.counts.summary import Summary
+from skfedauc.counts.tables import table_of
+from skfedauc.counts.withheld import Withheld
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from skfedauc.counts.bins import Bins
+
+
+class CountsView:
+    """Immutable view of the state of score counts."""
+
+    __slots__ = ("__dict__", "_state")
+
+    _state: State
+
+    # Groups and rows ---------------------------------------------------------------
+
+    @property
+    def labels(self) -> NDArray[Any] | None:
+        """Sorted labels of the groups as a read-only array; None if the rows came without groups.
+
+        The array has shape (n_groups,). The dtype is bool, an integer type, datetime64[us], or
+        object for labels of other kinds. Group g of `cells` has the label ``labels[g]``.
+        """
+        return self._state.labels
+
+    @functools.cached_property
+    def groups(self) -> tuple[Any, ...] | None:
+        """Sorted labels of the groups; None if the rows came without groups."""
+        if self.labels is None:
+            return None
+        return tuple(self.labels.tolist())
+
+    @property
+    def n_positives(self) -> NDArray[np.int64]:
+        """Number of positives by group, without rows of weight 0; of shape (n_groups,)."""
+        return self.concordance.n_positives
+
+    @property
+    def n_negatives(self) -> NDArray[np.int64]:
+        """Number of negatives by group, without rows of weight 0; of shape (n_groups,)."""
+        return self.concordance.n_negatives
+
+    @property
+    def n_missing(self) -> int:
+        """Number of rows left out because they have no group label (``missing="drop"``)."""
+        return self.origin.n_missing
+
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        """Names of the columns that the groups come from, such as the name of a Series.
+
+        Empty if the columns have no names.
+        """
+        return self.origin.group_names
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows have weights."""
+        return self.content.weights is not None
+
+    @property
+    def origin(self) -> Origin:
+        """Metadata of the rows: rows left out, names of the group columns, class labels."""
+        return self._state.origin
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Countings that were saved or sent and are part of these counts, sorted by name.
+
+        A named tuple for each counting: `identifier`, 32 hexadecimal digits, and `name`, the text
+        that was given as ``source=`` or None. Empty for counts that were never saved.
+
+        Examples
+        --------
+        >>> from skfedauc import ScoreCounts
+        >>> days = {"monday": [0.2, 0.4], "tuesday": [0.3, 0.1]}
+        >>> messages = [
+        ...     ScoreCounts.from_predictions([0, 1], scores).to_bytes(source=day)
+        ...     for day, scores in days.items()
+        ... ]
+        >>> merged = ScoreCounts.merge(map(ScoreCounts.from_bytes, messages))
+        >>> [source.name for source in merged.sources]
+        ['monday', 'tuesday']
+        """
+        return self.origin.sources
+
+    # Counts ------------------------------------------------------------------------
+
+    def to_counts(self) -> pd.DataFrame:
+        """Return the counts as a table, which `from_counts` can read.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per group and distinct score, sorted. Group columns come first. These columns
+            are named by `group_names`. Without names, the column is `group`; the columns of tuples
+            are `group_1`, `group_2` and so on. A `ScoreCounts` without groups has no group column.
+            The columns `score`, `n_negatives` and `n_positives` follow. If the counts are binned,
+            the columns `score_low` and `score_high` after `score` hold the ends of the ranges. If
+            rows have weights, the columns `weight_negatives`, `weight_positives`,
+            `squared_weight_negatives` and `squared_weight_positives` hold the sums of the weights
+            and of the squared weights.
+
+        Notes
+        -----
+        ``from_counts(**table)`` makes equal counts, except for `n_missing` and `bins`. Labels keep
+        their type: convert labels that a file format does not support, such as intervals in
+        Parquet, to text. `save` converts them by itself.
+
+        Examples
+        --------
+        >>> from skfedauc import ScoreCounts
+        >>> counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.2, 0.7], groups=list("aab"))
+        >>> table = counts.to_counts()
+        >>> table
+          group  score  n_negatives  n_positives
+        0     a    0.2            1            1
+        1     b    0.7            0            1
+        >>> ScoreCounts.from_counts(**table) == counts
+        True
+        """
+        cells = cells_for(self, "to_counts")
+        return table_of(cells, self.labels, self.group_names, self.ranges)
+
+    @property
+    def cells(self) -> Cells:
+        """Counts of each group and distinct score, as read-only arrays.
+
+        A named tuple. `starts` has shape (n_groups + 1,): group g has the cells ``starts[g]`` to
+        ``starts[g + 1] - 1``, sorted by score. `scores`, `negatives` and `positives` have shape
+        (n_cells,): the score, and the numbers of rows of each class. `weights` is None without
+        sample weights; else it has shape (4, n_cells): the sums of the weights of negatives and
+        of positives, and the sums of their squared weights.
+
+        Examples
+        --------
+        >>> from skfedauc import ScoreCounts
+        >>> counts = ScoreCounts.from_predictions(
+        ...     [0, 1, 1, 0], [0.2, 0.2, 0.7, 0.1], groups=["b", "b", "b", "a"]
+        ... )
+        >>> cells = counts.cells
+        >>> for g, label in enumerate(counts.groups):
+        ...     of_group = slice(cells.starts[g], cells.starts[g + 1])
+        ...     print(label, cells.scores[of_group], cells.positives[of_group])
+        a [0.1] [0]
+        b [0.2 0.7] [1 1]
+        """
+        return self._state.cells
+
+    @property
+    def summary(self) -> Summary | None:
+        """Rows and pairs of rows by group, of counts that are a summary; None for other counts."""
+        return self._state.summary
+
+    @property
+    def has_exact_aucs(self) -> bool:
+        """Whether the AUCs of the groups are exact: the counts are not, and were not, binned."""
+        return self.ranges is None and (self.summary is None or self.summary.lowest is None)
+
+    @property
+    def content(self) -> Cells | Summary:
+        """The cells, or the summary of counts that are a summary."""
+        return self._state.content
+
+    @property
+    def arrays(self) -> list[NDArray[Any]]:
+        """Arrays of `cells` and `ranges`, or arrays of `summary`."""
+        return self._state.arrays
+
+    # Level of disclosure -----------------------------------------------------------
+
+    @property
+    def disclosure(self) -> Literal["exact", "bins", "summary"]:
+        """What the counts disclose of the scores: "exact", "bins" or "summary".
+
+        "exact" counts disclose each distinct score. "bins" disclose a range of scores for each row.
+        A "summary" discloses the AUC of each group, but no scores.
+        """
+        return self._state.disclosure
+
+    @property
+    def bins(self) -> Bins | None:
+        """Rule that maps scores to bins; None for exact counts, and for ranges without a rule."""
+        return self.origin.bins
+
+    @property
+    def ranges(self) -> Ranges | None:
+        """Lowest and highest score that the rows of each cell may have; None for exact counts.
+
+        A read-only array of shape (2, n_cells). Both ends are part of the range, which holds the
+        score of the cell.
+        """
+        return self._state.ranges
+
+    @property
+    def withheld(self) -> Withheld:
+        """Groups that `reduced` withheld because they have few rows of a class.
+
+        A named tuple: `n_groups`, the number of groups; `n_negatives` and `n_positives`, their
+        rows, or None if a number is withheld too; `labels`, or None; `is_n_missing_low`, whether
+        `n_missing` is too low because a small number was withheld; and `most_negatives` and
+        `most_positives`, the numbers of their rows or upper limits of these numbers.
+
+        Examples
+        --------
+        >>> from skfedauc import ScoreCounts
+        >>> counts = ScoreCounts.from_predictions(
+        ...     [0, 1, 0, 1, 1, 0, 1], [0.2, 0.6, 0.5, 0.4, 0.7, 0.1, 0.3], groups=list("aabaabb")
+        ... )
+        >>> withheld = counts.reduced("bins", min_count=2).withheld
+        >>> withheld.n_groups, withheld.n_positives, withheld.n_negatives, withheld.most_negatives
+        (2, 4, None, 3)
+        """
+        return self.origin.withheld
+
+    # Sums by group -----------------------------------------------------------------
+
+    @functools.cached_property
+    def concordance(self) -> Concordance:
+        """Rows and concordant pairs of each group, a named tuple of read-only arrays.
+
+        `u2` is twice the Mann-Whitney U statistic. The AUC of a group is ``u2 / (2 * negatives *
+        positives)``.
+        """
+        if self.summary is not None:
+            return self.summary.concordance
+        found = concordance(self.cells)
+        for array in found:
+            array.flags.writeable = False
+        return found
+
+    @functools.cached_property
+    def rows_by_class(self) -> tuple[ClassRows, ClassRows]:
+        """Numbers, weights and squared weights of the negatives and of the positives by group."""
+        if self.summary is not None:
+            return self.summary.rows_by_class
+        return rows_by_class(self.cells, self.concordance)
+
+    @functools.cached_property
+    def own_moments(self) -> OwnMoments:
+        """Sums by group from which the variance of the group's AUC follows."""
+        if self.summary is not None:
+            return self.summary.sums.moments
+        return own_moments(self.cells, self.concordance.u2, *self.rows_by_class)
+
+    @property
+    def weight_exponent(self) -> int:
+        """Binary exponent of the mean weight; 0 if the mean is between 1e-12 and 1e12.
+
+        Inference divides the weights by this power of two, so that products of sums of weights do
+        not overflow or underflow.
+        """
+        return self._state.weight_exponent
+
+    # Object ------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        """Number of groups; 1 for rows without groups, 0 if there are no rows."""
+        return self._state.n_groups
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CountsView):
+            return NotImplemented
+        kinds = {_input.kind_of(counts.labels) for counts in (self, other)}
+        if len(kinds) > 1:
+            return False  # the label True must not equal the label 1
+        if self.disclosure != other.disclosure or (self.labels is None) != (other.labels is None):
+            return False
+        mine, yours = self.arrays, other.arrays
+        if self.labels is not None and other.labels is not None:
+            mine, yours = [*mine, self.labels], [*yours, other.labels]
+        return len(mine) == len(yours) and all(map(np.array_equal, mine, yours))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"ScoreCounts is immutable; {name} cannot be set.")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"ScoreCounts is immutable; {name} cannot be deleted.")
+
+    def _n_distinct(self) -> tuple[int, str]:
+        """Return the number of distinct scores, bins or ranges, and their noun."""
+        if self.ranges is not None and self.bins is None:
+            return n_distinct(self.ranges), "range"
+        return np.unique(self.cells.scores).size, "distinct score" if self.bins is None else "bin"
+
+    def __repr__(self) -> str:
+        positives, negatives = int(self.n_positives.sum()), int(self.n_negatives.sum())
+        content = "summary by group"
+        if self.summary is None:
+            content = _words.counted(*self._n_distinct())
+        groups = "no groups" if self.labels is None else _words.counted(len(self), "group")
+        weighted = ", weighted" if self.is_weighted else ""
+        counted = _words.counted
+        return (
+            f"ScoreCounts({groups}, {counted(positives + negatives, 'row')}: "
+            f"{counted(positives, 'positive')} and {counted(negatives, 'negative')}, "
+            f"{content}{weighted}{left_out(self.n_missing)}{self.withheld.in_words()})"
+        )

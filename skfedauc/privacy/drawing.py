@@ -1,0 +1,63 @@
+"""Release of the counts of a site with noise for differential privacy."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+import numpy as np
+
+from skfedauc import _input, _words
+from skfedauc.counts import Bins, ScoreCounts
+from skfedauc.counts.disclosure import cells_for
+from skfedauc.counts.origin import check_source
+from skfedauc.counts.vectors import Grid, vector_of
+from skfedauc.privacy.laplace import MOST_SCALE, with_noise
+from skfedauc.privacy.releases import LEDGER, Release
+from skfedauc.privacy.state import State
+
+
+def drawn_state(
+    counts: ScoreCounts,
+    bins: Bins,
+    groups: Any,
+    epsilon: float,
+    rows_per_person: int,
+    source: str | None,
+) -> State:
+    """Return counts with noise; the arguments are those of `PrivateCounts.from_counts`."""
+    if not isinstance(counts, ScoreCounts):
+        raise TypeError(f"counts must be a ScoreCounts; got {_words.described(counts)}.")
+    if cells_for(counts, "PrivateCounts").weights is not None:
+        raise ValueError(
+            "counts must not have sample weights, because the noise is for counts that one row "
+            "changes by 1; count the rows again without sample_weight."
+        )
+    grid = Grid(bins, groups)
+    epsilon = _check_epsilon(epsilon)
+    rows_per_person = _input.check_whole_number(rows_per_person, "rows_per_person")
+    if rows_per_person / epsilon > MOST_SCALE:
+        raise ValueError(
+            f"epsilon={epsilon:g} with rows_per_person={rows_per_person} gives noise of more than "
+            f"{MOST_SCALE:g} rows; pass a larger epsilon."
+        )
+    check_source(source)
+    binned = counts.reduced(bins)
+    exact = vector_of(binned.cells, binned.labels, grid)
+    negatives, positives = with_noise(
+        exact.reshape(2, grid.n_groups, grid.n_bins), epsilon, rows_per_person
+    )
+    LEDGER.spend(counts, binned, epsilon, rows_per_person)
+    released = () if grid.labels is None else tuple(grid.labels.tolist())
+    release = Release(secrets.token_hex(16), source, epsilon, rows_per_person, released)
+    pos_label = counts.origin.classes.pos_label
+    return State(negatives, positives, grid.labels, bins, (release,), counts.group_names, pos_label)
+
+
+def _check_epsilon(epsilon: Any) -> float:
+    if not _input.is_number(epsilon) or not 0 < epsilon < np.inf:
+        raise ValueError(
+            "epsilon must be a finite number above 0, such as 1.0; got "
+            f"{_words.shortened(epsilon)}."
+        )
+    return float(epsilon)
