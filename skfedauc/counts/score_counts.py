@@ -400,10 +400,12 @@ default=None
         ----------
         table : lazy table or relation
             A table of `from_table` whose rows are not in memory.
-        label, score, group, weight, disclosure : object
+        label, score, group, weight : object
             As in `from_table`.
         max_cells : int, default=10_000_000
             As in `from_table`; the query has a limit of one more.
+        disclosure : object, default="exact"
+            As in `from_table`.
 
         Returns
         -------
