@@ -192,6 +192,14 @@ class GroupMeasure:
         - "exact" for the Kolmogorov-Smirnov distance: limits that hold for any distribution of the
           scores, and are therefore wide. With weights, these limits are approximate.
 
+        In simulations, intervals of groups with a confidence level of 95 % have a coverage of 91 %
+        or more; the coverage is lowest with 20 positives.
+
+        Measures of small groups are biased: with 20 positives, 80 negatives and an AUC of .8, the
+        average precision is .03 too high on average, and the Kolmogorov-Smirnov distance .08. An
+        average over many groups has the same bias, which is outside of its interval if the interval
+        is short.
+
         A `Gini` coefficient has the transformed intervals of `GroupAUC.confidence_intervals`, and
         also the interval of the difference.
 
