@@ -32,6 +32,7 @@ from skfedauc import (
 )
 from skfedauc.datasets import make_group_scores
 from skfedauc.inference import heterogeneity
+from skfedauc.inference.intervals import Method, average_interval, group_limits
 from skfedauc.measures import (
     AveragePrecision,
     KolmogorovSmirnov,
@@ -44,6 +45,9 @@ from skfedauc.report.statistics import squared_tau
 
 Floats = NDArray[np.float64]
 DOCUMENT = Path("docs/calibration.md")
+# Methods of intervals that are compared with methods without asymptotic approximation
+FREE: tuple[Method, ...] = ("logit", "disjoint_pairs", "exact")
+WIDTHS = tuple(f"width, {method}" for method in FREE)
 
 
 class Groups(NamedTuple):
@@ -130,6 +134,11 @@ def single(n_runs: int, seed: int, m: int, n: int, auc: float, ratio: float) -> 
     return cells
 
 
+def two_values(rng: np.random.Generator, y: NDArray[np.bool_], auc: float) -> Floats:
+    """Draw scores of 0 and 1 whose probabilities in the two classes add up to 1."""
+    return (rng.random(y.size) < np.where(y, auc, 1.0 - auc)).astype(float)
+
+
 def few_positives(n_runs: int, seed: int, m: int, n: int, auc: float) -> list[str]:
     """Coverage of the interval of one AUC by the distribution of the scores.
 
@@ -146,10 +155,9 @@ def few_positives(n_runs: int, seed: int, m: int, n: int, auc: float) -> list[st
             rows = draw_rows(rng, groups(k, m, n, auc, 2.0 if shape == "wide" else 1.0))
             scores, truth = rows.scores, auc
             if shape == "whole":
-                scores = scores.round()
-                truth = auc_of_whole_scores(auc)
+                scores, truth = scores.round(), auc_of_whole_scores(auc)
             if shape == "two values":
-                scores = (rng.random(scores.size) < np.where(rows.y, auc, 1.0 - auc)).astype(float)
+                scores = two_values(rng, rows.y, auc)
             counts = ScoreCounts.from_predictions(rows.y, scores, groups=rows.groups)
             table = GroupAUC(counts).confidence_intervals()
             held.extend((table["ci_low"] <= truth) & (truth <= table["ci_high"]))
@@ -232,6 +240,57 @@ def measures_over_groups(
                 low, high = table.loc[statistic, ["ci_low", "ci_high"]]
                 held.setdefault((i, over + statistic), []).append(low <= target <= high)
     return [percent(values) for values in held.values()]
+
+
+def looseness(n_runs: int, seed: int, m: int, n: int, auc: float, shape: str) -> list[str]:
+    """Coverage and mean width of intervals of one AUC with and without normal approximation.
+
+    Each run has a ScoreCounts of its own, because the disjoint pairs depend on all counts.
+    Hoeffding's bound is for a mean of as many pairs as the smaller class has rows. McDiarmid's
+    inequality bounds the effect of each row on the AUC (Agarwal et al. 2005).
+    """
+    rng = np.random.default_rng(seed)
+    rows = draw_rows(rng, groups(n_runs, m, n, auc))
+    truth, scores = auc, rows.scores
+    if shape == "whole":
+        scores, truth = scores.round(), auc_of_whole_scores(auc)
+    if shape == "two values":
+        scores = two_values(rng, rows.y, auc)
+    of_run = np.argsort(rows.groups, kind="stable").reshape(n_runs, m + n)
+    limits, observed = np.empty((len(FREE), 2, n_runs)), np.empty(n_runs)
+    for i, own in enumerate(of_run):
+        drawn = ScoreCounts.from_predictions(rows.y[own], scores[own])
+        variances = GroupAUC(drawn).variances
+        observed[i] = variances.auc[0]
+        for number, method in enumerate(FREE):
+            low, high, _ = group_limits(variances, 0.025, method)
+            limits[number, :, i] = low[0], high[0]
+    widths = []
+    for share in (1.0 / min(m, n), 1.0 / m + 1.0 / n):
+        reach = np.sqrt(np.log(2.0 / 0.05) * share / 2.0)
+        widths.append(np.minimum(observed + reach, 1.0) - np.maximum(observed - reach, 0.0))
+    return [*covered_and_wide(limits, truth), *(f"{width.mean():.3f}" for width in widths)]
+
+
+def average_of_pairs(n_runs: int, seed: int, of: Groups) -> list[str]:
+    """Coverage and mean width of intervals of the macro average."""
+    rng, share = np.random.default_rng(seed), np.full(len(of.auc), 1.0 / len(of.auc))
+    limits = np.empty((len(FREE), 2, n_runs))
+    for i in range(n_runs):
+        drawn = report(rng, of).estimates
+        for number, method in enumerate(FREE):
+            found = average_interval(
+                drawn.variances, drawn.group_aucs[0], share, 0.95, method, new_groups=False
+            )
+            limits[number, :, i] = found.low, found.high
+    return covered_and_wide(limits, float(np.mean(of.auc)))
+
+
+def covered_and_wide(limits: Floats, truth: float) -> list[str]:
+    """Return the coverage in % of each method, and then the mean width of each method."""
+    low, high = limits[:, 0], limits[:, 1]
+    covered = (low <= truth) & (truth <= high)
+    return [*map(percent, covered), *(f"{width:.3f}" for width in (high - low).mean(axis=1))]
 
 
 def largest(n_runs: int, seed: int, of: Groups, kind: str) -> list[str]:
@@ -1380,6 +1439,43 @@ def tables() -> list[Table]:
             ],
             share=0.25,
             coverage=over_groups,
+        ),
+        Table(
+            "Intervals of one AUC without asymptotic approximation",
+            "Coverage in % and mean width of 95 % intervals of the same rows. `disjoint_pairs` and "
+            "`exact` are methods of `confidence_intervals`. `Hoeffding` is the bound of the mean "
+            "of `min(m, n)` independent pairs, and `McDiarmid` is the bound of Agarwal et al. "
+            "(2005). No method of `confidence_intervals` returns these two bounds, because `exact` "
+            "is never wider. Scores are normal. `whole` scores are rounded to whole numbers, and "
+            "`two values` are scores with only two values.",
+            ["positives/negatives, AUC", *FREE, *WIDTHS, "width, Hoeffding", "width, McDiarmid"],
+            [
+                (f"{m}/{n}, {auc}{f', {shape}' if shape else ''}", looseness, (m, n, auc, shape))
+                for m, n, shape in (
+                    (5, 15, ""),
+                    (5, 15, "two values"),
+                    (20, 400, ""),
+                    (50, 200, ""),
+                    (50, 200, "whole"),
+                    (500, 500, ""),
+                )
+                for auc in (0.6, 0.8, 0.95)
+            ],
+            coverage=FREE,
+        ),
+        Table(
+            "Intervals of an average without asymptotic approximation",
+            "Coverage in % and mean width of 95 % intervals of the macro average of the same rows.",
+            ["groups of positives/negatives, AUC", *FREE, *WIDTHS],
+            [
+                (f"{g} groups of {m}/{n}, {auc}", average_of_pairs, (groups(g, m, n, auc),))
+                for g in (2, 20, 500)
+                for m, n in ((5, 15), (50, 200))
+                for auc in (0.8, 0.95)
+                if g * (m + n) < 20_000
+            ],
+            share=0.5,
+            coverage=FREE,
         ),
     ]
 

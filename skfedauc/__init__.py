@@ -1,9 +1,9 @@
 """AUC over groups for scikit-learn: devices, hospitals, shops, folds, people.
 
 `skfedauc.plotting` holds the displays, `skfedauc.boosting` the metrics for XGBoost and LightGBM,
-`skfedauc.measures` the measures in place of the AUC. `skfedauc.flower` connects to Flower,
-`skfedauc.privacy` adds noise for differential privacy, and `skfedauc.datasets` simulates data with
-known AUCs.
+`skfedauc.measures` the measures in place of the AUC. `skfedauc.error_bounds` bounds error rates of
+classifiers that learn from few rows. `skfedauc.flower` connects to Flower, `skfedauc.privacy` adds
+noise for differential privacy, and `skfedauc.datasets` simulates data with known AUCs.
 
 Modules are imported when a name is first used. Counting rows on a device therefore needs only
 numpy (and pandas, if labels are neither integers nor booleans), not scikit-learn.
@@ -93,7 +93,15 @@ _MODULES = {
     "show_versions": "_versions",
 }
 
-_PUBLIC_MODULES = ("boosting", "datasets", "flower", "measures", "plotting", "privacy")
+_PUBLIC_MODULES = (
+    "boosting",
+    "datasets",
+    "error_bounds",
+    "flower",
+    "measures",
+    "plotting",
+    "privacy",
+)
 
 
 def __getattr__(name: str) -> Any:

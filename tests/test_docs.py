@@ -43,6 +43,7 @@ PUBLIC = {name: getattr(skfedauc, name) for name in skfedauc.__all__}
 for module in (
     skfedauc.boosting,
     skfedauc.datasets,
+    skfedauc.error_bounds,
     skfedauc.flower,
     skfedauc.measures,
     skfedauc.plotting,
@@ -148,6 +149,7 @@ SET_UP = [
     "python -m benchmarks.files",
     "python -m benchmarks.privacy",
     "python -m benchmarks.bins --keras PYTHON --spark PYTHON",
+    "python -m benchmarks.error_bounds",
     "python tests/kernel_cases.py 100000  # compares both kernels bit by bit on random cases",
     ".ci/sanitize                         # the kernel's tests under AddressSanitizer and UBSan",
     "python -m benchmarks.kernel 1e6 3    # the kernel's benchmarks: up to 1e6 rows, 3 runs each",

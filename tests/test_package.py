@@ -23,7 +23,7 @@ LAYERS = [
     {"counts", "ranks", "measures", "_versions"},
     {"pairs"},
     {"inference", "datasets", "mitigation"},
-    {"report", "privacy"},
+    {"report", "privacy", "error_bounds"},
     {"metrics", "comparison", "flower", "planning"},
     {"scoring", "boosting"},
     {"model_selection"},
@@ -110,7 +110,7 @@ def test_every_public_name_resolves():
         _ = skfedauc.GroupAUCDisplay
     with pytest.raises(AttributeError, match=r"import it from skfedauc\.datasets"):
         _ = skfedauc.make_group_scores
-    public = {"boosting", "datasets", "flower", "measures", "plotting", "privacy"}
+    public = {"boosting", "datasets", "error_bounds", "flower", "measures", "plotting", "privacy"}
     assert public <= set(dir(skfedauc))
 
 

@@ -6,6 +6,8 @@ needs the rows.
 * `pair_moments.py`: variance of an AUC for any number of rows, and its value for normal scores;
 * `variances.py`: variances of group AUCs and of the pooled AUC, from placement values;
 * `intervals.py`: confidence intervals of AUCs, averages and the worst group;
+* `binomial.py`: limits of a probability, by the tails of the binomial distribution;
+* `disjoint_pairs.py`: intervals of AUCs from random pairs without common rows;
 * `over_groups.py`: averages of random groups;
 * `pairwise.py`: comparisons of two groups and of all pairs, and the largest difference;
 * `margins.py`: non-inferiority of the worst group, and equivalence of all groups;

@@ -179,9 +179,9 @@ class UsedGroups(NamedTuple):
         variance = np.where(defined, spread.variance, 0.0)
         return spread._replace(auc=self.auc, variance=variance).take(self.used)
 
-    def exact_limits(self, tail: float) -> tuple[Floats, Floats]:
-        """Return limits by "exact"; a number that replaces an undefined AUC is its own limit."""
-        low, high, _ = group_limits(self.variances, tail, "exact")
+    def limits_of_groups(self, tail: float, method: Method) -> tuple[Floats, Floats]:
+        """Return limits of each group; a number that replaces an undefined AUC is its own limit."""
+        low, high, _ = group_limits(self.variances, tail, method)
         low = np.where(self.variances.defined, low, self.auc)
         high = np.where(self.variances.defined, high, self.auc)
         return low[self.used], high[self.used]
@@ -203,7 +203,7 @@ def difference_interval(
     lowest, highest : UsedGroups
         The groups at both extremes of binned scores; equal for exact scores.
     confidence_level : float
-    method : {"logit", "delong", "exact"}
+    method : {"logit", "delong", "exact", "disjoint_pairs"}
 
     Notes
     -----
@@ -213,10 +213,13 @@ def difference_interval(
     otherwise each limit fails with half the error probability.
     """
     alpha, n_groups = 1.0 - confidence_level, int(lowest.used.sum())
-    if method == "exact":
+    if method in ("exact", "disjoint_pairs"):
         tail = alpha / (4 * n_groups)
-        least = float(lowest.exact_limits(tail)[0].max() - highest.exact_limits(tail)[1].min())
-        low, high = lowest.exact_limits(alpha / 4)[0], highest.exact_limits(alpha / 4)[1]
+        low, _ = lowest.limits_of_groups(tail, method)
+        _, high = highest.limits_of_groups(tail, method)
+        least = float(low.max() - high.min())
+        low, _ = lowest.limits_of_groups(alpha / 4, method)
+        _, high = highest.limits_of_groups(alpha / 4, method)
         return Interval(value, max(least, 0.0), min(float(high.max() - low.min()), 1.0))
     spreads = Spreads(lowest.spread, highest.spread)
     least, _ = _lower_limit(spreads, deviate_of_all_pairs(alpha, n_groups), method)

@@ -29,6 +29,7 @@ from skfedauc._kernel import ranks_in_groups
 from skfedauc.counts import Cells, ScoreCounts
 from skfedauc.counts.disclosure import cells_for
 from skfedauc.counts.moments import ClassRows, OwnMoments, group_aucs, ratio
+from skfedauc.inference.disjoint_pairs import DisjointPairs, draw_pairs
 from skfedauc.inference.pair_moments import PairMoments
 from skfedauc.pairs import GroupPairs
 from skfedauc.ranks import ranks_among_all, u2_over_all
@@ -253,6 +254,23 @@ class Variances:
         weights = positives.astype(np.float64)
         kept = (weights > 0) & self.defined[group]
         return found[kept], weights[kept]
+
+    @functools.cached_property
+    def disjoint_pairs(self) -> DisjointPairs:
+        """Random pairs of a positive and a negative of each group, without common rows.
+
+        Raises
+        ------
+        ValueError
+            If rows have weights, unless the weights are equal within each group and class.
+        """
+        cells = cells_for(self._counts, "method='disjoint_pairs'")
+        if self.weighted:
+            raise ValueError(
+                "method='disjoint_pairs' counts rows, but these rows have weights; use "
+                "method='exact'."
+            )
+        return draw_pairs(cells)
 
     # All groups together -------------------------------------------------------------------
 

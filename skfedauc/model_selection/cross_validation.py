@@ -192,7 +192,7 @@ class GroupAUCCrossValidation:
             intervals.check_confidence_level(confidence_level),
             intervals.check_method(method),
         )
-        if way == "exact":
+        if way not in ("logit", "delong"):
             raise ValueError("method must be 'logit' or 'delong' for a mean over folds.")
         if self._rows_repeat:
             raise ValueError(REPEATED_ROWS)

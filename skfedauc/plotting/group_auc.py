@@ -179,7 +179,7 @@ class GroupAUCDisplay(ReportDisplay):
             Report to draw.
         confidence_level : float, default=0.95
             Confidence level of the intervals.
-        method : {"logit", "delong", "exact"}, default="logit"
+        method : {"logit", "delong", "exact", "disjoint_pairs"}, default="logit"
             Method of the intervals; see `GroupAUC.confidence_intervals`.
         statistics : sequence of str, default=None
             Statistics to draw as lines: "pooled", "macro", "samples", "positives",
@@ -261,7 +261,7 @@ class GroupAUCDisplay(ReportDisplay):
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         confidence_level : float, default=0.95
             Confidence level of the intervals.
-        method : {"logit", "delong", "exact"}, default="logit"
+        method : {"logit", "delong", "exact", "disjoint_pairs"}, default="logit"
             Method of the intervals; see `GroupAUC.confidence_intervals`.
         statistics : sequence of str, default=None
             Statistics to draw as lines: "pooled", "macro", "samples", "positives",
@@ -345,7 +345,7 @@ class GroupAUCDisplay(ReportDisplay):
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         confidence_level : float, default=0.95
             Confidence level of the intervals.
-        method : {"logit", "delong", "exact"}, default="logit"
+        method : {"logit", "delong", "exact", "disjoint_pairs"}, default="logit"
             Method of the intervals; see `GroupAUC.confidence_intervals`.
         statistics : sequence of str, default=None
             Statistics to draw as lines: "pooled", "macro", "samples", "positives",

@@ -27,6 +27,7 @@ from skfedauc.report.bounds import (
     statistic_bounds,
 )
 from skfedauc.report.comparisons import comparison_table, difference_test
+from skfedauc.report.error_rates import error_rate_table
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.group_measure import GroupMeasure
 from skfedauc.report.intervals import group_intervals, statistic_intervals
@@ -917,12 +918,14 @@ class GroupAUC:
         ----------
         confidence_level : float, default=0.95
             Confidence level of the intervals.
-        method : {"logit", "delong", "exact"}, default="logit"
+        method : {"logit", "delong", "exact", "disjoint_pairs"}, default="logit"
             "logit": DeLong's variance with limits on the logit scale. For group AUCs, and for the
             pooled AUC with fixed groups, each limit is replaced by the limit of Newcombe's method 5
             [1]_ if Newcombe's limit is further out. "delong": DeLong's variance with limits on the
             AUC scale, clipped to [0, 1]. "exact": limits that are valid for any distribution of
-            independent rows; they are wide with few rows.
+            independent rows; they are wide with few rows. "disjoint_pairs": limits that are valid
+            for any distribution of independent rows without weights, from random pairs of a
+            positive and a negative [2]_; narrower than "exact" in most cases.
         of : {"groups", "statistics"}, default="groups"
             "groups" gives an interval for each group AUC; "statistics" gives intervals for the
             pooled AUC, the averages, the worst AUC and the difference.
@@ -958,6 +961,15 @@ class GroupAUC:
         variance estimate are dependent, so the quantiles come from simulated normal values with a
         fixed seed.
 
+        "exact" inverts Hoeffding's bound in its Kullback-Leibler form. "disjoint_pairs" draws as
+        many pairs without common rows as the smaller class has rows, decides ties by a coin, and
+        returns the limits of Clopper and Pearson for the number of concordant pairs. A limit that
+        excludes the AUC of all pairs is replaced by this AUC. The pairs are drawn with a hash of
+        the counts as seed, so that equal counts have equal limits with the same version of numpy.
+        For an average, each pair is of a random group, with the shares of the groups as
+        probabilities; `note` gives the number of pairs, which a small group can reduce. The limits
+        of the pooled AUC assume that the groups of the rows are random, too.
+
         The interval of the difference is the interval of `test_difference`. Intervals of single
         groups do not show whether two groups differ: see `test_difference`, `compare_groups` and
         `test_equal_groups`. Formulas and sources are in `skfedauc.inference`.
@@ -978,6 +990,9 @@ class GroupAUC:
         .. [1] Newcombe, R. G. (2006). Confidence intervals for an effect size measure based on the
            Mann-Whitney statistic. Part 2: asymptotic methods and evaluation. Statistics in
            Medicine 25(4). https://doi.org/10.1002/sim.2324
+        .. [2] Clopper, C. J. and Pearson, E. S. (1934). The use of confidence or fiducial limits
+           illustrated in the case of the binomial. Biometrika 26(4).
+           https://doi.org/10.1093/biomet/26.4.404
 
         Examples
         --------
@@ -1001,6 +1016,68 @@ class GroupAUC:
         if over is not None:
             raise ValueError("over applies to statistics over all groups: pass of='statistics'.")
         return group_intervals(self._estimates, self.index, confidence_level, way)
+
+    def error_rates(self, threshold: float, *, confidence_level: float = 0.95) -> pd.DataFrame:
+        """Return error rates at a threshold by group, with upper limits.
+
+        Rows with a score of at least the threshold are predicted positive.
+
+        Parameters
+        ----------
+        threshold : float
+            Smallest score that is predicted positive. The limits hold if the threshold does not
+            depend on the counted rows.
+        confidence_level : float, default=0.95
+            Probability with which each limit is at least the true rate.
+
+        Returns
+        -------
+        pandas.DataFrame
+            By group: the number, the rate and the upper limit of the rate of all errors
+            (`n_errors`, `error_rate`, `error_limit`), of the negatives that are predicted positive
+            (`n_false_positives`, `false_positive_rate`, `false_positive_limit`), and of the
+            positives that are predicted negative (`n_false_negatives`, `false_negative_rate`,
+            `false_negative_limit`). NaN without rows.
+
+        Raises
+        ------
+        ValueError
+            If `threshold` is not a finite number or `confidence_level` is not between 0 and 1; if
+            rows have weights or are tested several times; or within folds.
+        DisclosureError
+            If the counts are a summary by group.
+
+        Notes
+        -----
+        The limit is the largest rate at which as few errors as observed have a probability of at
+        least 1 - `confidence_level`, by the binomial distribution [1]_. It holds for any number of
+        independent rows. Each limit holds by itself. For limits of one rate that hold together in
+        all G groups, pass ``confidence_level=1 - 0.05 / G``. `error_bounds.error_rate_bound` bounds
+        the average of the rates of all groups.
+
+        If scores are binned and the range of a row contains the threshold, the row counts as an
+        error. The numbers and rates are then the largest that the bins permit, and the limits hold
+        for the exact scores.
+
+        References
+        ----------
+        .. [1] Langford, J. (2005). Tutorial on practical prediction theory for classification.
+           Journal of Machine Learning Research 6.
+           https://www.jmlr.org/papers/v6/langford05a.html
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC
+        >>> report = GroupAUC.from_predictions(
+        ...     [0, 1, 0, 1, 1], [0.2, 0.6, 0.5, 0.4, 0.9], groups=["a", "a", "b", "b", "b"]
+        ... )
+        >>> report.error_rates(0.5)[["n_errors", "error_rate", "error_limit"]].round(3)
+               n_errors  error_rate  error_limit
+        group
+        a             0       0.000        0.776
+        b             2       0.667        0.983
+        """
+        return error_rate_table(self._estimates, self.index, threshold, confidence_level)
 
     # Are the groups equal? --------------------------------------------------------------
 

@@ -25,6 +25,7 @@ def group_intervals(
     """Return the intervals of the group AUCs, see `GroupAUC.confidence_intervals`."""
     import pandas as pd
 
+    _check_pairs_of(method, estimates)
     tail = (1.0 - confidence_level) / 2.0
     low, high, note = intervals.group_limits(estimates.variances, tail, method)
     if estimates.pairs.is_binned:
@@ -43,6 +44,12 @@ def group_intervals(
         },
         index=index,
     )
+
+
+def _check_pairs_of(method: intervals.Method, estimates: GroupEstimates) -> None:
+    """Refuse disjoint pairs within folds, whose models depend on the rows of other folds."""
+    if method == "disjoint_pairs":
+        estimates.pairs.counts_for("method='disjoint_pairs'")
 
 
 def _binned_note(bounds: Bounds, of_low: str, of_high: str) -> str:
@@ -65,7 +72,7 @@ class Sampling(NamedTuple):
     Attributes
     ----------
     confidence_level : float
-    method : {"logit", "delong", "exact"}
+    method : {"logit", "delong", "exact", "disjoint_pairs"}
     new_groups : bool
         Whether the groups are a sample from a population of groups.
     """
@@ -177,6 +184,7 @@ def statistic_intervals(
     """Return the intervals of statistics, see `GroupAUC.confidence_intervals`."""
     import pandas as pd
 
+    _check_pairs_of(method, estimates)
     _, used = estimates.group_aucs
     new_groups = intervals.is_over_groups(over, int(used.sum()))
     rows = []

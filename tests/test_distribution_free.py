@@ -1,0 +1,415 @@
+"""Limits that hold for any number of rows: AUCs, error rates, and classifiers of few rows."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from statsmodels.stats.proportion import proportion_confint
+
+from skfedauc import DisclosureError, GroupAUC, ScoreCounts, cross_validate_group_auc
+from skfedauc.error_bounds import error_rate_bound, fit_with_error_bound
+from skfedauc.inference.binomial import lower_limit, upper_limit
+from skfedauc.inference.disjoint_pairs import DisjointPairs, average_limits, draw_pairs
+
+
+def report_of(y, scores, groups=None, **named):
+    return GroupAUC(ScoreCounts.from_predictions(y, scores, groups=groups), **named)
+
+
+def simulated(seed, n_groups=1, m=20, n=30, apart=1.0, decimals=9):
+    rng = np.random.default_rng(seed)
+    y = np.tile(np.repeat([1, 0], [m, n]), n_groups)
+    scores = (rng.normal(size=y.size) + apart * y).round(decimals)
+    return y, scores, np.repeat(np.arange(n_groups), m + n)
+
+
+# Binomial limits -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 40, 1000])
+@pytest.mark.parametrize("tail", [0.4, 0.025, 1e-9])
+def test_binomial_limits_are_clopper_and_pearsons(n, tail):
+    events = np.unique(np.linspace(0, n, 9).astype(int))
+    low, high = proportion_confint(events, n, alpha=2 * tail, method="beta")
+    assert_allclose(lower_limit(events, n, tail), low, rtol=1e-9, atol=1e-15)
+    assert_allclose(upper_limit(events, n, tail), high, rtol=1e-9)
+
+
+def test_binomial_limits_invert_the_tails():
+    low, high = lower_limit(3, 20, 0.05), upper_limit(3, 20, 0.05)
+    assert stats.binom.sf(2, 20, low) == pytest.approx(0.05)
+    assert stats.binom.cdf(3, 20, high) == pytest.approx(0.05)
+    assert_allclose(upper_limit([0, 5], [0, 5], 0.05), [np.nan, 1.0])
+    assert_allclose(lower_limit([0, 0], [0, 5], 0.05), [np.nan, 0.0])
+
+
+# Disjoint pairs --------------------------------------------------------------------------------
+
+
+def test_pairs_are_disjoint_and_as_many_as_the_smaller_class():
+    y, scores, groups = simulated(0, n_groups=3)
+    pairs = draw_pairs(ScoreCounts.from_predictions(y, scores, groups=groups).cells)
+    assert pairs.n_pairs.tolist() == [20, 20, 20]
+    # With the positives of the smaller class above 25 of 30 negatives, at most 5 pairs are lost.
+    scores = np.r_[np.full(20, 26.0), np.arange(30) + 0.5]
+    found = draw_pairs(ScoreCounts.from_predictions([1] * 20 + [0] * 30, scores).cells)
+    assert 16 <= found.n_concordant[0] <= 20
+    none = report_of([1, 1, 0, 1], [1, 2, 3, 4], list("aabb")).confidence_intervals(
+        method="disjoint_pairs"
+    )
+    assert none["ci_low"].isna().tolist() == [True, False]
+    assert none["note"].tolist() == ["no negatives", "1 disjoint pair"]
+
+
+@pytest.mark.parametrize("decimals", [9, 0])
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (2, 3), (6, 2)])
+def test_the_number_of_concordant_pairs_is_binomial(m, n, decimals):
+    y, scores, groups = simulated(1, 2_000, m, n, 0.5, decimals)
+    found = draw_pairs(ScoreCounts.from_predictions(y, scores, groups=groups).cells)
+    if decimals:
+        auc = stats.norm.cdf(0.5 / math.sqrt(2))
+    else:
+        edges = np.arange(-12.5, 13)
+        negatives, positives = (np.diff(stats.norm.cdf(edges, at)) for at in (0.0, 0.5))
+        auc = positives @ (np.cumsum(negatives) - negatives / 2)
+    k = min(m, n)
+    observed = np.bincount(found.n_concordant, minlength=k + 1)
+    expected = 2_000 * stats.binom.pmf(np.arange(k + 1), k, auc)
+    assert stats.chisquare(observed, expected).pvalue > 1e-3
+
+
+def test_limits_of_single_counts_cover_the_auc():
+    # Each count has a seed of its own. The expected coverage is that of the binomial limits.
+    auc, held = stats.norm.cdf(1.0 / math.sqrt(2)), 0
+    for seed in range(600):
+        cells = ScoreCounts.from_predictions(*simulated(seed)[:2]).cells
+        (low,), (high,) = draw_pairs(cells).limits(0.025)
+        held += low <= auc <= high
+    assert held >= 0.935 * 600
+
+
+def test_limits_are_those_of_the_pairs_and_repeat():
+    y, scores, groups = simulated(2, n_groups=4, decimals=1)
+    counts = ScoreCounts.from_predictions(y, scores, groups=groups)
+    report, pairs = GroupAUC(counts), draw_pairs(counts.cells)
+    table = report.confidence_intervals(0.9, "disjoint_pairs")
+    low, high = proportion_confint(pairs.n_concordant, pairs.n_pairs, alpha=0.1, method="beta")
+    assert_allclose(table["ci_low"], np.minimum(low, table["auc"]))
+    assert_allclose(table["ci_high"], np.maximum(high, table["auc"]))
+    order = np.random.default_rng(0).permutation(y.size)
+    same = report_of(y[order], np.exp(scores[order]), groups[order])
+    assert same.confidence_intervals(0.9, "disjoint_pairs").equals(table)
+
+
+def test_bounds_are_ordered_by_width():
+    # Hoeffding's bound is that of min(m, n) pairs, McDiarmid's that of Agarwal et al. (2005).
+    y, scores, groups = simulated(3, n_groups=30, m=50, n=200)
+    report = report_of(y, scores, groups)
+    widths = {}
+    for method in ("logit", "disjoint_pairs", "exact"):
+        table = report.confidence_intervals(method=method)
+        widths[method] = table["ci_high"] - table["ci_low"]
+    auc = report.by_group["auc"].to_numpy()
+    for name, share in (("hoeffding", 1 / 50), ("mcdiarmid", 1 / 50 + 1 / 200)):
+        reach = np.sqrt(np.log(2 / 0.05) * share / 2)
+        widths[name] = np.minimum(auc + reach, 1) - np.maximum(auc - reach, 0)
+    assert (widths["exact"] <= widths["hoeffding"] + 1e-12).all()
+    assert (widths["hoeffding"] <= widths["mcdiarmid"]).all()
+    assert widths["logit"].mean() < widths["disjoint_pairs"].mean() < widths["exact"].mean()
+
+
+def slots_by_definition(share, n_slots):
+    """Probability of each group in each slot, from the overlaps of segments and slots."""
+    ends = np.cumsum(share)
+    starts = ends - share
+    edges = np.arange(n_slots + 1) / n_slots
+    overlap = np.minimum(ends, edges[1:, None]) - np.maximum(starts, edges[:-1, None])
+    return np.maximum(overlap, 0.0) * n_slots
+
+
+@pytest.mark.parametrize(
+    ("share", "n_pairs"),
+    [
+        ([0.5, 0.5], [3, 3]),
+        ([0.2, 0.5, 0.3], [2, 5, 9]),
+        ([0.7, 0.3], [1, 4]),
+        ([0.1] * 10, [4] * 10),
+        ([0.31, 0.29, 0.4], [5, 1, 6]),
+    ],
+)
+def test_slots_of_averages_never_use_up_a_group(share, n_pairs):
+    share, n_pairs = np.array(share), np.array(n_pairs)
+    starts = np.append(0, np.cumsum(n_pairs))
+    pairs = DisjointPairs(starts, np.ones(starts[-1], np.bool_), 0)
+    _, _, n_slots = average_limits(pairs, share, 0.025)
+    probability = slots_by_definition(share, n_slots)
+    assert_allclose(probability.mean(axis=0), share)
+    assert ((probability > 1e-9).sum(axis=0) <= n_pairs).all()
+    if np.ptp(share) == 0:
+        assert n_slots == n_pairs.sum()
+
+
+@pytest.mark.parametrize("n_slots", [1, 2, 3, 8])
+@pytest.mark.parametrize("tail", [0.25, 0.05, 0.025])
+def test_limits_of_unequal_probabilities_cover_their_mean(n_slots, tail):
+    """The numbers of concordant pairs are enumerated, for many sets of probabilities."""
+    limits = []
+    for k in range(n_slots + 1):
+        outcomes = np.arange(n_slots) < k
+        # One group: the limits of k concordant pairs among n_slots
+        pairs = DisjointPairs(np.array([0, n_slots]), outcomes, 0)
+        limits.append(average_limits(pairs, np.ones(1), tail)[:2])
+    low, high = np.array(limits).T
+    rng = np.random.default_rng(0)
+    several = [rng.beta(a, b, n_slots) for a, b in itertools.product((0.05, 0.5, 3), repeat=2)] * 20
+    several += [np.r_[p, np.ones(n_slots - 1)] for p in np.linspace(0, 1, 200)]
+    several += [np.r_[p, np.zeros(n_slots - 1)] for p in np.linspace(0, 1, 200)]
+    for probabilities in several:
+        distribution = np.ones(1)
+        for p in probabilities:
+            distribution = np.convolve(distribution, [1 - p, p])
+        mean = probabilities.mean()
+        assert distribution[low > mean + 1e-12].sum() <= tail + 1e-12
+        assert distribution[high < mean - 1e-12].sum() <= tail + 1e-12
+
+
+def test_limits_of_averages_cover_the_average():
+    apart, held = np.array([0.2, 0.8, 1.6]), 0
+    truth = stats.norm.cdf(apart / math.sqrt(2)).mean()
+    for seed in range(300):
+        y, scores, groups = simulated(seed, n_groups=3, apart=0.0)
+        scores += y * apart[groups]
+        cells = ScoreCounts.from_predictions(y, scores, groups=groups).cells
+        low, high, _ = average_limits(draw_pairs(cells), np.full(3, 1 / 3), 0.025)
+        held += low <= truth <= high
+    assert held >= 0.93 * 300
+    table = report_of(y, scores, groups).confidence_intervals(
+        method="disjoint_pairs", of="statistics"
+    )
+    assert table.loc["macro", "note"] == "60 disjoint pairs"
+    found = table.loc["macro", ["ci_low", "ci_high"]].tolist()
+    assert found == [min(low, table.loc["macro", "value"]), max(high, table.loc["macro", "value"])]
+
+
+def test_intervals_of_statistics_say_why_they_are_missing():
+    y, scores, groups = simulated(0, n_groups=25)
+    table = report_of(y, scores, groups).confidence_intervals(
+        method="disjoint_pairs", of="statistics"
+    )
+    assert table.loc["macro", "note"] == "no exact interval for new groups"
+    assert table["ci_low"].notna().tolist() == [False] * 6 + [True] * 2
+    y, scores, groups = [0, 1, 1], [1, 2, 3], list("aab")
+    table = report_of(y, scores, groups, undefined=0.5).confidence_intervals(
+        method="disjoint_pairs", of="statistics"
+    )
+    assert table.loc["macro", "note"] == "a number replaces an undefined AUC"
+
+
+def test_limits_of_binned_scores_contain_both_extremes():
+    y, scores, groups = simulated(4, n_groups=5, m=40, n=60)
+    probabilities = stats.norm.cdf(scores)
+    counts = ScoreCounts.from_predictions(y, probabilities, groups=groups, disclosure="bins")
+    for of in ("groups", "statistics"):
+        table = GroupAUC(counts).confidence_intervals(method="disjoint_pairs", of=of)
+        assert (table["ci_low"] < table["ci_high"]).all()
+    lowest, highest = counts.extremes()
+    table = GroupAUC(counts).confidence_intervals(method="disjoint_pairs")
+    low = GroupAUC(lowest).confidence_intervals(method="disjoint_pairs")["ci_low"]
+    high = GroupAUC(highest).confidence_intervals(method="disjoint_pairs")["ci_high"]
+    assert_allclose(table["ci_low"], low)
+    assert_allclose(table["ci_high"], high)
+
+
+def test_disjoint_pairs_need_rows_with_scores():
+    y, scores, groups = simulated(5, n_groups=2)
+    weighted = ScoreCounts.from_predictions(y, scores, groups=groups, sample_weight=np.exp(scores))
+    for of in ("groups", "statistics"):
+        with pytest.raises(ValueError, match="these rows have weights; use method='exact'"):
+            GroupAUC(weighted).confidence_intervals(method="disjoint_pairs", of=of)
+    summary = ScoreCounts.from_predictions(y, scores, groups=groups, disclosure="summary")
+    with pytest.raises(DisclosureError, match="method='disjoint_pairs' needs disclosure="):
+        GroupAUC(summary).confidence_intervals(method="disjoint_pairs")
+    found = cross_validate_group_auc(LogisticRegression(), scores[:, None], y, groups=groups)
+    with pytest.raises(ValueError, match="method='disjoint_pairs' is not available within folds"):
+        found.within_folds.confidence_intervals(method="disjoint_pairs")
+    with pytest.raises(ValueError, match="'logit' or 'delong' for a mean over folds"):
+        found.confidence_intervals(method="disjoint_pairs")
+
+
+# Error rates at a threshold --------------------------------------------------------------------
+
+
+def test_error_rates_equal_their_definitions():
+    y, scores, groups = simulated(6, n_groups=3, decimals=0)
+    table = report_of(y, scores, groups).error_rates(1, confidence_level=0.9)
+    for g, line in zip(range(3), table.to_dict("records"), strict=True):
+        own, predicted = y[groups == g], scores[groups == g] >= 1
+        for name, rows in (
+            ("error", own >= 0),
+            ("false_positive", own == 0),
+            ("false_negative", own == 1),
+        ):
+            k, m = int((predicted != own)[rows].sum()), int(rows.sum())
+            assert line[f"n_{name}s"] == k
+            assert line[f"{name}_rate"] == k / m
+            assert line[f"{name}_limit"] == pytest.approx(stats.beta.isf(0.1, k + 1, m - k))
+
+
+def test_error_rates_of_binned_scores_are_at_least_those_of_the_scores():
+    y, scores, groups = simulated(7, n_groups=4)
+    exact = ScoreCounts.from_predictions(y, stats.norm.cdf(scores), groups=groups)
+    wide, narrow = GroupAUC(exact.reduced("bins")), GroupAUC(exact)
+    for threshold in (0.1, 0.5123, 0.9):
+        assert (wide.error_rates(threshold) >= narrow.error_rates(threshold)).all(axis=None)
+
+
+def test_error_rates_without_rows_of_a_class_are_missing():
+    table = report_of([0, 0, 1], [1, 2, 3], list("aab")).error_rates(2)
+    assert table.loc["a", ["false_negative_rate", "false_negative_limit"]].isna().all()
+    assert table.loc["a", ["n_errors", "error_rate"]].tolist() == [1, 0.5]
+
+
+@pytest.mark.parametrize("threshold", [None, "0.5", np.nan, np.inf, True])
+def test_error_rates_refuse_thresholds(threshold):
+    with pytest.raises(ValueError, match=r"threshold must be a finite number; got "):
+        report_of([0, 1], [1, 2]).error_rates(threshold)
+
+
+def test_error_rates_need_rows_with_scores():
+    weighted = ScoreCounts.from_predictions([0, 1], [1, 2], sample_weight=[1.0, 2.0])
+    with pytest.raises(ValueError, match="error_rates counts rows, but these rows have weights"):
+        GroupAUC(weighted).error_rates(0)
+    with pytest.raises(DisclosureError, match="error_rates needs disclosure="):
+        GroupAUC(weighted.reduced("summary")).error_rates(0)
+
+
+# Classifiers that learn from few rows ----------------------------------------------------------
+
+
+def test_published_bounds_are_reproduced():
+    """Published results for FOURCLASS, a data set of LIBSVM with 862 rows, with confidence 99 %.
+
+    A tenth of the rows, 87, has no labels; the classifier errs on 17 of these rows (19.54 %). A
+    tenth of the other rows are 78 test rows with 13 errors, which gives the test set bound 28.75 %.
+    With one disagreement in the 87 rows, the semi-supervised bound is 38.33 %.
+    """
+    y = np.repeat([0, 1], [40, 47])
+    wrong = np.arange(87) % 5 == 0
+    wrong &= np.cumsum(wrong) <= 17
+    scores = (y ^ wrong) + np.arange(87) / 1000
+    rates = report_of(y, scores).error_rates(0.5, confidence_level=0.99)
+    assert rates["n_errors"].tolist() == [17]
+    assert round(100 * rates["error_rate"].iloc[0], 2) == 19.54
+    assert round(100 * error_rate_bound(13, 78, confidence_level=0.99), 2) == 28.75
+    bound = error_rate_bound(13, 78, n_disagreements=1, n_unlabeled=87, confidence_level=0.99)
+    assert round(100 * bound, 2) == 38.33
+
+
+def test_bounds_are_those_of_langfords_program():
+    # The documentation of J. Langford's program `bound`, version 0.9, prints these limits for 192
+    # errors of 600 rows: an upper limit at delta .025, and a lower limit at delta .5.
+    assert error_rate_bound(192, 600, confidence_level=0.975) == pytest.approx(
+        0.358976827934, abs=5e-10
+    )
+    assert lower_limit(192, 600, 0.5) == pytest.approx(0.31926717516, abs=5e-10)
+
+
+def test_error_rate_bounds_equal_their_formulas():
+    k, m = np.array([2, 0, 5]), np.array([20, 21, 19])
+
+    def tails(d, errors=k, rows=m):
+        return stats.beta.isf(d, errors + 1, rows - errors)
+
+    assert error_rate_bound(2, 20) == pytest.approx(tails(0.05)[0])
+    assert error_rate_bound(k, m) == pytest.approx(tails(0.05 / 3).mean())
+    found = error_rate_bound(k, m, n_disagreements=4, n_unlabeled=50)
+    expected = tails(0.05 / 6).mean() + tails(0.025, np.array([4]), np.array([50]))[0]
+    assert found == pytest.approx(expected)
+    assert error_rate_bound(20, 20) == 1.0
+    assert error_rate_bound(19, 20, n_disagreements=50, n_unlabeled=50) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((3, 2), "n_errors must be at most n_rows; got 3 of 2"),
+        ((0, 0), "n_rows must be 1 or more; got 0"),
+        (([], []), "n_rows must be 1 or more"),
+        ((1.5, 2), "n_errors must hold whole numbers"),
+        ((-1, 2), "n_errors must be 0 or more"),
+        (([1, 2], [3]), "n_errors has 2 rows and n_rows has 1"),
+    ],
+)
+def test_error_rate_bounds_refuse_wrong_counts(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        error_rate_bound(*arguments)
+
+
+def test_error_rate_bounds_need_both_numbers_of_rows_without_labels():
+    with pytest.raises(ValueError, match="pass both n_disagreements and n_unlabeled, or neither"):
+        error_rate_bound(1, 2, n_unlabeled=3)
+    with pytest.raises(ValueError, match=r"confidence_level must be .* Pass 0.95 for 95 %"):
+        error_rate_bound(1, 2, confidence_level=95)
+
+
+def drawn(seed, n):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, n)
+    return rng.normal(size=(n, 2)) + np.array([[0, 0], [2, 0], [0, 2]])[y], np.array(list("abc"))[y]
+
+
+@pytest.mark.parametrize(
+    ("resampling", "n_rows"), [("train_test", 20), ("cross_validation", 200), ("bagging", None)]
+)
+def test_classifiers_count_their_errors_on_rows_they_did_not_see(resampling, n_rows):
+    X, y = drawn(0, 200)
+    others, truth = drawn(1, 5000)
+    found = fit_with_error_bound(GaussianNB(), X, y, resampling=resampling, random_state=0)
+    n_members = 1 if resampling == "train_test" else 10
+    assert len(found.members) == len(found.tests) == n_members
+    if n_rows is None:  # a bootstrap sample leaves out 1 / e of the rows
+        assert found.tests["n_rows"].between(55, 95).all()
+    else:
+        assert found.tests["n_rows"].sum() == n_rows
+    expected = error_rate_bound(found.tests["n_errors"], found.tests["n_rows"])
+    assert found.error_bound == expected
+    assert found.classifier is None
+    assert (found.predict(others, random_state=0) != truth).mean() < found.error_bound
+    both = fit_with_error_bound(
+        GaussianNB(), X, y, resampling=resampling, X_unlabeled=others, random_state=0
+    )
+    assert both.tests.equals(found.tests)
+    assert both.n_unlabeled == 5000
+    assert (both.predict(others) != truth).mean() < both.error_bound
+    assert (both.predict(others) == GaussianNB().fit(X, y).predict(others)).all()
+    assert f"{len(both.members)} member" in repr(both)
+
+
+def test_bounds_hold_in_repeated_draws():
+    others, truth = drawn(1, 4000)
+    broken = 0
+    for seed in range(60):
+        X, y = drawn(100 + seed, 60)
+        found = fit_with_error_bound(
+            GaussianNB(), X, y, resampling="train_test", test_size=0.5, random_state=seed,
+            confidence_level=0.8,
+        )  # fmt: skip
+        broken += (found.predict(others) != truth).mean() > found.error_bound
+    assert broken <= 60 * 0.2 + 3 * math.sqrt(60 * 0.16)
+
+
+def test_fitting_refuses_wrong_arguments():
+    X, y = drawn(0, 30)
+    with pytest.raises(ValueError, match=r"resampling must be one of 'train_test', .* got 'cv'"):
+        fit_with_error_bound(GaussianNB(), X, y, resampling="cv")
+    with pytest.raises(ValueError, match="n_members must be a whole number of at least 2; got 1"):
+        fit_with_error_bound(GaussianNB(), X, y, n_members=1)
+    with pytest.raises(ValueError, match="n_members=31 folds need as many rows; got 30"):
+        fit_with_error_bound(GaussianNB(), X, y, n_members=31)
+    with pytest.raises(ValueError, match="test_size must be a number between 0 and 1; got 1"):
+        fit_with_error_bound(GaussianNB(), X, y, test_size=1)
