@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from skfedauc.adjustment import GroupAdjustedClassifier, GroupPercentileTransformer
     from skfedauc.audit import FairnessAudit
     from skfedauc.comparison import compare_models
-    from skfedauc.counts import Bins, DisclosureError, ScoreCounts
+    from skfedauc.counts import Bins, DisclosureError, MulticlassCounts, ScoreCounts
     from skfedauc.inference.critical_difference import (
         auc_critical_difference,
         auc_difference_pvalue,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         select_within_gap,
     )
     from skfedauc.planning import rows_needed
-    from skfedauc.report import GroupAUC
+    from skfedauc.report import GroupAUC, MulticlassGroupAUC
     from skfedauc.scoring import group_auc_scoring, make_group_auc_scorer
 
 __version__: str
@@ -47,6 +47,8 @@ __all__ = [
     "GroupAdjustedClassifier",
     "GroupPercentileTransformer",
     "MitigatedClassifier",
+    "MulticlassCounts",
+    "MulticlassGroupAUC",
     "RepeatedWithinGroupStratifiedKFold",
     "ScoreCounts",
     "WithinGroupStratifiedKFold",
@@ -74,6 +76,8 @@ _MODULES = {
     "GroupAdjustedClassifier": "adjustment",
     "GroupPercentileTransformer": "adjustment",
     "MitigatedClassifier": "mitigation",
+    "MulticlassCounts": "counts",
+    "MulticlassGroupAUC": "report",
     "RepeatedWithinGroupStratifiedKFold": "model_selection",
     "ScoreCounts": "counts",
     "WithinGroupStratifiedKFold": "model_selection",

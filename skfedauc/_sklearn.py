@@ -212,7 +212,8 @@ def positive_class(estimator: Any, pos_label: Any) -> tuple[Any, bool]:
         raise ValueError(
             f"group AUC needs a binary classifier; {type(estimator).__name__} has "
             f"{len(classes)} class{'' if len(classes) == 1 else 'es'}. To compare one class with "
-            "the others, fit and score on y == label."
+            "the others, fit and score on y == label; or pass multi_class= to functions and "
+            "scorers that accept it."
         )
     known = list(classes.tolist())
     if pos_label is None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from skfedauc import _input
-from skfedauc.counts import ScoreCounts, left_out
+from skfedauc.counts import MultiClass, ScoreCounts, left_out
 from skfedauc.inference import intervals
 from skfedauc.inference.group_comparisons import adjusted
 from skfedauc.inference.over_groups import OverGroups, StudentT, variance_over_groups
@@ -18,10 +18,13 @@ from skfedauc.inference.variances import Floats, satterthwaite
 from skfedauc.measures import Measure, check_measure
 from skfedauc.report import (
     AVERAGES,
+    ClassAverage,
     GroupAUC,
+    MulticlassGroupAUC,
     StatisticName,
     Undefined,
     check_measure_statistic,
+    check_no_two_classes,
     check_statistic,
     of_one_label,
     shares,
@@ -43,6 +46,9 @@ def group_roc_auc_score(
     pos_label: Any = None,
     undefined: Undefined = "skip",
     missing: _input.Missing = "raise",
+    multi_class: MultiClass | Literal["raise"] = "raise",
+    class_average: ClassAverage = "macro",
+    labels: Any = None,
 ) -> float: ...
 @overload
 def group_roc_auc_score(
@@ -56,6 +62,9 @@ def group_roc_auc_score(
     pos_label: Any = None,
     undefined: Undefined = "skip",
     missing: _input.Missing = "raise",
+    multi_class: MultiClass | Literal["raise"] = "raise",
+    class_average: ClassAverage = "macro",
+    labels: Any = None,
 ) -> pd.Series: ...
 def group_roc_auc_score(
     y_true: Any,
@@ -68,15 +77,19 @@ def group_roc_auc_score(
     pos_label: Any = None,
     undefined: Undefined = "skip",
     missing: _input.Missing = "raise",
+    multi_class: MultiClass | Literal["raise"] = "raise",
+    class_average: ClassAverage = "macro",
+    labels: Any = None,
 ) -> float | pd.Series:
     """Compute a statistic of the area under the ROC curve (AUC) over groups of rows.
 
     Parameters
     ----------
     y_true : array-like of shape (n_rows,)
-        Labels of two classes.
-    y_score : array-like of shape (n_rows,)
-        Finite scores; higher scores mean the positive class.
+        Labels of two classes; of three or more classes with `multi_class`.
+    y_score : array-like of shape (n_rows,) or (n_rows, n_classes)
+        Finite scores; higher scores mean the positive class. With `multi_class`, the scores of each
+        class.
     groups : array-like of shape (n_rows,) or (n_rows, n_columns)
         Group label of each row: booleans, integers, strings, dates or categories. With
         several columns each combination is a group, labeled by a tuple.
@@ -109,6 +122,15 @@ def group_roc_auc_score(
         out silently ("ignore"), raise a ValueError ("raise"), or use a number as their AUC.
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`.
+    multi_class : {"raise", "ovr", "ovo"}, default="raise"
+        How to treat three or more classes: raise an error, compare each class with the rest, or
+        compare each class with each other class (Hand and Till [3]_), see `MulticlassGroupAUC`.
+    class_average : {"macro", "weighted"}, default="macro"
+        Weights of the classes, or of pairs of classes, with `multi_class`: equal, or the weight of
+        their rows.
+    labels : array-like of shape (n_classes,), default=None
+        Class label of each column of `y_score`, with `multi_class`; None means the sorted labels of
+        `y_true`.
 
     Returns
     -------
@@ -137,6 +159,9 @@ def group_roc_auc_score(
        https://doi.org/10.1148/radiology.143.1.7063747
     .. [2] Kallus, N. and Zhou, A. (2019). The fairness of risk scores beyond
        classification: bipartite ranking and the xAUC metric. NeurIPS 32.
+    .. [3] Hand, D. J. and Till, R. J. (2001). A simple generalisation of the area under the ROC
+       curve for multiple class classification problems. Machine Learning 45(2).
+       https://doi.org/10.1023/A:1010920819831
 
     Examples
     --------
@@ -159,6 +184,23 @@ def group_roc_auc_score(
         check = check_measure_statistic
     if statistic is not None:
         check(statistic)
+    if multi_class != "raise":
+        check_no_two_classes(pos_label, measure)
+        of_classes = MulticlassGroupAUC.from_predictions(
+            y_true,
+            y_score,
+            groups=groups,
+            multi_class=multi_class,
+            labels=labels,
+            sample_weight=sample_weight,
+            undefined=undefined,
+            missing=missing,
+        )
+        if statistic is None:
+            return of_classes.average_by_group(class_average)
+        return of_classes.statistic(statistic, class_average)
+    if labels is not None:
+        raise ValueError("labels needs multi_class='ovr' or 'ovo'.")
     report = GroupAUC.from_predictions(
         y_true,
         y_score,

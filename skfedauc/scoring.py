@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input, _sklearn, _words
-from skfedauc.counts import ScoreCounts
+from skfedauc.counts import MultiClass, MulticlassCounts, ScoreCounts, check_multi_class
 from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import (
     STATISTICS,
+    ClassAverage,
     GroupEstimates,
     MeasureEstimates,
+    MulticlassGroupAUC,
     ScorerStatistic,
     Undefined,
     UndefinedPolicy,
+    check_class_average,
     check_measure_statistic,
+    check_no_two_classes,
     check_statistic,
     check_undefined,
 )
@@ -49,6 +53,8 @@ def make_group_auc_scorer(
     pos_label: Any = None,
     response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
     missing: _input.Missing = "raise",
+    multi_class: MultiClass | Literal["raise"] = "raise",
+    class_average: ClassAverage = "macro",
 ) -> GroupAUCScorer:
     """Make a scorer of one group statistic for ``scoring=``.
 
@@ -82,6 +88,14 @@ def make_group_auc_scorer(
         Methods of the estimator that return scores; the first available method is used.
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`.
+    multi_class : {"raise", "ovr", "ovo"}, default="raise"
+        How to treat classifiers of three or more classes: raise an error, compare each class with
+        the rest, or compare each class with each other class; see `MulticlassGroupAUC`. With
+        ``response_method="predict_proba"`` the score of a single group equals that of
+        scikit-learn's scorers "roc_auc_ovr" and "roc_auc_ovo".
+    class_average : {"macro", "weighted"}, default="macro"
+        Weights of the classes, or of pairs of classes, with `multi_class`: equal, or the weight of
+        their rows.
 
     Returns
     -------
@@ -160,6 +174,17 @@ def make_group_auc_scorer(
     """
     _check_names(statistic, measure)
     check_response_method(response_method)
+    if multi_class != "raise":
+        check_no_two_classes(pos_label, measure)
+        return MulticlassGroupAUCScorer(
+            statistic,
+            _checked_groups(groups),
+            check_undefined(undefined),
+            response_method,
+            _input.check_missing(missing),
+            check_multi_class(multi_class),
+            check_class_average(class_average),
+        )
     return GroupAUCScorer(
         statistic,
         _checked_groups(groups),
@@ -490,15 +515,10 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             value = measured.statistic(name)
         return -value if self._sign < 0 else value
 
-    def _estimates(
-        self,
-        method_caller: Any,
-        estimator: Any,
-        X: Any,
-        y_true: Any,
-        groups: Any,
-        sample_weight: Any,
-    ) -> GroupEstimates:
+    def _rows(
+        self, X: Any, y_true: Any, groups: Any, sample_weight: Any
+    ) -> tuple[NDArray[Any], Any, NDArray[Any] | None]:
+        """Return the labels, the groups and the weights of the rows."""
         if self._groups is None and groups is None:
             raise ValueError(
                 "the scorer was made with groups=None, but received no groups. Pass groups "
@@ -522,6 +542,18 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             labels = _input.columns_of(X, self._groups)
         else:
             labels = _input.aligned(self._groups, X)
+        return y_true, labels, sample_weight
+
+    def _estimates(
+        self,
+        method_caller: Any,
+        estimator: Any,
+        X: Any,
+        y_true: Any,
+        groups: Any,
+        sample_weight: Any,
+    ) -> GroupEstimates:
+        y_true, labels, sample_weight = self._rows(X, y_true, groups, sample_weight)
         positive, is_other = _sklearn.positive_class(estimator, self._pos_label)
         scores = _sklearn.shared_scores(method_caller, estimator, X, self._response_method)
         scores = _input.column_of(scores, "y_score")
@@ -628,3 +660,72 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         if self._statistic == "group":
             return f"group_auc_scoring([], {', '.join(parts)})"
         return f"make_group_auc_scorer({self._statistic!r}, {', '.join(parts)})"
+
+
+class MulticlassGroupAUCScorer(GroupAUCScorer):
+    """Scorer of the average over classes of one group statistic.
+
+    Parameters
+    ----------
+    statistic : str
+        Name of the statistic in scorers.
+    groups : str, list of str, pandas.Series or None
+    undefined : {"skip", "ignore", "raise"} or float
+    response_method : str or tuple of str
+    missing : {"raise", "drop", "group"}
+    multi_class : {"ovr", "ovo"}
+    class_average : {"macro", "weighted"}
+    """
+
+    def __init__(
+        self,
+        statistic: str,
+        groups: Any,
+        undefined: Undefined,
+        response_method: str | tuple[str, ...],
+        missing: _input.Missing,
+        multi_class: MultiClass,
+        class_average: ClassAverage,
+    ) -> None:
+        super().__init__(statistic, groups, undefined, None, response_method, missing=missing)
+        self._multi_class = multi_class
+        self._class_average = class_average
+
+    def _score(
+        self,
+        method_caller: Any,
+        estimator: Any,
+        X: Any,
+        y_true: Any,
+        *,
+        groups: Any = None,
+        sample_weight: Any = None,
+    ) -> float:
+        y_true, labels, sample_weight = self._rows(X, y_true, groups, sample_weight)
+        classes = getattr(estimator, "classes_", None)
+        if classes is None or len(classes) < 3:
+            number = "no" if classes is None else len(classes)
+            raise ValueError(
+                f"multi_class={self._multi_class!r} needs a classifier of three or more classes; "
+                f"{type(estimator).__name__} has {number} classes. Make the scorer without "
+                "multi_class."
+            )
+        counts = MulticlassCounts.from_predictions(
+            y_true,
+            _sklearn.shared_scores(method_caller, estimator, X, self._response_method),
+            groups=labels,
+            multi_class=self._multi_class,
+            labels=classes,
+            sample_weight=sample_weight,
+            missing=self._missing,
+        )
+        statistic = STATISTICS[self._statistic.removeprefix("neg_")]
+        report = MulticlassGroupAUC(counts, undefined=self._undefined)
+        value = report.averaged(statistic.score or statistic.compute, self._class_average)
+        return -value if self._sign < 0 else value
+
+    def __repr__(self) -> str:
+        parts = f"multi_class={self._multi_class!r}"
+        if self._class_average != "macro":
+            parts += f", class_average={self._class_average!r}"
+        return f"{super().__repr__()[:-1]}, {parts})"

@@ -286,6 +286,16 @@ def test_facts(without_plots):
     assert float(facts["Pooled AUC"]) == pytest.approx(audit.report.pooled, abs=0.0005)
 
 
+def test_the_names_of_the_classes_are_shown(without_plots):
+    rows = people(3)
+    rows["y_true"] = np.where(rows["y_true"] == 1, "bad", "good")
+    audit = FairnessAudit.from_predictions(**rows, pos_label="bad", threshold=None)
+    assert "by group, positive class bad (negative class: good), ranking only" in repr(audit)
+    tree = tree_of(page(audit))
+    facts = {words_of(fact[0]): words_of(fact[1]) for fact in tree.find(".//dl[@class='facts']")}
+    assert facts["Positive class"] == "bad (negative class: good)"
+
+
 @pytest.mark.parametrize("favorable", [None, "positive", "negative"])
 def test_what_was_chosen_is_said(without_plots, favorable):
     audit = audit_of(3, threshold=None, favorable=favorable, reference="site 1")
@@ -293,6 +303,7 @@ def test_what_was_chosen_is_said(without_plots, favorable):
     facts = {words_of(fact[0]): words_of(fact[1]) for fact in tree.find(".//dl[@class='facts']")}
     assert facts["Decisions"] == "none"
     assert facts["Reference"] == "site 1"
+    assert "Positive class" not in facts
     assert facts.get("Favorable outcome") == (f"the {favorable} class" if favorable else None)
     text = words_of(tree)
     assert ("favors" in text) == (favorable is not None)

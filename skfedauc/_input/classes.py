@@ -142,7 +142,8 @@ def check_labels(
         raise ValueError(
             f"y_true must have two classes; got {len(classes)}: {shown}"
             f"{', ...' if len(classes) > 4 else ''}. AUC compares one class with another: "
-            "pass y_true == label to compare one label with the rest."
+            "pass y_true == label to compare one label with the rest, or multi_class= to functions "
+            "and scorers that accept it."
         )
     listed = f"[{all_shortened(classes)}]"
     if pos_label is None:

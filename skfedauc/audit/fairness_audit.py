@@ -717,9 +717,12 @@ class FairnessAudit:
         return "\n".join([self._headline(), *(f"- {finding}" for finding in self.findings)])
 
     def _headline(self) -> str:
+        classes = tables.classes_in_words(self.report.counts)
+        of_class = f", positive class {classes}" if classes else ""
         return (
             f"FairnessAudit of {_words.counted(self.report.n_groups, 'group')} by "
-            f"{', '.join(self.columns)}, {self._decided()}{left_out(self.report.n_missing)}"
+            f"{', '.join(self.columns)}{of_class}, {self._decided()}"
+            f"{left_out(self.report.n_missing)}"
         )
 
     def _decided(self) -> str:

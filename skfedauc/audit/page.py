@@ -17,7 +17,7 @@ import skfedauc
 from skfedauc import _input, _words
 from skfedauc.audit import figures
 from skfedauc.audit.findings import SIGNIFICANT, answers, closing
-from skfedauc.audit.tables import AuditTables
+from skfedauc.audit.tables import AuditTables, classes_in_words
 from skfedauc.report import GroupAUC
 from skfedauc.report.bounds import certain_range, statistic_bounds
 
@@ -214,6 +214,9 @@ def _facts(section: Section) -> dict[str, str]:
         "Positives": f"{n_positives:,}",
         "Negatives": f"{n_negatives:,}",
     }
+    classes = classes_in_words(counts)
+    if classes:
+        facts["Positive class"] = classes
     if n_dropped:
         facts["Left out"] = f"{_words.counted(n_dropped, 'row')} without a group"
     withheld = counts.withheld.in_words().removeprefix(", ")

@@ -10,9 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from skfedauc import _words
 from skfedauc.audit import decisions as deciding
 from skfedauc.audit.claims import Claims, Questions
 from skfedauc.audit.gaps import LEVEL, GroupComparison
+from skfedauc.counts import ScoreCounts
 from skfedauc.inference.pairwise import DifferenceTest
 from skfedauc.report import GroupAUC
 
@@ -87,6 +89,19 @@ class AuditTables:
     def is_binned(self) -> bool:
         """Whether scores are binned."""
         return self.report.pairs.is_binned
+
+
+def classes_in_words(counts: ScoreCounts) -> str:
+    """Return the names of the classes, ``yes (negative class: no)``.
+
+    The result is empty if the names are unknown, or if they are 1 and either 0 or -1.
+    """
+    seen, positive = counts.origin.classes
+    if positive is None or (positive == 1 and {*seen} <= {-1, 0, 1}):
+        return ""
+    negative = [_words.shortened_label(label) for label in seen if label != positive]
+    of_negative = f" (negative class: {negative[0]})" if negative else ""
+    return f"{_words.shortened_label(positive)}{of_negative}"
 
 
 def by_group(comparison: GroupComparison, claims: Claims) -> pd.DataFrame:

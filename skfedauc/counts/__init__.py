@@ -4,6 +4,7 @@ from skfedauc._kernel import Cells, Concordance
 from skfedauc.counts.agreement import MergeError
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, DisclosureError
+from skfedauc.counts.multiclass import MultiClass, MulticlassCounts, check_multi_class
 from skfedauc.counts.origin import Origin, Source, left_out
 from skfedauc.counts.score_counts import ScoreCounts
 from skfedauc.counts.withheld import Withheld
@@ -15,9 +16,12 @@ __all__ = [
     "Disclosure",
     "DisclosureError",
     "MergeError",
+    "MultiClass",
+    "MulticlassCounts",
     "Origin",
     "ScoreCounts",
     "Source",
     "Withheld",
+    "check_multi_class",
     "left_out",
 ]

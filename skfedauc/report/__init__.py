@@ -8,6 +8,12 @@ from skfedauc.report.measure_statistics import (
     MeasureEstimates,
     check_measure_statistic,
 )
+from skfedauc.report.multiclass import (
+    ClassAverage,
+    MulticlassGroupAUC,
+    check_class_average,
+    check_no_two_classes,
+)
 from skfedauc.report.statistics import (
     AVERAGES,
     STATISTICS,
@@ -32,12 +38,14 @@ __all__ = [
     "AVERAGES",
     "STATISTICS",
     "Agreement",
+    "ClassAverage",
     "Decomposition",
     "Gap",
     "GroupAUC",
     "GroupEstimates",
     "GroupMeasure",
     "MeasureEstimates",
+    "MulticlassGroupAUC",
     "NotDefined",
     "ScorerStatistic",
     "Statistic",
@@ -45,7 +53,9 @@ __all__ = [
     "Undefined",
     "UndefinedPolicy",
     "all_statistics",
+    "check_class_average",
     "check_measure_statistic",
+    "check_no_two_classes",
     "check_statistic",
     "check_undefined",
     "of_one_label",
