@@ -34,6 +34,7 @@ from skfedauc.plotting import (
     GroupAUCDisplay,
     GroupRocCurveDisplay,
     GroupScoreDisplay,
+    RankingDisplay,
 )
 
 N = 240
@@ -421,7 +422,13 @@ def test_what_is_returned_counts_the_rows_that_it_leaves_out():
     assert told in repr(folds)
 
 
-DISPLAYS = [GroupAUCDisplay, GroupRocCurveDisplay, GroupScoreDisplay, CrossAUCDisplay]
+DISPLAYS = [
+    GroupAUCDisplay,
+    RankingDisplay,
+    GroupRocCurveDisplay,
+    GroupScoreDisplay,
+    CrossAUCDisplay,
+]
 
 
 @pytest.mark.parametrize("display", DISPLAYS)

@@ -13,6 +13,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
+from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -29,15 +30,23 @@ from skfedauc import (
 )
 from skfedauc.plotting import (
     CandidatesDisplay,
+    CriticalDifferenceDisplay,
     CrossAUCDisplay,
     GroupAUCDisplay,
     GroupRocCurveDisplay,
     GroupScoreDisplay,
+    RankingDisplay,
 )
 from skfedauc.plotting.curves import GRID, MOST_CORNERS
 from skfedauc.plotting.drawing import STYLES, text_of
 
-REPORT_DISPLAYS = [GroupAUCDisplay, GroupRocCurveDisplay, GroupScoreDisplay, CrossAUCDisplay]
+REPORT_DISPLAYS = [
+    GroupAUCDisplay,
+    RankingDisplay,
+    GroupRocCurveDisplay,
+    GroupScoreDisplay,
+    CrossAUCDisplay,
+]
 HOSTILE = [
     "$\\frac{$",
     "$x$",
@@ -158,7 +167,7 @@ def test_a_summary_is_drawn_with_the_lines_that_it_determines():
     np.testing.assert_allclose(display.auc, exact.by_group["auc"])
     with pytest.raises(DisclosureError, match="the statistic 'pooled' needs disclosure='bins'"):
         GroupAUCDisplay.from_report(report, statistics=("pooled", "macro", "within"))
-    for kind in REPORT_DISPLAYS[1:]:
+    for kind in REPORT_DISPLAYS[2:]:
         with pytest.raises(DisclosureError, match=f"{kind.__name__}.from_report needs"):
             kind.from_report(report)
 
@@ -199,6 +208,139 @@ def test_forest_plot_without_any_defined_group():
     assert list(display.lines_) == ["pooled"]
     assert display.note_ == "3 groups without an AUC not shown: a, b, c"
     draw(display)
+
+
+# Ranking ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_groups", [1, 2, 30, 200])
+@pytest.mark.parametrize("kind", ["auc", "rank"])
+def test_ranking_shows_the_numbers_of_the_table(n_groups, kind):
+    report = report_of(n_groups)
+    display = RankingDisplay.from_report(report, kind=kind, confidence_level=0.9, ax=axes(8, 9))
+    columns = ["shrunken_auc", "ci_low", "ci_high"] if kind == "auc" else []
+    columns = columns or ["rank", "rank_low", "rank_high"]
+    table = report.ranking(0.9).dropna(subset="rank")
+    in_order = table.sort_values("shrunken_auc" if kind == "auc" else "auc", kind="stable")
+    if n_groups == 200:
+        in_order = pd.concat([in_order[:15], in_order[-15:]])
+    value, *limits = (in_order[name].to_numpy(float) for name in columns)
+
+    markers = np.asarray(display.markers_.get_offsets())
+    np.testing.assert_array_equal(markers[:, 0], value)
+    segments = np.array(display.intervals_.get_segments())
+    np.testing.assert_array_equal(segments[:, :, 0], np.column_stack(limits))
+    np.testing.assert_array_equal(segments[:, 0, 1], markers[:, 1])
+    worst = in_order["may_be_worst"].to_numpy(bool)
+    np.testing.assert_array_equal(np.asarray(display.worst_.get_offsets()), markers[worst])
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert legend[-1] == f"may be worst ({table['may_be_worst'].sum()})"
+    ticks = [tick.get_text() for tick in display.ax_.get_yticklabels()]
+    assert ticks == list(in_order.index)
+    if kind == "rank":
+        assert display.observed_ is None
+        assert display.arrows_ is None
+        low, high = display.ax_.get_xlim()
+        assert low <= 0.5
+        assert high >= len(table) + 0.5
+        return
+    observed = np.asarray(display.observed_.get_offsets())
+    np.testing.assert_array_equal(observed[:, 0], in_order["auc"])
+    arrows = display.arrows_
+    np.testing.assert_array_equal(np.asarray(arrows.get_offsets()), observed)
+    ends = observed + np.column_stack([arrows.U, arrows.V])
+    np.testing.assert_allclose(ends, markers, atol=1e-12)
+
+
+def test_ranking_names_groups_that_are_not_ranked():
+    report = GroupAUC.from_predictions(
+        [0, 0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4, 0.5], groups=list("abbcc"), undefined="ignore"
+    )
+    for kind in ("auc", "rank"):
+        display = RankingDisplay.from_report(report, kind=kind, ax=axes())
+        assert display.note_ == "3 groups without a rank not shown: a, b, c"
+        assert display.shown_.size == 0
+        draw(display)
+
+
+def test_ranking_of_a_summary_and_of_folds():
+    report = report_of(5)
+    summary = GroupAUC(report.counts.reduced("summary"), undefined="ignore")
+    one, other = (RankingDisplay.from_report(of, ax=axes()) for of in (report, summary))
+    np.testing.assert_allclose(one.shrunken_auc, other.shrunken_auc)
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"x": rng.normal(size=400), "site": rng.integers(0, 4, 400)})
+    y = (X["x"] + rng.normal(size=400) > 0).astype(int)
+    result = cross_validate_group_auc(LogisticRegression(), X, y, groups="site")
+    draw(RankingDisplay.from_report(result.within_folds, kind="rank", ax=axes()))
+
+
+def models(n_models, n_groups=12, seed=0):
+    """Return reports of models on the same rows, of which the last one is best."""
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(n_groups), 60)
+    y = rng.integers(0, 2, groups.size)
+    return {
+        f"model {i}": GroupAUC.from_predictions(
+            y, rng.normal(size=y.size) + 2 * i / n_models * y, groups=groups
+        )
+        for i in range(n_models)
+    }
+
+
+@pytest.mark.parametrize(("n_models", "size"), [(2, None), (6, None), (6, (5, 4)), (25, None)])
+def test_critical_difference_diagram_shows_average_ranks(n_models, size):
+    reports = models(n_models)
+    ax = None if size is None else axes(*size)
+    display = CriticalDifferenceDisplay.from_reports(reports, ax=ax)
+    aucs = np.array([report.by_group["auc"] for report in reports.values()])
+    ranks = stats.rankdata(-aucs, axis=0).mean(axis=1)
+    np.testing.assert_allclose(display.average_rank, ranks, rtol=1e-12)
+    order = np.argsort(-ranks, kind="stable")
+    np.testing.assert_allclose(np.asarray(display.markers_.get_offsets())[:, 0], ranks[order])
+    ticks = [tick.get_text() for tick in display.ax_.get_yticklabels()]
+    assert ticks == [f"model {i}" for i in order]
+    length = np.ptp(display.critical_line_.get_xdata())
+    assert length == pytest.approx(display.critical_difference)
+    for line in display.joined_:
+        first, last = sorted(line.get_ydata())
+        joined = ranks[order][int(first) : int(last) + 1]
+        assert joined.size > 1
+        assert np.ptp(joined) < display.critical_difference
+    draw(display)
+    found = texts_of(display.ax_)
+    assert any("Friedman" in text for text, _ in found)
+    for (first, box), (second, other) in itertools.combinations(found, 2):
+        assert not box.padded(-0.5).overlaps(other.padded(-0.5)), (first, second)
+
+
+def test_critical_difference_leaves_out_groups_and_aligns_labels():
+    reports = models(3)
+    y, groups = np.array([0, 1, 0, 1, 1, 1]), np.array(list("aabbcc"))
+    one = GroupAUC.from_predictions(
+        y, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], groups=groups, undefined="ignore"
+    )
+    other = GroupAUC.from_predictions(
+        y[::-1], [0.1, 0.2, 0.3, 0.4, 0.6, 0.5], groups=groups[::-1], undefined="ignore"
+    )
+    display = CriticalDifferenceDisplay.from_reports({"x": one, "y": other}, ax=axes())
+    assert display.note.startswith("2 groups; ")
+    assert display.note.endswith("; 1 group without an AUC left out")
+    assert display.plot(axes()) is display
+    with pytest.raises(ValueError, match="groups of 'model 0' and 'z' differ"):
+        CriticalDifferenceDisplay.from_reports({**reports, "z": one})
+    with pytest.raises(ValueError, match="at least two models; got 1 report"):
+        CriticalDifferenceDisplay.from_reports({"x": one})
+    with pytest.raises(ValueError, match=r"at least two groups with an AUC .* got 1 group"):
+        CriticalDifferenceDisplay.from_reports(
+            {
+                name: GroupAUC(report.counts.select_groups(np.array([0])))
+                for name, report in reports.items()
+            }
+        )
+    for wrong in (list(reports.values()), {"x": 1, "y": 2}, {1: one, 2: other}):
+        with pytest.raises(TypeError, match="reports must be a mapping"):
+            CriticalDifferenceDisplay.from_reports(wrong)
 
 
 # ROC curves -------------------------------------------------------------------------------------
@@ -794,6 +936,11 @@ def test_what_is_no_report_is_an_error(display):
             TypeError,
             "groups",
         ),
+        (
+            lambda: RankingDisplay.from_report(report_of(2), kind="ranks"),
+            ValueError,
+            "kind must be 'auc' or 'rank'; got 'ranks'",
+        ),
     ],
 )
 def test_wrong_arguments_are_told(call, error, message):
@@ -819,7 +966,9 @@ import skfedauc as s
 p = s.plotting
 report = s.GroupAUC.from_predictions([0, 1], [0.1, 0.2], groups=["a", "a"])
 calls = [lambda d=d: d.from_report(report) for d in (
-    p.GroupAUCDisplay, p.GroupRocCurveDisplay, p.GroupScoreDisplay, p.CrossAUCDisplay)]
+    p.GroupAUCDisplay, p.GroupRocCurveDisplay, p.GroupScoreDisplay, p.CrossAUCDisplay,
+    p.RankingDisplay)]
+calls.append(lambda: p.CriticalDifferenceDisplay.from_reports({"a": report, "b": report}))
 calls.append(lambda: p.GroupAUCDisplay.from_predictions([0, 1], [0.1, 0.2], groups=["a", "a"]))
 calls.append(lambda: p.CandidatesDisplay.from_search(None, score="pooled"))
 calls.append(lambda: p.CrossAUCDisplay([[0.5]]).plot())
@@ -837,6 +986,6 @@ print("matplotlib.pyplot" in sys.modules)
     )
     *lines, pyplot_is_loaded = printed.splitlines()
     assert pyplot_is_loaded == "False"
-    assert len(lines) == 7
+    assert len(lines) == 9
     assert all('pip install "skfedauc[plot]"' in line for line in lines)
     assert lines[0].startswith("GroupAUCDisplay.from_report requires matplotlib")

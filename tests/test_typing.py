@@ -27,6 +27,7 @@ def test_names_are_those_of_the_table():
 
 REPORT_DISPLAYS = [
     skfedauc.plotting.GroupAUCDisplay,
+    skfedauc.plotting.RankingDisplay,
     skfedauc.plotting.GroupRocCurveDisplay,
     skfedauc.plotting.GroupScoreDisplay,
     skfedauc.plotting.CrossAUCDisplay,

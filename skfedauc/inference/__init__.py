@@ -13,10 +13,13 @@ needs the rows.
 * `margins.py`: non-inferiority of the worst group, and equivalence of all groups;
 * `power.py`: power of tests and width of intervals for given numbers of rows;
 * `heterogeneity.py`: test that all groups are equal, and standard deviation of the true AUCs;
+* `shrinkage.py`: shrunken group AUCs (empirical Bayes);
+* `rank_sets.py`: ranks of the groups, with confidence sets;
 * `group_comparisons.py`: comparisons of each group with the rest;
 * `cross_gap.py`: tests of xAUC disparities;
 * `agreement.py`: comparisons of the groups' score distributions;
 * `roc_curves.py`: ROC curves, and the area between two curves;
+* `average_ranks.py`: average ranks of several models over groups;
 * `paired.py`: comparison of two models on the same rows;
 * `joint_models.py`: comparison of several models on the same rows; `largest_difference.py`: null
   distribution of the largest difference;

@@ -430,7 +430,7 @@ class Spread(NamedTuple):
 
 def tau(variances: Variances) -> float:
     """Return the REML standard deviation of the true AUCs; NaN with fewer than two groups."""
-    auc, variance, _ = _estimable(variances)
+    auc, variance, _ = estimable_aucs(variances)
     if auc.size < 2:
         return float("nan")
     return min(float(np.sqrt(reml(auc, variance).tau2)), LARGEST_TAU)
@@ -439,7 +439,7 @@ def tau(variances: Variances) -> float:
 def spreads(variances: Variances, confidence_level: float) -> dict[str, Spread]:
     """Estimate the standard deviation of the true AUCs by four methods; NaN below two groups."""
     names = "reml", "paule_mandel", "moments", "dersimonian_laird"
-    auc, variance, kept = _estimable(variances)
+    auc, variance, kept = estimable_aucs(variances)
     nan = float("nan")
     if auc.size < 2:
         return dict.fromkeys(names, Spread(*[nan] * 7))
@@ -463,7 +463,7 @@ def spreads(variances: Variances, confidence_level: float) -> dict[str, Spread]:
     }
 
 
-def _estimable(variances: Variances) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+def estimable_aucs(variances: Variances) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Return AUCs and variances of the groups with two rows of each class, and their mask."""
     kept = variances.estimable & variances.defined
     shared, bounded = variances.shared[kept], variances.bounded[kept]

@@ -301,6 +301,35 @@ def _pvalue_of_all_pairs(deviate: float, n_groups: int) -> float:
     return float(studentized_range_tail(deviate * np.sqrt(2.0), n_groups))
 
 
+def n_clearly_different(
+    spreads: Spreads, confidence_level: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return, for each group, the numbers of groups with a clearly larger and smaller true AUC.
+
+    A difference is clear if its simultaneous interval, as in `all_pairs`, excludes 0. Above
+    `MOST_GROUPS` groups, it is clear if the simultaneous intervals of the two AUCs do not overlap.
+    """
+    n_groups = spreads.lowest.auc.size
+    n_larger, n_smaller = np.zeros((2, n_groups), np.int64)
+    if n_groups < 2:
+        return n_larger, n_smaller
+    low, high = spreads.limits(deviate_of_all_pairs(1.0 - confidence_level, n_groups), "logit")
+    if n_groups > MOST_GROUPS:
+        n_larger += n_groups - np.searchsorted(np.sort(low), high, side="right")
+        n_smaller += np.searchsorted(np.sort(high), low, side="left")
+        return n_larger, n_smaller
+    lowest, highest = spreads.lowest.auc, spreads.highest.auc
+    for start in range(0, n_groups, 256):
+        here = slice(start, start + 256)
+        reach = np.hypot((lowest - low)[here, None], high - highest)
+        # Row g, column h: whether the AUC of group g is clearly larger than the AUC of group h.
+        # No AUC is larger than itself.
+        is_larger = lowest[here, None] - highest - reach > 0.0
+        n_smaller[here] = is_larger.sum(axis=1)
+        n_larger += is_larger.sum(axis=0)
+    return n_larger, n_smaller
+
+
 def _lower_limit(spreads: Spreads, deviate: float, method: Method) -> tuple[float, tuple[int, int]]:
     """Return the largest lower limit of a difference, and its pair of groups."""
     low, high = spreads.limits(deviate, method)

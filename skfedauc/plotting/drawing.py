@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _words
+from skfedauc import _input, _words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,6 +36,8 @@ LINE = 0.19
 # Width of a figure in inches, and approximate height of its labels, title and margins
 WIDTH, MARGINS = 8.0, 1.0
 MOST_CHARACTERS = 24
+# Default of the largest number of groups, and largest number of listed labels of other groups
+_MOST_GROUPS, _MOST_NAMES = 30, 3
 
 
 def check_matplotlib(caller: str) -> None:
@@ -128,14 +130,16 @@ class Choice(NamedTuple):
         """Groups that are drawn."""
         return np.concatenate([self.lowest, self.highest])
 
-    def note(self, auc: NDArray[np.float64]) -> str:
-        """Return the note on the groups left out; empty if there are none."""
+    def note(self, auc: NDArray[np.float64], name: str = "an AUC") -> str:
+        """Return the note on the groups left out and their values; empty if there are none."""
         if not self.left_out.size:
             return ""
         low, high = auc[self.left_out[[0, -1]]].tolist()
-        return f"{self._counted} with an AUC of {low:.3f} to {high:.3f} not shown"
+        return f"{self._counted} with {name} of {low:.3f} to {high:.3f} not shown"
 
-    def draw_note(self, ax: Axes, auc: NDArray[np.float64], place: int) -> None:
+    def draw_note(
+        self, ax: Axes, auc: NDArray[np.float64], place: int, name: str = "an AUC"
+    ) -> None:
         """Write the note in the axes, at this position of the vertical axis."""
         if not self.left_out.size:
             return
@@ -152,7 +156,7 @@ class Choice(NamedTuple):
             bbox={"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 1},
             zorder=4,
         )
-        write_fitting(text, [self.note(auc), f"{self._counted} not shown"], size_of(ax)[0])
+        write_fitting(text, [self.note(auc, name), f"{self._counted} not shown"], size_of(ax)[0])
 
     @property
     def _counted(self) -> str:
@@ -163,6 +167,35 @@ def choose(auc: NDArray[np.float64], most: int) -> Choice:
     """Choose the groups with the lowest and the highest AUCs, at most `most` in total."""
     order = np.argsort(auc, kind="stable")[: int((~np.isnan(auc)).sum())]
     return Choice(*_words.ends(order, most))
+
+
+def most_groups(max_groups: Any, ax: Axes | None) -> int:
+    """Return the largest number of groups in rows of a plot.
+
+    Parameters
+    ----------
+    max_groups : int or None
+        Number that the user requests; None means 30 groups, or fewer if `ax` has less room.
+    ax : matplotlib Axes or None
+        Axes to draw on; None for new axes, whose height depends on the number.
+    """
+    if max_groups is not None:
+        return _input.check_whole_number(max_groups, "max_groups", 2)
+    # Keep room for the legend and the note.
+    return _MOST_GROUPS if ax is None else min(_MOST_GROUPS, max(int(size_of(ax)[1] / LINE) - 5, 2))
+
+
+def named(groups: Sequence[Any], absent: NDArray[np.bool_], lacking: str) -> str:
+    """Return the note that names the groups that are not shown; empty if there are none."""
+    which = np.flatnonzero(absent)
+    if not which.size:
+        return ""
+    names = [text_of(groups[g]) for g in which[:_MOST_NAMES]]
+    more = ", …" if which.size > len(names) else ""
+    return (
+        f"{_words.counted(which.size, 'group')} without {lacking} not shown: "
+        f"{', '.join(names)}{more}"
+    )
 
 
 # Legends and notes -----------------------------------------------------------------------------

@@ -26,6 +26,8 @@ from skfedauc.plotting.drawing import (
     choose,
     lay_out,
     legend_and_note,
+    most_groups,
+    named,
     set_ticks,
     size_of,
     text_of,
@@ -53,8 +55,6 @@ _LINES: dict[str, tuple[str, Any]] = {
 _OTHER_LINE: tuple[str, Any] = (BLACK, (0, (4, 1, 1, 1)))
 # Default of `statistics`; a summary by group does not determine the pooled AUC
 _DEFAULT_LINES: tuple[StatisticName, ...] = ("pooled", "macro", "within")
-# Default of `max_groups`, and largest number of listed labels of groups without an AUC
-_MOST_GROUPS, _MOST_NAMES = 30, 3
 # Areas of markers in square points: the smallest, and the additional area of the largest group
 _LEAST_AREA, _MORE_AREA = 14.0, 70.0
 
@@ -403,12 +403,7 @@ class GroupAUCDisplay(ReportDisplay):
             The display itself.
         """
         check_matplotlib("GroupAUCDisplay.plot")
-        most = _MOST_GROUPS
-        if max_groups is not None:
-            most = _input.check_whole_number(max_groups, "max_groups", 2)
-        elif ax is not None:
-            # Keep room for the legend and the note.
-            most = min(most, max(int(size_of(ax)[1] / LINE) - 5, 2))
+        most = most_groups(max_groups, ax)
         chosen = choose(self.auc, most)
         n_drawn = chosen.shown.size + bool(chosen.left_out.size)
         ax = axes_or_new(ax, MARGINS + 0.6 + 1.1 * LINE * max(n_drawn, 4))
@@ -430,7 +425,8 @@ class GroupAUCDisplay(ReportDisplay):
         self._set_limits(low, high)
         self._draw_xlabel()
         chosen.draw_note(ax, self.auc, chosen.lowest.size)
-        note = "; ".join(filter(None, (self._undefined(), self._left_out)))
+        undefined = named(self.groups, np.isnan(self.auc), "an AUC")
+        note = "; ".join(filter(None, (undefined, self._left_out)))
         legend_and_note(
             ax,
             list(self.lines_.values()),
@@ -478,18 +474,6 @@ class GroupAUCDisplay(ReportDisplay):
         low, high = (drawn.min(), drawn.max()) if drawn.size else (0.0, 1.0)
         margin = 0.04 * (high - low) + 0.01
         self.ax_.set_xlim(low - margin, high + margin)
-
-    def _undefined(self) -> str:
-        """Return the note on groups without an AUC; empty if there are none."""
-        undefined = np.flatnonzero(np.isnan(self.auc))
-        if not undefined.size:
-            return ""
-        names = [text_of(self.groups[g]) for g in undefined[:_MOST_NAMES]]
-        more = ", …" if undefined.size > len(names) else ""
-        return (
-            f"{_words.counted(undefined.size, 'group')} without an AUC not shown: "
-            f"{', '.join(names)}{more}"
-        )
 
 
 def _check_lines(statistics: Any) -> None:

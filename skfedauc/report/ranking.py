@@ -1,0 +1,76 @@
+"""Table of shrunken group AUCs and ranks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc.inference.rank_sets import rank_sets
+from skfedauc.inference.shrinkage import shrunken_aucs
+from skfedauc.report.bounds import Bounds, certain_range, group_bounds
+from skfedauc.report.estimates import GroupEstimates
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def ranking_table(
+    estimates: GroupEstimates, index: pd.Index, confidence_level: float
+) -> pd.DataFrame:
+    """Return the table of `GroupAUC.ranking`."""
+    import pandas as pd
+
+    extremes = estimates.variances_at_extremes
+    shrunken = shrunken_aucs(extremes.given, confidence_level)
+    low, high = shrunken.low, shrunken.high
+    if estimates.pairs.is_binned:
+        low = np.minimum(low, shrunken_aucs(extremes.lowest, confidence_level).low)
+        high = np.maximum(high, shrunken_aucs(extremes.highest, confidence_level).high)
+    ranked = ~np.isnan(shrunken.auc)
+    *ranks, may_be_worst = rank_sets(extremes, ranked, confidence_level)
+    return pd.DataFrame(
+        {
+            "auc": estimates.pairs.auc,
+            "shrunken_auc": shrunken.auc,
+            "ci_low": low,
+            "ci_high": high,
+            "reliability": shrunken.reliability,
+            "rank": _of_ranked(ranks[0], ranked, "Int64"),
+            "rank_low": _of_ranked(ranks[1], ranked, "Int64"),
+            "rank_high": _of_ranked(ranks[2], ranked, "Int64"),
+            "may_be_worst": _of_ranked(may_be_worst, ranked, "boolean"),
+            "note": _notes(estimates, ranked),
+        },
+        index=index,
+    )
+
+
+def _of_ranked(values: NDArray[Any], ranked: NDArray[np.bool_], dtype: str) -> Any:
+    """Return a pandas array of the values of the ranked groups; NA for other groups."""
+    import pandas as pd
+
+    found: Any = pd.Series(pd.NA, index=range(ranked.size), dtype=dtype).array
+    found[ranked] = values
+    return found
+
+
+def _notes(estimates: GroupEstimates, ranked: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return the reason why a group is not ranked, and the certain interval of a binned AUC."""
+    variances, pairs = estimates.variances, estimates.pairs
+    notes = np.full(ranked.size, "", dtype=object)
+    reason = "effective sample size of a class below 1.5"
+    if pairs.is_within_folds:
+        reason = "too few rows of a class in a fold"
+    notes[~ranked] = f"not ranked: {reason}"
+    if pairs.is_within_folds:
+        notes[~pairs.defined] = "not ranked: no fold with rows of both classes"
+    for number, words in ((1, "one {}"), (0, "no {}s")):
+        for rows, name in ((variances.positives, "positive"), (variances.negatives, "negative")):
+            notes[rows.n == number] = f"not ranked: {words.format(name)}"
+    if pairs.is_binned:
+        for g, bounds in enumerate(map(Bounds, *group_bounds(estimates))):
+            if ranked[g]:
+                notes[g] = f"scores are binned: the AUC is certainly {certain_range(bounds)}"
+    return notes
