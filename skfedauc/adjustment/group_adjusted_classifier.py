@@ -90,7 +90,10 @@ class GroupAdjustedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     have percentiles near 1. The training rows are therefore scored out of fold.
 
     Scores between two neighboring negatives of the group have the same percentile, and so do all
-    scores above the negatives. Ties of new rows are more frequent if a group has few negatives.
+    scores above the negatives. Ties of new rows are more frequent if a group has few negatives. In
+    simulations with normal scores, the pooled AUC of new percentiles was .014 below the average by
+    positives on average with 10 or 20 training negatives per group, and .001 to .003 below it with
+    100 training negatives.
 
     Let the reference rows be the training rows with the scores that `fit` compares with. Then:
 
