@@ -9,13 +9,14 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from skfedauc import _input
 from skfedauc.counts.agreement import Agreement
+from skfedauc.counts.batch_sums import BatchSums
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.checkpoint import Checkpoint
 from skfedauc.counts.columns import Columns, arguments_of, check_columns
@@ -65,12 +66,10 @@ def count_batches(
     )
     kept = None
     if checkpoint is not None:
-        arguments = {**columns._asdict(), "pos_label": pos_label, "missing": missing}
         bins = level if isinstance(level, Bins) else None
-        if bins is not None:
-            arguments["disclosure"] = bins.to_dict()
-        if max_cells is not None:
-            arguments["max_cells"] = max_cells
+        arguments = {**columns._asdict(), "pos_label": pos_label, "missing": missing}
+        arguments |= {} if bins is None else {"disclosure": bins.to_dict()}
+        arguments |= {} if max_cells is None else {"max_cells": max_cells}
         scores = functools.partial(scores_of, columns=columns, bins=bins)
         kept = Checkpoint(checkpoint, arguments, scores)
     whole = merged_batches(batches, count, merge, n_jobs=n_jobs, verbose=verbose, checkpoint=kept)
@@ -151,7 +150,7 @@ def merged_batches(
     agreement = Agreement(
         "batches", "text by .astype(str)", "pass groups with every batch, or with none"
     )
-    sums = _Sums(merge, checkpoint)
+    sums = BatchSums(merge, checkpoint)
     if checkpoint is not None:
         if sums.done.merged is not None:
             agreement.check("the checkpoint", sums.done.merged)
@@ -189,86 +188,6 @@ def _refuse_single_batch(batches: Any) -> None:
             f"batches must be an iterable of batches; got a single {type(batches).__name__}. Pass "
             "it to ScoreCounts.from_table, or [table] to count it as one batch."
         )
-
-
-class _Done(NamedTuple):
-    """Batches counted so far: merged counts, and counts to be merged.
-
-    Attributes
-    ----------
-    n_batches : int
-    merged : State or None
-        The merged counts; None before the first merge.
-    waiting : tuple of State
-        Counts of batches that are not merged yet.
-    """
-
-    n_batches: int = 0
-    merged: State | None = None
-    waiting: tuple[State, ...] = ()
-
-
-class _Sums:
-    """Sum of the batches counted so far, which a checkpoint keeps if counting ends early.
-
-    Parameters
-    ----------
-    merge : callable
-        Adds up a list of counts.
-    checkpoint : Checkpoint or None
-
-    Attributes
-    ----------
-    done : _Done
-        A single assignment replaces this attribute. An interrupt therefore leaves each batch either
-        counted or not counted.
-    """
-
-    def __init__(
-        self, merge: Callable[[list[State]], State], checkpoint: Checkpoint | None
-    ) -> None:
-        self._merge, self._checkpoint = merge, checkpoint
-        self.done = _Done() if checkpoint is None else _Done(*checkpoint.read())
-        self._n_kept = self.done.n_batches
-
-    def add(self, parts: list[State]) -> None:
-        done = self.done
-        self.done = _Done(done.n_batches + len(parts), done.merged, (*done.waiting, *parts))
-
-    def merge_if_due(self) -> None:
-        """Merge if the counts that wait are large, and write the checkpoint if time has passed."""
-        size = 0 if self.done.merged is None else self.done.merged.cells.scores.size
-        if sum(part.cells.scores.size for part in self.done.waiting) >= max(size, 1 << 16):
-            self._merge_all()
-        if self._checkpoint is not None and self._checkpoint.is_due():
-            self._keep(self._checkpoint)
-
-    def whole(self) -> State:
-        """Return the sum of all batches, and remove the checkpoint."""
-        if not self.done.n_batches:
-            raise ValueError("batches is empty: there is nothing to count.")
-        whole = self._merge_all()
-        if self._checkpoint is not None:
-            self._checkpoint.remove()
-        return whole
-
-    def _merge_all(self) -> State:
-        before = [] if self.done.merged is None else [self.done.merged]
-        merged = self._merge([*before, *self.done.waiting])
-        self.done = _Done(self.done.n_batches, merged)
-        return merged
-
-    def _keep(self, checkpoint: Checkpoint) -> None:
-        checkpoint.write(self.done.n_batches, self._merge_all())
-        self._n_kept = self.done.n_batches
-
-    def __enter__(self) -> _Sums:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        checkpoint = self._checkpoint
-        if kind is not None and checkpoint is not None and self.done.n_batches > self._n_kept:
-            self._keep(checkpoint)
 
 
 def _counted_round(

@@ -1,4 +1,4 @@
-"""Counting of rows in memory that were validated before."""
+"""Counting of validated rows in memory."""
 
 from __future__ import annotations
 

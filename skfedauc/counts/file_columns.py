@@ -73,7 +73,7 @@ def columns_of(
 
 
 def array_of(values: NDArray[Any], wanted: Any) -> Any:
-    """Return an Arrow array; counts are signed, as unsigned columns wrap around in subtractions."""
+    """Return an Arrow array with signed counts, since unsigned columns wrap around."""
     import pyarrow as pa
 
     if pa.types.is_decimal(wanted):

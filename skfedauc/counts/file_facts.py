@@ -102,7 +102,7 @@ def facts_of(
 
 
 def version_of_package() -> str:
-    """Return the version of this package; "unknown" if it is not installed."""
+    """Return the version of this package, or "unknown" without an installation."""
     try:
         return skfedauc.__version__
     except PackageNotFoundError:  # a cluster may send the package to its workers as a plain folder
@@ -150,14 +150,14 @@ def _withheld_of(facts: Mapping[str, Any]) -> Withheld:
 
 
 def check_facts(facts: Any, name: str) -> None:
-    """Refuse metadata without a value that is needed, or with one of another type.
+    """Refuse metadata that lack a value, or have a value of another type.
 
     Raises
     ------
     NewerVersionError
         If a newer version wrote the file; the message has the name of the file.
     ValueError
-        If the metadata are damaged.
+        If the metadata contradict the format.
     """
     _check_version(facts, name)
     for key, kind in _TYPES.items():

@@ -55,7 +55,7 @@ def group_arrays(
 def groups_of(columns: Sequence[Any], n_rows: int) -> tuple[NDArray[np.int64], list[Any]]:
     """Return the first rows of the groups, and the values of the groups in each column.
 
-    A group begins where the value of a column changes. No Python object is made for a row.
+    A group begins where the value of a column changes. The function makes no Python object per row.
     """
     begins = np.zeros(n_rows, np.bool_)
     begins[:1] = True

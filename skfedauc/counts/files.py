@@ -56,9 +56,9 @@ def content_of(state: State, checkpoint: Any = None) -> bytes:
     Raises
     ------
     TypeError
-        If a group label cannot be restored from a file, such as a member of an Enum.
+        If reading could not restore a group label, such as a member of an Enum.
     ImportError
-        If pyarrow is not installed.
+        If pyarrow is missing.
     """
     parquet.pyarrow_parquet()  # raise the error for a missing package
     starts, counted = file_columns.columns_of(state.content, state.ranges)
@@ -70,8 +70,8 @@ def content_of(state: State, checkpoint: Any = None) -> bytes:
     facts["sha256"] = _digest(facts, arrays_of(state.content, state.ranges), columns or [])
     data = _written(facts, starts, counted, columns or [], "zstd")
     if parquet.is_too_large(parquet.opened(data).metadata, len(data)):
-        # Some content, such as the scores 0, 1, 2, ..., is compressed so well that a reader would
-        # take the file for one that is made to exhaust the memory.
+        # Some content, such as the scores 0, 1, 2, ..., compresses very well. A reader would refuse
+        # such a small file, because its content may exhaust the memory.
         data = _written(facts, starts, counted, columns or [], "none")
     return data
 
@@ -188,9 +188,9 @@ def read_content(data: Any, name: str) -> tuple[State, Any]:
     Raises
     ------
     ValueError
-        If `data` was not written by `content_of`, is damaged, or was written by a newer version.
+        If `data` is damaged, or `content_of` of this or an earlier version did not write `data`.
     ImportError
-        If pyarrow is not installed.
+        If pyarrow is missing.
     """
     parquet.pyarrow_parquet()  # raise the error for a missing package
     if _is_cut_off(data):

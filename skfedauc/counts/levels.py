@@ -29,7 +29,7 @@ def level_of(state: State) -> Any:
 
 
 def common_level(one: Any, other: Any) -> Any:
-    """Return the highest level to which counts of both levels can be reduced.
+    """Return the highest level to which `at_level` can reduce counts of both levels.
 
     The levels are results of `level_of`. The result is None if there is no such level, or if the
     level depends on the ranges of the counts.
@@ -61,8 +61,8 @@ def at_level(state: State, disclosure: object, *, widen: bool = False) -> State:
     state : State
     disclosure : "exact", "bins", "summary" or Bins
     widen : bool, default=False
-        Whether ranges that are not bins of one rule are widened to the unions of the new bins that
-        they overlap. Otherwise, each range must lie within one bin.
+        Whether to widen ranges that are not bins of one rule. Such a range becomes the union of the
+        new bins that it overlaps. Otherwise, each range must lie within one bin.
 
     Raises
     ------

@@ -10,7 +10,7 @@ MOST_ROWS = 1 << 40
 
 
 def check_n_rows(counts: ArrayLike, name: str) -> None:
-    """Refuse more rows of a class than can be counted exactly."""
+    """Refuse more rows of a class than exact counts permit."""
     total = float(np.sum(counts, dtype=np.float64))
     if total > MOST_ROWS:
         raise ValueError(

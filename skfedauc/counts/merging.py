@@ -37,7 +37,7 @@ class Part(NamedTuple):
 
 
 def merged_parts(parts: Iterable[Part], repeated: str, disclosure: Disclosure | None) -> State:
-    """Merge parts after checking that they can be merged.
+    """Check parts, and merge them.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def merged_parts(parts: Iterable[Part], repeated: str, disclosure: Disclosure | 
     Raises
     ------
     ValueError
-        If there are no parts, or if parts cannot be merged.
+        If there are no parts, or if two parts disagree.
     """
     if repeated not in ("raise", "allow"):
         raise ValueError(

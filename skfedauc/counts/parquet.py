@@ -31,11 +31,11 @@ class OtherFileError(ValueError):
 
 
 class DamagedFileError(ValueError):
-    """Error for data that cannot be read; its cause is an error of the reader."""
+    """Error for unreadable data, caused by an error of the reader."""
 
 
 def damaged(name: str, error: Exception, kind: str = "ScoreCounts") -> DamagedFileError:
-    """Return the error for a file that cannot be read."""
+    """Return the error for an unreadable file."""
     reason = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
     return DamagedFileError(
         f"{name} is no file of {kind}, or is damaged: {reason[:400].rstrip('.')}. Ask for another "
@@ -49,7 +49,7 @@ def pyarrow_parquet() -> Any:
     Raises
     ------
     ImportError
-        If pyarrow is not installed.
+        If pyarrow is missing.
     """
     try:
         return importlib.import_module("pyarrow.parquet")
@@ -137,7 +137,7 @@ def digest(
 
 
 def opened(data: Any, metadata: Any = None, texts: Sequence[str] = ()) -> Any:
-    """Return the file; the columns `texts` are read as numbers of their distinct texts."""
+    """Open a file; the columns `texts` will have numbers of distinct texts."""
     import pyarrow as pa
 
     return pyarrow_parquet().ParquetFile(
@@ -164,7 +164,7 @@ def row_numbers(metadata: Any) -> list[int]:
 
 def size_in_memory(metadata: Any) -> int:
     """Return the number of bytes of the values, and of the pages that hold the values."""
-    # The sizes of single columns are not read: pyarrow ends the process if they are damaged.
+    # Do not read the sizes of single columns: damaged sizes make pyarrow end the process.
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
     of_pages = sum(abs(group.total_byte_size) for group in groups)
     return int(8 * metadata.num_rows * metadata.num_columns + of_pages)

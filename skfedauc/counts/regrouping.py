@@ -15,7 +15,7 @@ from skfedauc.counts.state import State, added
 
 
 def regrouped(state: State, to: Mapping[Any, Any] | Callable[[Any], Any]) -> State:
-    """Return the counts with new labels; groups with the same new label are combined."""
+    """Return the counts with new labels, and combine groups with the same new label."""
     old = [None] if state.labels is None else state.labels.tolist()
     numbers, labels = _input.map_labels(old, to, "regroup")
     # The new labels may not belong to the named columns.
@@ -35,7 +35,7 @@ def _order_of_renamed(numbers: NDArray[np.intp], old: Sequence[Any]) -> NDArray[
     Raises
     ------
     DisclosureError
-        If groups are combined.
+        If two groups have the same new label.
     """
     order = np.argsort(numbers, kind="stable")
     equal = np.flatnonzero(np.diff(numbers[order]) == 0)

@@ -486,8 +486,7 @@ default=None
         disclosure : "exact", "bins", "summary" or Bins, default="exact"
             What the counts disclose of the scores; see `reduced`. Each batch is reduced to bins
             where it is counted, so that neither workers nor the checkpoint file keep its scores. A
-            "summary" is made after all batches are counted; the checkpoint file then holds exact
-            counts.
+            "summary" is made after all batches are counted; the file then holds exact counts.
         max_cells : int, default=None
             Largest number of cells of the result, for streams without end: the counts then take at
             most 32 bytes per cell (64 with weights). While batches are counted, memory also holds
@@ -820,13 +819,6 @@ default=None
         ------
         ValueError
             If the positions are not increasing.
-
-        Examples
-        --------
-        >>> from skfedauc import ScoreCounts
-        >>> counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.7], groups=list("abc"))
-        >>> counts.select_groups([0, 2]).groups
-        ('a', 'c')
         """
         if self.labels is None:
             return self
@@ -840,13 +832,6 @@ default=None
         -------
         ScoreCounts
             Counts of the same rows, with `groups` None.
-
-        Examples
-        --------
-        >>> from skfedauc import ScoreCounts
-        >>> counts = ScoreCounts.from_predictions([0, 1], [0.2, 0.2], groups=["a", "b"])
-        >>> counts.without_groups()
-        ScoreCounts(no groups, 2 rows: 1 positive and 1 negative, 1 distinct score)
         """
         return self._with(regrouping.without_groups(self._state))
 
@@ -1251,14 +1236,6 @@ default=None
         ------
         TypeError, ValueError, ImportError
             As in `save`.
-
-        Examples
-        --------
-        >>> from skfedauc import ScoreCounts
-        >>> counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.2, 0.7], groups=list("aab"))
-        >>> message = counts.to_bytes(source="device 7")
-        >>> ScoreCounts.from_bytes(message) == counts
-        True
         """
         from skfedauc.counts.files import content_of
 

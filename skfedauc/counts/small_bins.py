@@ -25,7 +25,7 @@ def check_protects(state: State, disclosure: object) -> None:
     ----------
     state : State
     disclosure : "exact", "bins", "summary", Bins or None
-        Level to which the counts are to be reduced; None for their own level.
+        Level of the result, or None for the level of the counts.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def check_protects(state: State, disclosure: object) -> None:
 
 
 def with_small_bins_joined(state: State, min_count: int) -> State:
-    """Join bins whose counts are small; summaries are returned unchanged."""
+    """Join bins whose counts are small, and return summaries unchanged."""
     if state.bins is None:
         return state
     cells, ranges, codes = join_small(state.cells, state.bins, min_count)

@@ -16,9 +16,9 @@ from skfedauc.counts.regrouping import with_groups
 from skfedauc.counts.state import State, added
 from skfedauc.counts.withheld import Withheld
 
-# How to treat groups with few rows of a class
+# Treatment of groups with few rows of a class
 SmallGroups: TypeAlias = Literal["withhold", "join"]
-# What is disclosed of the groups that are withheld
+# Disclosed facts about withheld groups
 ToldOfWithheld: TypeAlias = Literal["number", "rows", "labels"]
 
 

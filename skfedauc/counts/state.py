@@ -142,7 +142,7 @@ def restored(
     ranges: Ranges | None = None,
     name: str = "the pickled ScoreCounts",
 ) -> State:
-    """Return a state that was pickled or saved in a file, after checking it.
+    """Check and return a state from a pickle or a file.
 
     Raises
     ------
@@ -163,7 +163,7 @@ def added(
     origin: Origin,
     ranges: Ranges | None = None,
 ) -> State:
-    """Return the state of cells in any order, of which cells of equal group and score are added.
+    """Add up cells of equal group and score, and return the state of the sums.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def added(
     Raises
     ------
     ValueError
-        If there are more rows than can be counted exactly.
+        If there are too many rows for exact counts.
     """
     check_n_rows(cells.negatives, "negatives")
     check_n_rows(cells.positives, "positives")

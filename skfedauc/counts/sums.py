@@ -23,7 +23,7 @@ def sum_of(parts: Sequence[State]) -> State:
     Raises
     ------
     ValueError
-        If there are more rows than can be counted exactly.
+        If there are too many rows for exact counts.
     """
     if len(parts) == 1:
         return parts[0]

@@ -1,4 +1,4 @@
-"""`CountsView`: what can be read of score counts, as attributes of an immutable object."""
+"""`CountsView`: the attributes of score counts, which are immutable."""
 
 from __future__ import annotations
 
