@@ -21,7 +21,7 @@ from skfedauc.report.measure_statistics import (
     MeasureStatistic,
     check_measure_statistic,
 )
-from skfedauc.report.undefined import NotDefined
+from skfedauc.report.undefined import NotDefined, UndefinedPolicy
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -259,6 +259,11 @@ class GroupMeasure:
     ) -> pd.DataFrame:
         """Return the transformed intervals of AUCs."""
         estimates = self._estimates.estimates
+        replacement = estimates.policy.replacement
+        if replacement is not None:
+            # The number replaces the measure, so convert it to an AUC.
+            policy = UndefinedPolicy(self._measured.unscaled(replacement))
+            estimates = GroupEstimates(estimates.pairs, policy)
         if of == "groups":
             table = group_intervals(estimates, self._index(), confidence_level, "logit")
             table = table.rename(columns={"auc": "value"})
