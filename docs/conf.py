@@ -37,7 +37,7 @@ nitpicky = True
 toc_object_entries_show_parents = "hide"
 default_role = "autolink"  # a link if the word is an object, otherwise emphasis
 # Ordinary words in docstrings that are also names of modules.
-ORDINARY = "audit|boosting|counts|datasets|metrics|mitigation|plotting|report|scoring"
+ORDINARY = "audit|boosting|clusters|counts|datasets|metrics|mitigation|plotting|report|scoring"
 nitpick_ignore_regex = [("py:obj", f"({ORDINARY})")]
 
 # Pages in Markdown --------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from skfedauc import _input
+from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import MultiClass, ScoreCounts, left_out
 from skfedauc.inference import intervals
 from skfedauc.inference.group_comparisons import adjusted
@@ -16,6 +17,7 @@ from skfedauc.inference.over_groups import OverGroups, StudentT, variance_over_g
 from skfedauc.inference.paired import ROUNDING, PairedRows, near_one, paired_differences
 from skfedauc.inference.variances import Floats, satterthwaite
 from skfedauc.measures import Measure, check_measure
+from skfedauc.pairs import GroupPairs
 from skfedauc.report import (
     AVERAGES,
     ClassAverage,
@@ -269,6 +271,7 @@ def compare_roc_auc(
     over: intervals.Over | None = None,
     confidence_level: float = 0.95,
     missing: _input.Missing = "raise",
+    clusters: Any = None,
 ) -> PairedComparison:
     """Compare the AUCs of two models on the same rows.
 
@@ -289,12 +292,15 @@ def compare_roc_auc(
     over : {"rows", "groups"} or None, default=None
         Source of the sampling error: new rows of these, fixed groups ("rows"), or new rows of new,
         random groups ("groups"). None means "rows" for up to 20 groups and "groups" for more
-        groups. With "groups", the pooled comparison uses the variance for clustered data [2]_;
-        groups can be clusters of rows, such as persons.
+        groups; with groups that share clusters, None means "rows". With "groups", the pooled
+        comparison uses the variance for clustered data [2]_, whose clusters are the groups.
     confidence_level : float, default=0.95
         Confidence level of the intervals.
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`.
+    clusters : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
+        Cluster of each row, such as a patient with several rows; see `GroupAUC.from_predictions`.
+        Rows of the same cluster may be dependent. None means that all rows are independent.
 
     Returns
     -------
@@ -325,6 +331,11 @@ def compare_roc_auc(
     degrees of freedom follow from effective sample sizes (Satterthwaite). The comparison is NaN if
     the effective sample size of a class is below 1.5, because one row then has nearly all the
     weight.
+
+    With `clusters`, the differences of placement values are added up by cluster, and the variance
+    is Obuchowski's [2]_. The statistic is compared with Student's t distribution. The degrees of
+    freedom are at most the effective number of clusters minus one. Averages include the
+    covariances of groups that share clusters.
 
     Identical scores have a p value of 1. The test is conservative if the models agree on nearly all
     rows.
@@ -360,13 +371,13 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
             name=name,
             missing=missing,
             warn_labels=False,
+            clusters=clusters,
         )
         for name, score in (("score_a", score_a), ("score_b", score_b))
     )
     names = _input.names_of(rows.labels, groups)
     report, other_report = (
-        GroupAUC(ScoreCounts.of_rows(r), undefined="ignore", group_names=names)
-        for r in (rows, other)
+        GroupAUC(_pairs_of(r), undefined="ignore", group_names=names) for r in (rows, other)
     )
     n_rows, n_groups = rows.scores.size, report.n_groups
     if not 0 < int(rows.positive.sum()) < n_rows:
@@ -381,13 +392,18 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
             np.ones(n_rows) if rows.weights is None else near_one(rows.weights),
             np.zeros(n_rows, np.intp) if rows.codes is None else rows.codes,
             n_groups,
+            rows.clusters,
         )
     )
     new_groups = (
         intervals.is_over_groups(over, n_groups - report.n_undefined) and groups is not None
     )
-    # If weights are unequal, a few rows with large weights determine the variance.
-    weighted = rows.weights is not None
+    if new_groups and found.clusters is not None:
+        if over is not None:
+            report.variances.check_independent_groups("over='groups'", "Pass over='rows'.")
+        new_groups = not found.clusters.units.shares_clusters
+    # A few rows with large weights, or a few clusters, can determine the variance.
+    weighted = rows.weights is not None or found.clusters is not None
     degrees_of_freedom = found.degrees_of_freedom if weighted else np.full(n_groups, np.inf)
     null: StudentT | OverGroups
     null = StudentT(found.pooled_freedom if weighted else np.inf)
@@ -407,9 +423,13 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
             continue
         used = share > 0
         if not new_groups:
-            parts = share[used] ** 2 * of_group[used]
-            variance = float(parts.sum())
-            null = StudentT(float(satterthwaite(parts, degrees_of_freedom[used], np.inf)))
+            if found.clusters is None:
+                parts = share[used] ** 2 * of_group[used]
+                variance = float(parts.sum())
+                freedom = float(satterthwaite(parts, degrees_of_freedom[used], np.inf))
+            else:
+                variance, freedom = found.clusters.average(share, of_group)
+            null = StudentT(freedom)
         elif used.sum() > 1:
             variance = variance_over_groups(difference[used], share[used])
             null = OverGroups(share[used])
@@ -426,6 +446,11 @@ difference 0.1875 [-0.1442, 0.5192], over these groups, new rows
     pvalue_adjusted, adjustment = adjusted(groups_table["pvalue"].to_numpy())
     groups_table = groups_table.assign(pvalue_adjusted=pvalue_adjusted, adjustment=adjustment)
     return _comparison(lines, new_groups, groups_table, rows.n_missing)
+
+
+def _pairs_of(rows: _input.Rows) -> GroupPairs:
+    clusters = None if rows.clusters is None else ClusterCounts.of_rows(rows)
+    return GroupPairs(ScoreCounts.of_rows(rows), clusters=clusters)
 
 
 def _paired(

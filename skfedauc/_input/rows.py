@@ -47,6 +47,8 @@ class Rows(NamedTuple):
     kept : None or ndarray of bool
         Which of the rows that were passed are kept, if rows were counted before they were passed.
         None if all are kept.
+    clusters : None or ndarray of intp, shape (n_rows,)
+        Cluster number of each row; each number from 0 to the largest number occurs.
     """
 
     positive: NDArray[np.bool_]
@@ -57,6 +59,7 @@ class Rows(NamedTuple):
     n_missing: int = 0
     classes: Classes = Classes()
     kept: NDArray[np.bool_] | None = None
+    clusters: NDArray[np.intp] | None = None
 
 
 def check_rows(
@@ -70,6 +73,7 @@ def check_rows(
     missing: Missing = "raise",
     warn_labels: bool = True,
     n_rows: NDArray[np.int64] | None = None,
+    clusters: Any = None,
 ) -> Rows:
     """Validate the rows that users pass.
 
@@ -86,6 +90,8 @@ def check_rows(
     n_rows : ndarray of int64, default=None
         Number of rows that have the label, score, group and weight, if equal rows were counted
         before; 1 or more. Messages and `n_missing` then count these rows.
+    clusters : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
+        Cluster of each row, labeled like groups. No row may lack a cluster.
 
     Returns
     -------
@@ -97,7 +103,13 @@ def check_rows(
         If an argument is invalid; the message says what to pass instead.
     """
     check_row_order(
-        {"y_true": y_true, name: y_score, "groups": groups, "sample_weight": sample_weight}
+        {
+            "y_true": y_true,
+            name: y_score,
+            "groups": groups,
+            "sample_weight": sample_weight,
+            "clusters": clusters,
+        }
     )
     scores = check_scores(y_score, name, keep_single=True, n_rows=n_rows)
     y = column_of(y_true, "y_true")
@@ -114,6 +126,10 @@ def check_rows(
     if groups is not None:
         codes, labels = encode_groups(groups, missing=missing, n_rows=n_rows)
         _check_length_of_groups(groups, codes.size, positive.size)
+    cluster_of: NDArray[np.intp] | None = None
+    if clusters is not None:
+        cluster_of, of_clusters = encode_groups(clusters, "clusters")
+        check_length("clusters", cluster_of.size, "y_true", positive.size)
     kept = None if weights is None or weights.all() else weights > 0
     n_missing = 0
     if codes is not None and missing == "drop" and codes.size and int(codes.min()) < 0:
@@ -125,10 +141,12 @@ def check_rows(
         weights = None if weights is None else weights[kept]
         if codes is not None and labels is not None:
             codes, labels = drop_unused(codes[kept], labels)
+        if cluster_of is not None:
+            cluster_of, _ = drop_unused(cluster_of[kept], of_clusters)
     if weights is not None and (weights.size == 0 or bool((weights == 1.0).all())):
         weights = None
     counted = kept if n_rows is not None else None
-    return Rows(positive, scores, codes, labels, weights, n_missing, classes, counted)
+    return Rows(positive, scores, codes, labels, weights, n_missing, classes, counted, cluster_of)
 
 
 def _check_length_of_groups(groups: Any, size: int, n_rows: int) -> None:

@@ -137,6 +137,7 @@ class FairnessAudit:
                 "or use FairnessAudit.from_predictions."
             )
         report.pairs.check_has_scores("FairnessAudit")
+        report.pairs.check_independent_rows("an audit")
         min_per_class = _input.check_whole_number(min_per_class, "min_per_class", 0)
         self.favorable = arguments.check_favorable(favorable)
         self.reference = reference

@@ -5,6 +5,7 @@ needs the rows.
 
 * `pair_moments.py`: variance of an AUC for any number of rows, and its value for normal scores;
 * `variances.py`: variances of group AUCs and of the pooled AUC, from placement values;
+* `clusters.py`, `cluster_bootstrap.py`: variances and resamples of clustered rows;
 * `intervals.py`: confidence intervals of AUCs, averages and the worst group;
 * `binomial.py`: limits of a probability, by the tails of the binomial distribution;
 * `disjoint_pairs.py`: intervals of AUCs from random pairs without common rows;

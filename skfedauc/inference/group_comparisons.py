@@ -40,6 +40,9 @@ def with_rest(extremes: Extremes, confidence_level: float) -> Comparisons:
     given = extremes.given
     if given.auc.size == 2:
         return _from_both_sides(all_pairs(extremes, np.array([0]), np.array([1]), confidence_level))
+    given.check_independent_groups(
+        "compare_groups('rest')", "Compare all pairs of groups instead: compare_groups()."
+    )
     spread, rest = lowest = highest = _with_average_of_others(given, given.shared)
     if extremes.lowest is not given:
         # Groups at different extremes are compared, so use the larger of the pooled variances.
@@ -67,11 +70,17 @@ def _with_average_of_others(variances: Variances, shared: Floats) -> tuple[AUCSp
     of_others = sum_of_others(weight)
     spread = spread_of(variances)
     spread = spread._replace(variance=np.fmax(spread.variance, shared))
+    counted_parts = np.where(variances.defined, spread.variance, 0.0) * weight**2
 
     def average(values: Floats, power: int) -> Floats:
         counted = np.where(variances.defined, values, 0.0) * weight**power
         return ratio(sum_of_others(counted), of_others**power)
 
+    freedom = ratio(
+        sum_of_others(counted_parts) ** 2,
+        sum_of_others(counted_parts**2 / variances.interval_freedom),
+        np.inf,
+    )
     # An average of AUCs of 1 (or of 0) is exactly 1 (or 0); remove rounding error.
     auc = average(spread.auc, 1)
     auc = np.where(np.abs(auc - 0.5) > 0.5 - 1e-12, np.round(auc), auc)
@@ -79,9 +88,10 @@ def _with_average_of_others(variances: Variances, shared: Floats) -> tuple[AUCSp
         auc,
         average(spread.variance, 2),
         # All other observed AUCs are 1 with probability at most (true average) ** (sum of weights).
-        of_others,
+        sum_of_others(np.minimum(weight, variances.n_smaller_class)),
         average(spread.once, 2),
         average(spread.often, 2),
+        freedom,
     )
     return spread, rest
 

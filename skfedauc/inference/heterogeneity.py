@@ -79,6 +79,7 @@ def equal_groups_test(extremes: Extremes) -> EqualGroupsTest:
     the variances of binned scores or of an extreme, whichever gives the largest p value.
     """
     given = extremes.given
+    given.check_independent_groups("test_equal_groups", "Use test_difference() instead.")
     if extremes.lowest is given:
         return _equal_groups_test(given, given.auc)
     kept = given.estimable & given.defined
@@ -439,6 +440,7 @@ def tau(variances: Variances) -> float:
 def spreads(variances: Variances, confidence_level: float) -> dict[str, Spread]:
     """Estimate the standard deviation of the true AUCs by four methods; NaN below two groups."""
     names = "reml", "paule_mandel", "moments", "dersimonian_laird"
+    variances.check_independent_groups("heterogeneity")
     auc, variance, kept = estimable_aucs(variances)
     nan = float("nan")
     if auc.size < 2:
@@ -485,15 +487,19 @@ def null_difference(variances: Variances, seed: int = 0) -> float:
     The variance of the placement values is pooled over groups: a group's own estimate is biased low
     if its AUC is high by sampling error. If all groups have at least 30 rows of each class, group
     AUCs are taken as normal, and the mean of their range is an integral. Otherwise groups are
-    simulated from the placement values.
+    simulated from the placement values. The AUCs of clustered rows are taken as normal for any
+    number of rows.
     """
     kept = variances.defined
     n_groups = int(kept.sum())
     if n_groups < 2:
         return float("nan")
-    if variances.n_smaller_class[kept].min() < _NORMAL_ROWS:
+    variances.check_independent_groups("null_difference")
+    # Simulated rows are independent.
+    if variances.n_smaller_class[kept].min() < _NORMAL_ROWS and not variances.has_clusters:
         return _simulated_difference(variances, seed)
-    return mean_range(np.sqrt(variances.shared[kept]))
+    shared = variances.shared[kept]
+    return mean_range(np.sqrt(np.where(np.isnan(shared), variances.bounded[kept], shared)))
 
 
 def mean_range(deviations: Floats) -> float:

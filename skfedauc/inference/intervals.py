@@ -179,6 +179,9 @@ class AUCSpread(NamedTuple):
         Number of rows of the smaller class.
     once, often : ndarray of float64
         Coefficients of Newcombe's variance, see `_newcombe`.
+    degrees_of_freedom : ndarray of float64 or float, default=inf
+        Degrees of freedom of the quantiles of Student's t, for clustered rows; infinite for
+        independent rows, whose quantiles are normal.
     """
 
     auc: Floats
@@ -186,13 +189,18 @@ class AUCSpread(NamedTuple):
     n_smaller_class: Floats
     once: Floats
     often: Floats
+    degrees_of_freedom: Floats | float = np.inf
 
     def take(self, which: NDArray[Any] | slice) -> AUCSpread:
         """Return the elements of the selected AUCs."""
-        return AUCSpread(*(part[which] for part in self))
+        return AUCSpread(*(part[which] for part in np.broadcast_arrays(*self)))
 
     def limits(self, deviate: ArrayLike, method: Method) -> tuple[Floats, Floats]:
-        """Return lower and upper limits; `deviate` is a normal quantile."""
+        """Return lower and upper limits; `deviate` is a normal quantile.
+
+        A quantile of Student's t with the same tail replaces the normal quantile if the degrees of
+        freedom are finite.
+        """
         return self.limit(0.0, deviate, method), self.limit(1.0, deviate, method)
 
     def limit(self, end: float, deviate: ArrayLike, method: Method) -> Floats:
@@ -206,16 +214,30 @@ class AUCSpread(NamedTuple):
         from scipy.special import ndtr
 
         deviate = np.asarray(deviate, np.float64)
-        found = limits(self.auc, self.variance, deviate, method)[int(end)]
+        quantile = self.quantile(deviate)
+        found = limits(self.auc, self.variance, quantile, method)[int(end)]
         if method == "logit":
             further = np.maximum if end else np.minimum
-            found = further(found, self._newcombe(end, deviate))
+            found = further(found, self._newcombe(end, quantile))
         # With k independent pairs, the probability of perfect separation is at most AUC**k.
         with np.errstate(divide="ignore"):
             near = np.exp(np.log(ndtr(-deviate)) / np.maximum(self.n_smaller_class, 1.0))
         perfect = self.auc == 1.0 - end
         found = np.where(perfect, 1.0 - near if end else near, found)
         return np.where((self.variance == 0.0) | (self.auc == end), self.auc, found)
+
+    def quantile(self, deviate: ArrayLike) -> Floats:
+        """Return the quantile of Student's t with the same tail as a normal quantile."""
+        from scipy.special import ndtr, stdtrit
+
+        deviate = np.asarray(deviate, np.float64)
+        is_normal = np.isinf(self.degrees_of_freedom)
+        if is_normal.all():
+            return deviate
+        # Smaller tails have no quantile in floating point.
+        tail = np.maximum(ndtr(-deviate), 1e-300)
+        found = -stdtrit(np.where(is_normal, 1.0, self.degrees_of_freedom), tail)
+        return np.where(is_normal, deviate, np.minimum(found, 1e100))
 
     def _newcombe(self, end: float, deviate: ArrayLike) -> Floats:
         """Return the true AUC t that is `deviate` standard errors away from the estimate.
@@ -252,7 +274,11 @@ class AUCSpread(NamedTuple):
 def spread_of(variances: Variances) -> AUCSpread:
     """Return the quantities that determine the limits of each group's AUC; NaN if undefined."""
     return AUCSpread(
-        variances.auc, variances.bounded, variances.n_smaller_class, *variances.model_coefficients
+        variances.auc,
+        variances.bounded,
+        variances.n_smaller_class,
+        *variances.model_coefficients,
+        variances.interval_freedom,
     )
 
 
@@ -290,7 +316,11 @@ def group_limits(
     note[bounded] = "no variation seen: variance bounded"
     for rows, name in ((variances.positives, "positive"), (variances.negatives, "negative")):
         note[bounded & (rows.n == 1)] = f"one {name}: variance bounded"
-    exact = "perfect separation" if variances.weighted else "perfect separation: exact"
+    if variances.has_clusters:
+        few = "fewer than two clusters of a class: variance bounded"
+        note[defined & ~variances.estimable] = few
+    is_exact = not (variances.weighted or variances.has_clusters)
+    exact = "perfect separation: exact" if is_exact else "perfect separation"
     note[defined & ((auc == 0.0) | (auc == 1.0))] = exact
     return low, high, note
 
@@ -332,7 +362,7 @@ def mean_pooled_interval(
     """
     tail, n_folds = (1.0 - confidence_level) / 2.0, len(folds)
     parts = [spread_of(fold.pooled) for fold in folds]
-    auc, variance, n_smaller_class, once, often = (
+    auc, variance, n_smaller_class, once, often, freedom = (
         np.concatenate(part) for part in zip(*parts, strict=True)
     )
     value = float(auc.mean())
@@ -346,12 +376,20 @@ def mean_pooled_interval(
         return Interval(value, least, 1.0, "perfect separation in every fold")
     sums = (np.array([part.sum() / n_folds**2]) for part in (variance, once, often))
     variance, once, often = sums
-    mean = AUCSpread(np.array([value]), variance, n_smaller_class.sum(keepdims=True), once, often)
+    # Clustered rows have one fold; the degrees of freedom of all others are infinite.
+    mean = AUCSpread(
+        np.array([value]),
+        variance,
+        n_smaller_class.sum(keepdims=True),
+        once,
+        often,
+        freedom.min(keepdims=True),
+    )
     further = mean.limits(normal_quantile(tail), method)
     least, most = float(further[0][0]), float(further[1][0])
     if of_strata > 0:
-        nearer = limits(value, of_strata, normal_quantile(tail), method)
-        lower, upper = float(nearer[0]), float(nearer[1])
+        nearer = limits(value, of_strata, mean.quantile(normal_quantile(tail)), method)
+        lower, upper = (float(np.ravel(limit)[0]) for limit in nearer)
         is_hull = method == "logit"
         least, most = (min(least, lower), max(most, upper)) if is_hull else (lower, upper)
     return Interval(value, least, most)
@@ -361,13 +399,15 @@ def average_variance(variances: Variances, share: Floats) -> float:
     """Variance of an average of group AUCs for fixed groups."""
     # A number that replaces an undefined AUC is a constant and has no variance.
     counted = (share > 0) & variances.defined
-    of_group = np.where(variances.estimable, variances.delong, variances.bounded)
-    return float((share[counted] ** 2 * of_group[counted]).sum())
+    return variances.of_average(np.where(counted, share, 0.0))
 
 
 def bounded_average_variance(variances: Variances, share: Floats) -> float:
     """Variance of an average for fixed groups, with bounds for variances that are 0 or unknown."""
     counted = (share > 0) & variances.defined
+    if variances.shares_clusters:
+        # The AUCs may have a correlation of 1.
+        return float((share[counted] * np.sqrt(variances.bounded[counted])).sum()) ** 2
     return float((share[counted] ** 2 * variances.bounded[counted]).sum())
 
 
@@ -457,14 +497,21 @@ def mean_of_averages_interval(
         n_smaller_class = [
             own.n_smaller_class[u] for (own, _, _), u in zip(folds, used, strict=True)
         ]
-        least = _perfect_limit(np.concatenate(shares), np.concatenate(n_smaller_class), tail)
+        if folds[0][0].shares_clusters:
+            # Perfect separation in all groups is at most as probable as in each of them.
+            least = float(np.dot(shares[0], tail ** (1.0 / n_smaller_class[0])))
+        else:
+            least = _perfect_limit(np.concatenate(shares), np.concatenate(n_smaller_class), tail)
         where = "group" if n_folds == 1 else "group and fold"
         return Interval(value, least, 1.0, f"perfect separation in every {where}")
     variance, note = sum(average_variance(own, share) for own, _, share in folds), ""
     if not variance > 0:
         variance = sum(bounded_average_variance(own, share) for own, _, share in folds)
         note = "no variation seen: variance bounded"
-    low, high = limits(value, variance / n_folds**2, normal_quantile(tail), method)
+    # Clustered rows have one fold.
+    freedom = min(own.average_freedom(share) for own, _, share in folds)
+    quantile = normal_quantile(tail) if np.isinf(freedom) else t_quantile(tail, freedom)
+    low, high = limits(value, variance / n_folds**2, quantile, method)
     return Interval(value, float(low), float(high), note)
 
 

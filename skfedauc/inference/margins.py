@@ -29,6 +29,7 @@ from skfedauc.inference.pairwise import (
     Spreads,
     UsedGroups,
     deviate_of_furthest_pair,
+    least_correlation,
     upper_limit,
 )
 
@@ -134,8 +135,9 @@ def difference_below(lowest: UsedGroups, highest: UsedGroups, bound: float, tail
     from scipy.special import ndtr
 
     spreads, n_groups = Spreads(lowest.spread, highest.spread), int(lowest.used.sum())
-    limit, pair = upper_limit(spreads, deviate_of_furthest_pair(tail, n_groups))
-    deviate = _crossing(lambda z: bound - upper_limit(spreads, z)[0])
+    correlation = least_correlation(lowest, highest)
+    limit, pair = upper_limit(spreads, deviate_of_furthest_pair(tail, n_groups), correlation)
+    deviate = _crossing(lambda z: bound - upper_limit(spreads, z, correlation)[0])
     pvalue = float(ndtr(-deviate)) * (2.0 if n_groups > MOST_GROUPS else 1.0)
     return Extreme(min(limit, 1.0), min(pvalue, 1.0), pair, limit < bound)
 

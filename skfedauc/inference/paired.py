@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from skfedauc._kernel import number_cells, ranks_in_groups
 from skfedauc.counts.moments import ratio
+from skfedauc.inference.clusters import Units, units_of
 from skfedauc.inference.variances import (
     LEAST_EFFECTIVE,
     Floats,
@@ -41,6 +42,8 @@ class PairedRows(NamedTuple):
     codes : ndarray of intp, shape (n_rows,)
         Group numbers.
     n_groups : int
+    clusters : ndarray of intp, shape (n_rows,), or None
+        Cluster numbers; None if all rows are independent.
     """
 
     positive: NDArray[np.bool_]
@@ -48,6 +51,7 @@ class PairedRows(NamedTuple):
     weights: Floats
     codes: NDArray[np.intp]
     n_groups: int
+    clusters: NDArray[np.intp] | None = None
 
 
 class PairedDifferences(NamedTuple):
@@ -69,6 +73,8 @@ class PairedDifferences(NamedTuple):
         Satterthwaite's degrees of freedom of `variance`, from effective sample sizes; at least 1.
     pooled_freedom : float
         Degrees of freedom of `pooled_fixed`.
+    clusters : PairedClusters or None
+        Differences of clustered rows; None if all rows are independent.
     """
 
     auc: Floats
@@ -78,6 +84,66 @@ class PairedDifferences(NamedTuple):
     pooled_clustered: float
     degrees_of_freedom: Floats
     pooled_freedom: float
+    clusters: PairedClusters | None = None
+
+
+class PairedClusters:
+    """Differences of placement values, summed by cluster [2]_; see `inference.clusters`.
+
+    Parameters
+    ----------
+    rows : PairedRows
+        Rows with clusters.
+    own, pooled : ndarray of float64, shape (n_rows,)
+        Differences of the placement values within groups, and among the rows of all groups.
+    """
+
+    def __init__(self, rows: PairedRows, own: Floats, pooled: Floats) -> None:
+        assert rows.clusters is not None
+        n_clusters = int(rows.clusters.max()) + 1
+        weights = np.where([~rows.positive, rows.positive], rows.weights, 0.0)
+        # Rows of a group that lacks a class have no placement values within the group.
+        own = np.nan_to_num(own)
+        amounts = np.concatenate([weights, weights * own, weights * pooled])
+        self.units, sums = units_of(rows.codes, rows.clusters, rows.n_groups, n_clusters, amounts)
+        self._residuals = self.units.residuals(sums[:2])
+        self._of_pooled = self.units.residuals_of_pooled(sums[2:])
+
+    def variances(self) -> Floats:
+        """Variance of each group's difference; NaN unless each class has rows of two clusters."""
+        has_two = (self.units.n_in_group[:2] > 1).all(axis=0)
+        return np.where(has_two, self.units.variances(self._residuals), np.nan)
+
+    def average(self, share: Floats, variances: Floats) -> tuple[float, float]:
+        """Return the variance of an average of the differences, and its degrees of freedom.
+
+        Parameters
+        ----------
+        share : ndarray of float64, shape (n_groups,)
+            Share of each group in the average; 0 for groups that lack a class.
+        variances : ndarray of float64, shape (n_groups,)
+            Variance of each group's difference, or a bound if it is unknown.
+        """
+        is_known = ~np.isnan(self.variances())
+        residual = self._residuals.sum(axis=0)
+        variance = self.units.of_average(share, variances, is_known, residual)
+        freedom = self.units.average_freedom(share, variances, self.units.degrees_of_freedom())
+        return variance, freedom
+
+    def pooled_variance(self) -> float:
+        """Variance of the difference of the pooled AUCs for fixed groups; NaN with one cluster."""
+        units, residuals = self.units, self._of_pooled
+        if units.n_clusters < 2:
+            return float("nan")
+        variance = float(units.variances(residuals).sum())
+        return max(variance + units.covariances(residuals.sum(axis=0)), 0.0)
+
+    def pooled_freedom(self) -> float:
+        """Degrees of freedom of `pooled_variance`."""
+        units, number = self.units, np.arange(self.units.n_clusters)
+        weights = np.array([np.bincount(units.cluster, w, number.size) for w in units.weights])
+        of_all = Units(np.zeros_like(number), number, weights, 1, number.size)
+        return float(of_all.degrees_of_freedom()[0])
 
 
 class _ClassSums:
@@ -134,7 +200,7 @@ def paired_differences(rows: PairedRows) -> PairedDifferences:
     variance, degrees_of_freedom = _summed(of_class, effective)
     fixed, fixed_freedom = _summed(of_class_fixed, effective_fixed)
     pooled_of_model = pooled_auc[:, 0]
-    return PairedDifferences(
+    found = PairedDifferences(
         auc,
         variance,
         pooled_of_model,
@@ -142,6 +208,16 @@ def paired_differences(rows: PairedRows) -> PairedDifferences:
         clustered,
         degrees_of_freedom,
         float(fixed_freedom[0]),
+    )
+    if rows.clusters is None:
+        return found
+    clusters = PairedClusters(rows, own[0] - own[1], pooled[0] - pooled[1])
+    return found._replace(
+        variance=np.where(np.isnan(variance), np.nan, clusters.variances()),
+        pooled_fixed=float("nan") if np.isnan(fixed[0]) else clusters.pooled_variance(),
+        degrees_of_freedom=clusters.units.degrees_of_freedom(),
+        pooled_freedom=clusters.pooled_freedom(),
+        clusters=clusters,
     )
 
 

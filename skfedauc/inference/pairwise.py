@@ -6,6 +6,10 @@ pairs are compared with quantiles of the studentized range [2]_ [3]_; with two g
 usual two-sample comparison. Each p value is the smallest error rate at which the interval excludes
 0, so p values and intervals agree.
 
+If groups share clusters, the AUCs a and b have an estimated correlation r, and the term
+``- 2 r (a - l) (U - b)`` is added under the root. The quantiles of the studentized range are then
+an approximation. For binned scores, r is the smaller of its values at both extremes.
+
 For binned scores, each limit uses the least favorable extreme. The lower limit of a - b uses a and
 l of the extreme with the lowest AUCs, and b and U of the extreme with the highest AUCs.
 
@@ -179,12 +183,25 @@ class UsedGroups(NamedTuple):
         variance = np.where(defined, spread.variance, 0.0)
         return spread._replace(auc=self.auc, variance=variance).take(self.used)
 
+    @property
+    def correlation(self) -> Floats | None:
+        """Correlations of the AUCs of all pairs of groups in use; None if they are independent."""
+        if not self.variances.shares_clusters or self.used.sum() > MOST_GROUPS:
+            return None
+        return self.variances.correlation_matrix(self.used)
+
     def limits_of_groups(self, tail: float, method: Method) -> tuple[Floats, Floats]:
         """Return limits of each group; a number that replaces an undefined AUC is its own limit."""
         low, high, _ = group_limits(self.variances, tail, method)
         low = np.where(self.variances.defined, low, self.auc)
         high = np.where(self.variances.defined, high, self.auc)
         return low[self.used], high[self.used]
+
+
+def least_correlation(lowest: UsedGroups, highest: UsedGroups) -> Floats | None:
+    """Return the smaller correlation at both extremes; None if the AUCs are independent."""
+    found, other = lowest.correlation, highest.correlation
+    return None if found is None or other is None else np.minimum(found, other)
 
 
 def difference_interval(
@@ -222,8 +239,11 @@ def difference_interval(
         _, high = highest.limits_of_groups(alpha / 4, method)
         return Interval(value, max(least, 0.0), min(float(high.max() - low.min()), 1.0))
     spreads = Spreads(lowest.spread, highest.spread)
-    least, _ = _lower_limit(spreads, deviate_of_all_pairs(alpha, n_groups), method)
-    most, _ = upper_limit(spreads, deviate_of_furthest_pair(alpha / 2, n_groups), method)
+    correlation = least_correlation(lowest, highest)
+    deviate = deviate_of_all_pairs(alpha, n_groups)
+    least, _ = _lower_limit(spreads, deviate, method, correlation)
+    deviate = deviate_of_furthest_pair(alpha / 2, n_groups)
+    most, _ = upper_limit(spreads, deviate, correlation, method)
     return Interval(value, max(least, 0.0), min(most, 1.0))
 
 
@@ -239,9 +259,10 @@ def clearest_difference(
     from scipy.optimize import brentq
 
     spreads, n_groups = Spreads(lowest.spread, highest.spread), int(lowest.used.sum())
+    correlation = least_correlation(lowest, highest)
 
     def lower_limit(deviate: float) -> float:
-        return _lower_limit(spreads, deviate, "logit")[0]
+        return _lower_limit(spreads, deviate, "logit", correlation)[0]
 
     if lower_limit(0.0) <= 0.0:
         return 1.0, None
@@ -249,7 +270,7 @@ def clearest_difference(
     deviate = _FURTHEST
     if not is_clear:
         deviate = brentq(lower_limit, 0.0, _FURTHEST, xtol=1e-13, rtol=1e-13)
-    _, (higher, lower) = _lower_limit(spreads, deviate, "logit")
+    _, (higher, lower) = _lower_limit(spreads, deviate, "logit", correlation)
     numbers = np.flatnonzero(lowest.used)
     pvalue = 0.0 if is_clear else _pvalue_of_all_pairs(deviate, n_groups)
     return pvalue, (int(numbers[higher]), int(numbers[lower]))
@@ -273,7 +294,7 @@ def deviate_of_furthest_pair(tail: float, n_groups: int) -> float:
 
 
 def upper_limit(
-    spreads: Spreads, deviate: float, method: Method = "logit"
+    spreads: Spreads, deviate: float, correlation: Floats | None, method: Method = "logit"
 ) -> tuple[float, tuple[int, int]]:
     """Return the largest upper limit of a difference, and its pair of groups.
 
@@ -290,7 +311,7 @@ def upper_limit(
     if low.size > MOST_GROUPS:
         return float(high.max() - low.min()), (int(high.argmax()), int(low.argmin()))
     sign = 1.0 if deviate >= 0.0 else -1.0
-    return _largest_of_pairs((highest, high - highest), (lowest, lowest - low), sign)
+    return _largest_of_pairs((highest, high - highest), (lowest, lowest - low), sign, correlation)
 
 
 def _pvalue_of_all_pairs(deviate: float, n_groups: int) -> float:
@@ -330,27 +351,34 @@ def n_clearly_different(
     return n_larger, n_smaller
 
 
-def _lower_limit(spreads: Spreads, deviate: float, method: Method) -> tuple[float, tuple[int, int]]:
+def _lower_limit(
+    spreads: Spreads, deviate: float, method: Method, correlation: Floats | None
+) -> tuple[float, tuple[int, int]]:
     """Return the largest lower limit of a difference, and its pair of groups."""
     low, high = spreads.limits(deviate, method)
     lowest, highest = spreads.lowest.auc, spreads.highest.auc
     if low.size > MOST_GROUPS:
         return float(low.max() - high.min()), (int(low.argmax()), int(high.argmin()))
-    return _largest_of_pairs((lowest, lowest - low), (highest, high - highest), -1.0)
+    return _largest_of_pairs((lowest, lowest - low), (highest, high - highest), -1.0, correlation)
 
 
 def _largest_of_pairs(
-    first: tuple[Floats, Floats], second: tuple[Floats, Floats], sign: float
+    first: tuple[Floats, Floats],
+    second: tuple[Floats, Floats],
+    sign: float,
+    correlation: Floats | None,
 ) -> tuple[float, tuple[int, int]]:
     """Return the largest upper (sign 1) or lower (sign -1) limit of all pairs, and its pair.
 
-    `first` and `second` are the AUCs of the groups and their distances from their limits.
+    `first` and `second` are the AUCs of the groups and their distances from their limits;
+    `correlation` has the correlations of the AUCs of all pairs, or is None.
     """
     (auc, of_first), (other, of_second) = first, second
     largest, pair = -np.inf, (0, 0)
     for start in range(0, auc.size, 256):
         here = slice(start, start + 256)
-        reach = np.hypot(of_first[here, None], of_second)
+        of_pairs = None if correlation is None else correlation[here]
+        reach = _reach(of_first[here, None], of_second, of_pairs)
         limit = auc[here, None] - other + sign * reach
         # A group is not compared with itself.
         np.einsum("ii->i", limit[:, start : start + 256])[...] = -np.inf
@@ -358,6 +386,16 @@ def _largest_of_pairs(
         if limit[g, h] > largest:
             largest, pair = float(limit[g, h]), (start + int(g), int(h))
     return largest, pair
+
+
+def _reach(first: Floats, second: Floats, correlation: Floats | None) -> Floats:
+    """Return the distance from a difference to its limit, from the distances of both AUCs."""
+    if correlation is None:
+        found: Floats = np.hypot(first, second)
+        return found
+    # This sum of two terms of at least 0 does not overflow or cancel for nearly equal distances.
+    squared = (first - second) ** 2 + 2.0 * (1.0 - correlation) * first * second
+    return np.sqrt(np.maximum(squared, 0.0))
 
 
 # Comparisons of two groups ------------------------------------------------------------------
@@ -416,12 +454,15 @@ def _compared(
     adjustment: str,
 ) -> Comparisons:
     given, spreads = extremes.given, Spreads.of(extremes)
+    least, other = (end.correlations(first, second) for end in extremes[1:])
+    correlation = None if least is None or other is None else np.minimum(least, other)
     return compare(
         (given.auc[first], spreads.take(first)),
         (given.auc[second], spreads.take(second)),
         given.estimable[first] & given.estimable[second],
         deviate,
         lambda p, ends: (adjusted(ends), adjustment),
+        correlation,
     )
 
 
@@ -431,8 +472,9 @@ def compare(
     tested: NDArray[np.bool_],
     deviate: float,
     adjusted: Callable[[Floats, Floats], tuple[Floats, str]],
+    correlation: Floats | None = None,
 ) -> Comparisons:
-    """Compare pairs of independent AUCs.
+    """Compare pairs of AUCs.
 
     Parameters
     ----------
@@ -445,6 +487,8 @@ def compare(
     adjusted : callable
         Maps the p values and the normal quantiles of the tested comparisons to adjusted p values
         and the name of the adjustment.
+    correlation : ndarray of float64, shape (n_comparisons,), default=None
+        Correlation of the two AUCs of each comparison; None if they are independent.
     """
     from scipy.special import ndtr
 
@@ -454,10 +498,16 @@ def compare(
         a, b = one[1].take(tested), other[1].take(tested)
         (low, high), (other_low, other_high) = (x.limits(deviate, "logit") for x in (a, b))
         (first, first_high), (second, second_high) = ((x.lowest.auc, x.highest.auc) for x in (a, b))
-        found[0, tested] = first - second_high - np.hypot(first - low, other_high - second_high)
-        found[1, tested] = first_high - second + np.hypot(high - first_high, second - other_low)
+        r = None if correlation is None else correlation[tested]
+        found[0, tested] = first - second_high - _reach(first - low, other_high - second_high, r)
+        found[1, tested] = first_high - second + _reach(high - first_high, second - other_low, r)
         blocks = (slice(i, i + _AT_ONCE) for i in range(0, first.size, _AT_ONCE))
-        ends = np.concatenate([_deviates(a.take(here), b.take(here)) for here in blocks])
+        ends = np.concatenate(
+            [
+                _deviates(a.take(here), b.take(here), None if r is None else r[here])
+                for here in blocks
+            ]
+        )
         pvalue = 2.0 * ndtr(-ends)
         signs = np.sign((one[0] - other[0])[tested])
         found[2, tested], found[3, tested] = signs * ends, pvalue
@@ -465,7 +515,7 @@ def compare(
     return Comparisons(one[0], other[0], *found, adjustment)  # type: ignore[call-arg]
 
 
-def _deviates(one: Spreads, other: Spreads) -> Floats:
+def _deviates(one: Spreads, other: Spreads, correlation: Floats | None) -> Floats:
     """Return the normal quantile at which the interval of each difference ends at 0."""
     larger = one.lowest.auc >= other.highest.auc
     upper = _chosen(larger, one.lowest, other.lowest)
@@ -475,7 +525,7 @@ def _deviates(one: Spreads, other: Spreads) -> Floats:
 
     def lower_limit(deviate: Floats) -> Floats:
         low, high = upper.limit(0.0, deviate, "logit"), lower.limit(1.0, deviate, "logit")
-        return difference - np.hypot(upper.auc - low, high - lower.auc)
+        return difference - _reach(upper.auc - low, high - lower.auc, correlation)
 
     return _roots(lower_limit, np.zeros_like(difference), np.full_like(difference, _FURTHEST))
 

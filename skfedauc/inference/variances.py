@@ -76,7 +76,11 @@ class Variances:
     exponent : int
         The weights are divided by two to this power. The exponent is 0 unless the mean weight is
         very small or large. The variances of all folds must have the same exponent.
+    has_clusters : bool
+        Whether rows are dependent within clusters; see `ClusterVariances`.
     """
+
+    has_clusters = False
 
     def __init__(self, counts: ScoreCounts, exponent: int | None = None) -> None:
         # Fourth powers of very small or large weights underflow or overflow. All results are
@@ -146,6 +150,11 @@ class Variances:
         of_negatives = ratio(own.negatives_squared, self.negatives.pairs, 0.0)
         effective = np.array([self.positives.effective, self.negatives.effective])
         return satterthwaite(np.array([of_positives, of_negatives]), np.maximum(effective - 1, 1))
+
+    @property
+    def interval_freedom(self) -> Floats:
+        """Degrees of freedom of the quantiles of each group's interval; infinite for the normal."""
+        return np.full(self.auc.shape, np.inf)
 
     @functools.cached_property
     def unbiased(self) -> Floats:
@@ -271,6 +280,40 @@ class Variances:
                 "method='exact'."
             )
         return draw_pairs(cells)
+
+    # Several groups ------------------------------------------------------------------------
+
+    @property
+    def shares_clusters(self) -> bool:
+        """Whether a cluster has rows in several groups, so that group AUCs are dependent."""
+        return False
+
+    def check_independent_groups(self, result: str, mend: str = "") -> None:
+        """Refuse a result that assumes independent groups, if groups share clusters."""
+
+    def of_average(self, share: Floats) -> float:
+        """Variance of an average of group AUCs for fixed groups; bounds replace unknown variances.
+
+        Parameters
+        ----------
+        share : ndarray of float64, shape (n_groups,)
+            Share of each group in the average; 0 for groups without an AUC.
+        """
+        used = share > 0
+        of_group = np.where(self.estimable, self.delong, self.bounded)
+        return float((share[used] ** 2 * of_group[used]).sum())
+
+    def average_freedom(self, share: Floats) -> float:
+        """Degrees of freedom of the variance of an average; infinite for the normal."""
+        return float("inf")
+
+    def correlations(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> Floats | None:
+        """Correlations of the AUCs of pairs of groups; None if groups are independent."""
+        return None
+
+    def correlation_matrix(self, used: NDArray[np.bool_]) -> Floats | None:
+        """Correlations of the AUCs of all groups in use; None if groups are independent."""
+        return None
 
     # All groups together -------------------------------------------------------------------
 

@@ -61,6 +61,7 @@ def agreement_with_pooled(estimates: GroupEstimates, delta: float) -> Agreement:
     import pandas as pd
 
     counts = estimates.pairs.counts_for("agreement")
+    estimates.pairs.check_independent_rows("agreement")
     estimates.pairs.check_has_scores("agreement")
     delta = _input.check_share(delta, "delta")
     variances, (auc, used) = estimates.variances, estimates.group_aucs

@@ -103,6 +103,8 @@ def abroca_table(
             "n_resamples must be 0 if rows have weights: the p value of the area is only "
             "available for rows without weights."
         )
+    if n_resamples:
+        pairs.check_independent_rows("the p value of abroca")
     if n_resamples and pairs.rows_repeat:
         raise ValueError(f"n_resamples must be 0: {REPEATED_ROWS}")
     random = check_random_state(random_state)

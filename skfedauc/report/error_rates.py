@@ -31,6 +31,7 @@ def error_rate_table(
     if estimates.pairs.rows_repeat:
         raise ValueError(REPEATED_ROWS)
     estimates.pairs.counts_for("error_rates")
+    estimates.pairs.check_independent_rows("error_rates")
     # Binned scores are where they cause the largest number of errors.
     cells = cells_for(estimates.extremes[0].pairs.counts, "error_rates")
     if cells.weights is not None:

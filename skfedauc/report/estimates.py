@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from skfedauc.inference.clusters import ClusterVariances
 from skfedauc.inference.variances import Extremes, Variances, variances_of
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.undefined import NotDefined, UndefinedPolicy
@@ -48,7 +49,12 @@ class GroupEstimates:
             If rows can be in several test sets.
         """
         if self._variances is None:
-            self._variances = variances_of(self.pairs)
+            clusters = self.pairs.clusters
+            self._variances = (
+                variances_of(self.pairs)
+                if clusters is None
+                else ClusterVariances(self.pairs.counts, clusters)
+            )
         return self._variances
 
     @property

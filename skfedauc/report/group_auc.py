@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skfedauc import _input, _sklearn, _words
+from skfedauc.clusters import ClusterCounts, position_of_clusters
 from skfedauc.counts import ScoreCounts, left_out
 from skfedauc.inference import heterogeneity, intervals, pairwise
 from skfedauc.inference.margins import MarginTest
@@ -26,6 +27,7 @@ from skfedauc.report.bounds import (
     group_bounds_table,
     statistic_bounds,
 )
+from skfedauc.report.cluster_bootstrap import bootstrap_table
 from skfedauc.report.comparisons import comparison_table, difference_test
 from skfedauc.report.error_rates import error_rate_table
 from skfedauc.report.estimates import GroupEstimates
@@ -68,10 +70,16 @@ class GroupAUC:
     group_names : str or list of str, default=None
         Names of the group columns in tables: one name for each column that the groups come from.
         None means the `group_names` of the counts.
+    clusters : str, default=None
+        Name of the group column that holds the clusters, such as patients with several rows each.
+        The other columns are the groups of the report. Variances, intervals and tests then allow
+        for dependent rows of the same cluster. None means that all rows are independent.
 
     Attributes
     ----------
     counts : ScoreCounts
+        Counts by group. They do not include the clusters; a report of these counts assumes
+        independent rows.
     undefined : str or float
 
     Raises
@@ -79,9 +87,10 @@ class GroupAUC:
     TypeError
         If `counts` is not a ScoreCounts, or `group_names` are not strings.
     ValueError
-        If `undefined` is not a listed value, or the number of names differs from the number of
-        columns. With ``undefined="raise"``, also on access to an average or a gap if a group lacks
-        a class, and on access to an undefined result.
+        If `undefined` is not a listed value, the number of names differs from the number of
+        columns, or `clusters` is not the name of a group column. With ``undefined="raise"``, also
+        on access to an average or a gap if a group lacks a class, and on access to an undefined
+        result.
 
     See Also
     --------
@@ -102,6 +111,29 @@ class GroupAUC:
     If scores are binned (``counts.disclosure`` is "bins"), a pair of rows in the same bin counts as
     a tie. `bounds` gives intervals that certainly contain the values of the exact scores.
 
+    Rows of the same cluster may be dependent, and clusters are independent. The variance of each
+    AUC is then Obuchowski's [3]_, and Student's t replaces the normal distribution. The degrees of
+    freedom are at most the effective number of clusters minus one. The point estimates do not
+    change. Intervals also use an approximation, Newcombe's variance times a design effect; see
+    `confidence_intervals`.
+
+    Clusters with the same label are the same cluster, in all groups and in all merged counts: a
+    cluster can have rows in several groups and at several sites. If sites number their patients
+    from 1, the labels of different patients are equal: pass site and patient together as clusters.
+    `n_clusters` and the representation of the report show how many clusters there are, and how many
+    of them have rows in several groups.
+
+    `test_equal_groups`, `tau`, `heterogeneity`, `ranking`, `null_difference`,
+    ``compare_groups("rest")`` and ``over="groups"`` need groups that share no clusters.
+    `agreement`, the p values of `abroca`, ``method="exact"`` and ``"disjoint_pairs"``,
+    `error_rates`, audits, intervals of measures other than AUCs, and the pilot report of
+    `rows_needed` need independent rows. These refuse clusters with an error, except `tau`, which is
+    NaN.
+
+    Counts by group and cluster show which rows belong together. The labels themselves are not
+    used: replace them by random numbers before the rows are counted. The random numbers must be
+    different for different clusters, also at different sites, and equal for the rows of a cluster.
+
     References
     ----------
     .. [1] Kallus, N. and Zhou, A. (2019). The fairness of risk scores beyond
@@ -109,6 +141,8 @@ class GroupAUC:
     .. [2] Janes, H. and Pepe, M. S. (2009). Adjusting for covariate effects on
        classification accuracy using the covariate-adjusted ROC curve. Biometrika 96(2).
        https://doi.org/10.1093/biomet/asp002
+    .. [3] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data.
+       Biometrics 53(2). https://doi.org/10.2307/2533958
 
     Examples
     --------
@@ -124,6 +158,16 @@ class GroupAUC:
     group
     a      1.0            1            1
     b      0.5            2            1
+
+    Counts of rows by site and patient, whose patients are the clusters:
+
+    >>> from skfedauc import ScoreCounts
+    >>> counts = ScoreCounts.from_predictions(
+    ...     [0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4], groups=[("a", 17), ("a", 17), ("a", 4), ("a", 9)]
+    ... )
+    >>> by_patient = GroupAUC(counts, group_names=["site", "patient"], clusters="patient")
+    >>> by_patient.n_groups, by_patient.n_clusters
+    (1, 3)
     """
 
     def __init__(
@@ -132,6 +176,7 @@ class GroupAUC:
         *,
         undefined: Undefined | UndefinedPolicy = "skip",
         group_names: str | Sequence[str] | None = None,
+        clusters: str | None = None,
     ) -> None:
         pairs = GroupPairs(counts) if isinstance(counts, ScoreCounts) else counts
         if not isinstance(pairs, GroupPairs):
@@ -140,15 +185,28 @@ class GroupAUC:
                 "GroupAUC.from_predictions(y_true, y_score, groups=...) for rows."
             )
         counts = pairs.counts
+        given = counts.group_names if group_names is None else group_names
+        names = _input.check_group_names(given, counts.labels)
+        if clusters is not None:
+            pairs.counts_for("clusters=")
+            if pairs.clusters is not None or pairs.rows_repeat:
+                raise ValueError("clusters= needs a ScoreCounts; got the pairs of a report.")
+            position = position_of_clusters(clusters, names)
+            counts, of_clusters = ClusterCounts.of_counts(counts, position)
+            pairs = GroupPairs(counts, clusters=of_clusters)
+            names = names[:position] + names[position + 1 :]
+        self._group_names = names
         if not isinstance(undefined, UndefinedPolicy):
             undefined = UndefinedPolicy(undefined)
         self._estimates = GroupEstimates(pairs, undefined)
-        names = counts.group_names if group_names is None else group_names
-        self._group_names = _input.check_group_names(names, counts.labels)
 
     @property
     def counts(self) -> ScoreCounts:
-        """The counts that the report is computed from."""
+        """Counts by group that the report is computed from.
+
+        The counts do not include the clusters of the rows. ``GroupAUC(report.counts)`` assumes
+        independent rows; ``GroupAUC(report.pairs)`` keeps the clusters.
+        """
         return self.pairs.counts
 
     @property
@@ -183,6 +241,7 @@ class GroupAUC:
         undefined: Undefined = "skip",
         missing: _input.Missing = "raise",
         n_jobs: int | None = None,
+        clusters: Any = None,
     ) -> GroupAUC:
         """Make a report from labels, scores and groups.
 
@@ -205,6 +264,11 @@ class GroupAUC:
         n_jobs : int, default=None
             Number of threads. None means 1 unless in a `joblib.parallel_config` context; -1 means
             all processors.
+        clusters : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
+            Cluster of each row, such as a patient with several rows; see `GroupAUC`. Rows of the
+            same cluster may be dependent. With several columns, such as site and patient, each
+            combination of labels is a cluster. None means that all rows are independent. Labels are
+            as those of groups, and every row needs one. The report does not store the labels.
 
         Returns
         -------
@@ -223,16 +287,28 @@ class GroupAUC:
         """
         undefined = check_undefined(undefined)
         _input.check_groups_given(groups)
-        counts = ScoreCounts.from_predictions(
+        rows = _input.check_rows(
             y_true,
             y_score,
-            groups=groups,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            missing=missing,
-            n_jobs=n_jobs,
+            groups,
+            sample_weight,
+            pos_label,
+            missing=_input.check_missing(missing),
+            clusters=clusters,
         )
-        return cls(counts, undefined=undefined)
+        return cls._of_rows(rows, n_jobs, _input.names_of(rows.labels, groups), undefined)
+
+    @classmethod
+    def _of_rows(
+        cls,
+        rows: _input.Rows,
+        n_jobs: int | None,
+        names: tuple[str, ...],
+        undefined: Undefined,
+    ) -> GroupAUC:
+        clusters = None if rows.clusters is None else ClusterCounts.of_rows(rows, n_jobs)
+        counts = ScoreCounts.of_rows(rows, n_jobs, names)
+        return cls(GroupPairs(counts, clusters=clusters), undefined=undefined)
 
     @classmethod
     def from_estimator(
@@ -248,6 +324,7 @@ class GroupAUC:
         undefined: Undefined = "skip",
         missing: _input.Missing = "raise",
         n_jobs: int | None = None,
+        clusters: Any = None,
     ) -> GroupAUC:
         """Make a report from a fitted estimator and data.
 
@@ -276,6 +353,9 @@ class GroupAUC:
         n_jobs : int, default=None
             Number of threads for counting, not for prediction. None means 1 unless in a
             `joblib.parallel_config` context; -1 means all processors.
+        clusters : str, list of str, or array-like of shape (n_rows,), default=None
+            Name or names of columns of X that identify the cluster of each row, or the cluster of
+            each row; see `GroupAUC.from_predictions`.
 
         Returns
         -------
@@ -299,7 +379,16 @@ class GroupAUC:
         undefined, missing = check_undefined(undefined), _input.check_missing(missing)
         _input.check_groups_given(groups)
         labels = _input.groups_of_rows(groups, X)
-        _input.check_row_order({"X": X, "y": y, "groups": labels, "sample_weight": sample_weight})
+        of_clusters = None if clusters is None else _input.groups_of_rows(clusters, X)
+        _input.check_row_order(
+            {
+                "X": X,
+                "y": y,
+                "groups": labels,
+                "sample_weight": sample_weight,
+                "clusters": of_clusters,
+            }
+        )
         positive, is_other = _sklearn.positive_class(estimator, pos_label)
         scores = _input.column_of(
             _sklearn.response_values(estimator, X, response_method), "y_score"
@@ -312,9 +401,10 @@ class GroupAUC:
             positive,
             missing=missing,
             warn_labels=False,
+            clusters=of_clusters,
         )
         names = _input.names_of(rows.labels, labels, groups)
-        return cls(ScoreCounts.of_rows(rows, n_jobs, names), undefined=undefined)
+        return cls._of_rows(rows, n_jobs, names, undefined)
 
     # Single numbers ------------------------------------------------------------------
 
@@ -384,6 +474,11 @@ class GroupAUC:
     def n_groups(self) -> int:
         """Number of groups; 1 for rows without groups."""
         return len(self.counts)
+
+    @property
+    def n_clusters(self) -> int | None:
+        """Number of clusters; None if all rows are independent."""
+        return None if self.pairs.clusters is None else self.pairs.clusters.n_clusters
 
     @property
     def n_missing(self) -> int:
@@ -661,11 +756,12 @@ class GroupAUC:
         least = _input.check_whole_number(min_per_class, "min_per_class", 0)
         if self.pairs.is_within_folds or self.pairs.rows_repeat:
             raise ValueError("without_small_groups is not available for a report over folds.")
-        return GroupAUC(
-            self.counts.select_groups(np.flatnonzero(self.pairs.has_per_class(least))),
-            undefined=self.undefined,
-            group_names=self._group_names,
-        )
+        kept = np.flatnonzero(self.pairs.has_per_class(least))
+        clusters = self.pairs.clusters
+        if clusters is not None and self.counts.labels is not None:
+            clusters = clusters.select_groups(kept)
+        pairs = GroupPairs(self.counts.select_groups(kept), clusters=clusters)
+        return GroupAUC(pairs, undefined=self.undefined, group_names=self._group_names)
 
     def decomposition(self) -> Decomposition:
         """Split the pooled AUC into pairs within groups and pairs across groups.
@@ -927,15 +1023,17 @@ class GroupAUC:
             AUC scale, clipped to [0, 1]. "exact": limits that are valid for any distribution of
             independent rows; they are wide with few rows. "disjoint_pairs": limits that are valid
             for any distribution of independent rows without weights, from random pairs of a
-            positive and a negative [2]_; narrower than "exact" in most cases.
+            positive and a negative [2]_; narrower than "exact" in most cases. Clusters
+            permit "logit" and "delong" only.
         of : {"groups", "statistics"}, default="groups"
             "groups" gives an interval for each group AUC; "statistics" gives intervals for the
             pooled AUC, the averages, the worst AUC and the difference.
         over : {"rows", "groups"} or None, default=None
             Source of the sampling error of the pooled AUC and the averages: new rows of these,
             fixed groups ("rows"), or new rows of new, random groups from the population of these
-            groups ("groups"). None means "rows" for up to 20 groups and "groups" for more groups.
-            The intervals of the worst AUC and the difference are always for fixed groups.
+            groups ("groups"). None means "rows" for up to 20 groups and "groups" for more groups;
+            with groups that share clusters, None means "rows". The intervals of the worst AUC and
+            the difference are always for fixed groups.
 
         Returns
         -------
@@ -971,6 +1069,12 @@ class GroupAUC:
         For an average, each pair is of a random group, with the shares of the groups as
         probabilities; `note` gives the number of pairs, which a small group can reduce. The limits
         of the pooled AUC assume that the groups of the rows are random, too.
+
+        With clusters, Obuchowski's variance replaces DeLong's variance, and Student's t replaces
+        the normal distribution. Newcombe's variance has no form for clusters. It is multiplied by
+        the design effect of the group: Obuchowski's variance divided by DeLong's variance, and at
+        least 1. The interval of the difference uses the correlations of groups that share
+        clusters.
 
         The interval of the difference is the interval of `test_difference`. Intervals of single
         groups do not show whether two groups differ: see `test_difference`, `compare_groups` and
@@ -1013,6 +1117,8 @@ class GroupAUC:
         )
         if of not in ("groups", "statistics"):
             raise ValueError(f"of must be 'groups' or 'statistics'; got {_words.shortened(of)}.")
+        if way in ("exact", "disjoint_pairs"):
+            self.pairs.check_independent_rows(f"method={way!r}")
         if of == "statistics":
             return statistic_intervals(self._estimates, confidence_level, way, over)
         if over is not None:
@@ -1080,6 +1186,82 @@ class GroupAUC:
         b             2       0.667        0.983
         """
         return error_rate_table(self._estimates, self.index, threshold, confidence_level)
+
+    def cluster_bootstrap(
+        self,
+        confidence_level: float = 0.95,
+        *,
+        of: intervals.Of = "groups",
+        n_resamples: int = 1_000,
+        random_state: Any = None,
+    ) -> pd.DataFrame:
+        """Return bootstrap intervals of AUCs, from resampled clusters.
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.95
+            Confidence level of the intervals.
+        of : {"groups", "statistics"}, default="groups"
+            "groups" gives an interval for each group AUC, "statistics" for the pooled AUC and the
+            averages.
+        n_resamples : int, default=1000
+            Number of resamples, at least 100.
+        random_state : int, RandomState instance or None, default=None
+            Seed of the resamples.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by group or by statistic: `value`, the `standard_error` (standard deviation of
+            the resamples), the percentile limits `ci_low` and `ci_high`, and `n_undefined`, the
+            number of resamples in which the value is undefined because a class is absent. These
+            are left out.
+
+        Raises
+        ------
+        ValueError
+            If the report has no clusters, or an argument is not as described.
+
+        See Also
+        --------
+        GroupAUC.confidence_intervals : Intervals from the variance of clustered rows.
+
+        Notes
+        -----
+        Whole clusters are drawn with replacement [1]_: within each group, or among all clusters if
+        groups share clusters. The groups are fixed, and averages have the weights of the observed
+        rows. Percentile limits are too narrow with few clusters, because the bootstrap has no
+        counterpart of Student's t: prefer `confidence_intervals` with fewer than about 50 clusters.
+        Each resample takes a pass over all distinct scores.
+
+        If scores are binned, the lower limit is the limit of the lowest AUCs that the bins permit,
+        and the upper limit is the limit of the highest AUCs.
+
+        References
+        ----------
+        .. [1] Rutter, C. M. (2000). Bootstrap estimation of diagnostic accuracy with
+           patient-clustered data. Academic Radiology 7(6).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skfedauc import GroupAUC
+        >>> rng = np.random.default_rng(0)
+        >>> patient = np.repeat(np.arange(60), 3)
+        >>> y, score = np.arange(180) % 2, rng.normal(size=60)[patient] + rng.normal(size=180)
+        >>> report = GroupAUC.from_predictions(
+        ...     y, score, groups=patient % 2, clusters=patient
+        ... )
+        >>> table = report.cluster_bootstrap(n_resamples=100, random_state=0)
+        >>> table.columns.tolist()
+        ['value', 'standard_error', 'ci_low', 'ci_high', 'n_undefined']
+        """
+        confidence_level = intervals.check_confidence_level(confidence_level)
+        if of not in ("groups", "statistics"):
+            raise ValueError(f"of must be 'groups' or 'statistics'; got {_words.shortened(of)}.")
+        return bootstrap_table(
+            self._estimates, self.index, of, confidence_level, n_resamples, random_state
+        )
 
     # Are the groups equal? --------------------------------------------------------------
 
@@ -1742,10 +1924,19 @@ class GroupAUC:
             f"GroupAUC of {_words.counted(self.n_groups, 'group')}{undefined}, "
             f"{_words.counted(int(counts.n_positives.sum()), 'positive')} and "
             f"{_words.counted(int(counts.n_negatives.sum()), 'negative')}"
+            f"{self._clusters_note()}"
             f"{left_out(self.n_missing)}{counts.withheld.in_words()}"
             f"{f'; {note}' if (note := binned_note(self._estimates)) else ''}"
             f"{self._summary_note()}"
         )
+
+    def _clusters_note(self) -> str:
+        """Return the number of clusters in words; empty if all rows are independent."""
+        clusters = self.pairs.clusters
+        if clusters is None:
+            return ""
+        shared = f" ({clusters.n_shared:,} in several groups)" if clusters.n_shared else ""
+        return f", in {_words.counted(clusters.n_clusters, 'cluster')}{shared}"
 
     def _summary_note(self) -> str:
         """Return a note on the statistics that are left out; empty if the counts have scores."""

@@ -178,7 +178,8 @@ class GroupMeasure:
         Raises
         ------
         ValueError
-            If an argument is not as described, or rows are in several test sets.
+            If an argument is not as described, if rows are in several test sets, or if rows have
+            clusters and the measure is not a transformed AUC.
 
         Notes
         -----
@@ -217,6 +218,7 @@ class GroupMeasure:
             raise ValueError(REPEATED_ROWS)
         if self.measure.is_auc:
             return self._intervals_of_auc(level, of, over)
+        self._measured.pairs.check_independent_rows(f"the interval of {self.measure.name!r}")
         tail = (1.0 - level) / 2.0
         return self._of_groups(tail) if of == "groups" else self._of_statistics(tail, over)
 

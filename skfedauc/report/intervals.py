@@ -187,6 +187,10 @@ def statistic_intervals(
     _check_pairs_of(method, estimates)
     _, used = estimates.group_aucs
     new_groups = intervals.is_over_groups(over, int(used.sum()))
+    if new_groups and estimates.pairs.clusters is not None:
+        if over is not None:
+            estimates.variances.check_independent_groups("over='groups'", "Pass over='rows'.")
+        new_groups = not estimates.variances.shares_clusters
     rows = []
     names = [name for name in determined_statistics(estimates.pairs) if name in INTERVALS]
     for name in names:

@@ -23,6 +23,7 @@ def ranking_table(
     import pandas as pd
 
     extremes = estimates.variances_at_extremes
+    extremes.given.check_independent_groups("ranking")
     shrunken = shrunken_aucs(extremes.given, confidence_level)
     low, high = shrunken.low, shrunken.high
     if estimates.pairs.is_binned:
@@ -63,6 +64,8 @@ def _notes(estimates: GroupEstimates, ranked: NDArray[np.bool_]) -> NDArray[Any]
     reason = "effective sample size of a class below 1.5"
     if pairs.is_within_folds:
         reason = "too few rows of a class in a fold"
+    if variances.has_clusters:
+        reason = "fewer than two clusters of a class"
     notes[~ranked] = f"not ranked: {reason}"
     if pairs.is_within_folds:
         notes[~pairs.defined] = "not ranked: no fold with rows of both classes"

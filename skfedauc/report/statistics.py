@@ -39,6 +39,7 @@ _FEW_CROSS = 1e-3
 
 NO_SPREAD = "tau needs two groups with two rows of each class"
 _REPEATED = "tau needs folds that test each row at most once"
+_SHARED = "tau needs groups that share no clusters"
 _NO_GAP = "a gap needs two groups with rows of both classes"
 
 
@@ -181,6 +182,8 @@ def tau(estimates: GroupEstimates) -> float:
     """Standard deviation of the groups' true AUCs, by restricted maximum likelihood."""
     if estimates.pairs.rows_repeat:
         raise NotDefined(_REPEATED)
+    if estimates.variances.shares_clusters:
+        raise NotDefined(_SHARED, more_rows_help=False)
     found = heterogeneity.tau(estimates.variances)
     if np.isnan(found):
         raise NotDefined(NO_SPREAD)
@@ -192,6 +195,8 @@ def squared_tau(estimates: GroupEstimates) -> float:
     if estimates.pairs.rows_repeat:
         raise NotDefined(_REPEATED)
     variances = estimates.variances
+    if variances.shares_clusters:
+        raise NotDefined(_SHARED, more_rows_help=False)
     kept = variances.estimable
     found = heterogeneity.squared_tau(variances.auc[kept], variances.unbiased[kept])
     if np.isnan(found):

@@ -1,0 +1,188 @@
+"""`ClusterCounts`: score counts by group and cluster, for rows that are not independent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc import _input
+from skfedauc._input.encoding import number_integers
+from skfedauc._words import all_shortened, described
+from skfedauc.counts import DisclosureError, ScoreCounts
+from skfedauc.counts.disclosure import needs_scores
+
+Numbers = NDArray[np.intp]
+
+
+class ClusterCounts:
+    """Score counts by unit; a unit holds the rows of one cluster in one group.
+
+    Clusters are independent of each other, and rows of the same cluster may be dependent. A cluster
+    can have rows in several groups. Labels of clusters are not used.
+
+    Parameters
+    ----------
+    units : ScoreCounts
+        Counts whose groups are the units.
+    group_of, cluster_of : ndarray of intp, shape (n_units,)
+        Group number and cluster number of each unit.
+    n_groups, n_clusters : int
+        Number of groups and number of clusters; each group and each cluster has a unit.
+
+    Attributes
+    ----------
+    units : ScoreCounts
+    group_of, cluster_of : ndarray of intp, shape (n_units,)
+    n_groups, n_clusters : int
+    """
+
+    def __init__(
+        self,
+        units: ScoreCounts,
+        group_of: Numbers,
+        cluster_of: Numbers,
+        n_groups: int,
+        n_clusters: int,
+    ) -> None:
+        self.units = units
+        self.group_of = group_of
+        self.cluster_of = cluster_of
+        self.n_groups = n_groups
+        self.n_clusters = n_clusters
+
+    @classmethod
+    def of_rows(cls, rows: _input.Rows, n_jobs: int | None = None) -> ClusterCounts:
+        """Count validated rows by group and cluster.
+
+        Parameters
+        ----------
+        rows : Rows
+            Validated rows, with `clusters`.
+        n_jobs : int, default=None
+            Number of threads.
+        """
+        assert rows.clusters is not None
+        n_groups = 1 if rows.labels is None else rows.labels.size
+        n_clusters = int(rows.clusters.max(initial=-1)) + 1
+        codes = np.zeros(rows.scores.size, np.intp) if rows.codes is None else rows.codes
+        unit, distinct = number_integers(codes.astype(np.int64) * n_clusters + rows.clusters)
+        group_of, cluster_of = np.divmod(distinct.astype(np.intp), max(n_clusters, 1))
+        units = rows._replace(codes=unit, labels=np.arange(distinct.size))
+        return cls(ScoreCounts.of_rows(units, n_jobs), group_of, cluster_of, n_groups, n_clusters)
+
+    @classmethod
+    def of_counts(cls, counts: ScoreCounts, position: int) -> tuple[ScoreCounts, ClusterCounts]:
+        """Split counts by group and cluster into counts by group and cluster counts.
+
+        Parameters
+        ----------
+        counts : ScoreCounts
+            Counts by several columns of labels, of which one holds the clusters. If there is one
+            column only, the rows have no groups.
+        position : int
+            Position of the column of clusters.
+
+        Raises
+        ------
+        DisclosureError
+            If the counts are a summary by group.
+        """
+        if counts.disclosure == "summary":
+            raise DisclosureError(needs_scores("a report with clusters"))
+        labels = counts.groups or ()
+        if not labels:
+            none = np.zeros(0, np.intp)
+            return counts, cls(counts, none, none, 0, 0)
+        if isinstance(labels[0], tuple):
+
+            def without_cluster(label: Any) -> Any:
+                parts = label[:position] + label[position + 1 :]
+                return parts[0] if len(parts) == 1 else parts
+
+            by_group = counts.regroup(without_cluster)
+            group_of = _numbered(map(without_cluster, labels), by_group.groups or ())
+            clusters = [label[position] for label in labels]
+        else:
+            by_group, group_of = counts.without_groups(), np.zeros(len(labels), np.intp)
+            clusters = list(labels)
+        distinct = tuple(dict.fromkeys(clusters))
+        cluster_of = _numbered(clusters, distinct)
+        return by_group, cls(counts, group_of, cluster_of, len(by_group), len(distinct))
+
+    @property
+    def n_shared(self) -> int:
+        """Number of clusters with rows in several groups."""
+        if self.n_groups < 2:
+            return 0
+        return int((np.bincount(self.cluster_of, minlength=self.n_clusters) > 1).sum())
+
+    def extremes(self) -> tuple[ClusterCounts, ClusterCounts]:
+        """Return the counts of the same rows with the lowest and with the highest AUCs.
+
+        Both are these counts if scores are exact; see `ScoreCounts.extremes`.
+        """
+        if self.units.has_exact_aucs:
+            return self, self
+        lowest, highest = (self._of_units(end) for end in self.units.extremes())
+        return lowest, highest
+
+    def _of_units(self, units: ScoreCounts) -> ClusterCounts:
+        return ClusterCounts(units, self.group_of, self.cluster_of, self.n_groups, self.n_clusters)
+
+    def with_weights_over(self, exponent: int) -> ClusterCounts:
+        """Return the counts with weights divided by two to the power `exponent`."""
+        return self._of_units(self.units.with_weights_over(exponent))
+
+    def without_groups(self) -> ClusterCounts:
+        """Return the counts with all rows in one group; a cluster can then have several units."""
+        group_of = np.zeros_like(self.group_of)
+        n_groups = min(self.n_groups, 1)
+        return ClusterCounts(self.units, group_of, self.cluster_of, n_groups, self.n_clusters)
+
+    def select_groups(self, numbers: Numbers) -> ClusterCounts:
+        """Return the counts of some groups, given their numbers in increasing order."""
+        place = np.full(self.n_groups, -1, np.intp)
+        place[numbers] = np.arange(numbers.size)
+        kept = np.flatnonzero(place[self.group_of] >= 0)
+        cluster_of, distinct = number_integers(self.cluster_of[kept])
+        return ClusterCounts(
+            self.units.select_groups(kept),
+            place[self.group_of[kept]],
+            cluster_of,
+            numbers.size,
+            distinct.size,
+        )
+
+
+def _numbered(labels: Any, distinct: tuple[Any, ...]) -> Numbers:
+    """Return the position of each label among distinct labels."""
+    number = {label: i for i, label in enumerate(distinct)}
+    return np.array([number[label] for label in labels], np.intp)
+
+
+def position_of_clusters(clusters: Any, names: tuple[str, ...]) -> int:
+    """Return the position of the column of clusters among the names of the group columns.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `clusters` is not a name of a column.
+    """
+    if not isinstance(clusters, str):
+        raise TypeError(
+            "clusters must be the name of the group column that holds the clusters; got "
+            f"{described(clusters)}. Pass the cluster of each row to GroupAUC.from_predictions."
+        )
+    if clusters not in names:
+        mend = (
+            f"the names are {all_shortened(names)}"
+            if names
+            else "the columns have no names: pass group_names=['site', 'patient'], for example"
+        )
+        raise ValueError(
+            f"clusters must be the name of a group column of the counts; got {described(clusters)},"
+            f" and {mend}."
+        )
+    return names.index(clusters)

@@ -1,0 +1,820 @@
+"""Clustered rows: Obuchowski's variance by brute force, reference values, refusals, merging."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from oracles import comparisons
+from scipy import stats
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from test_inference import CLUSTERS, GROUPS, S1, S1_VARIANCE, S2, Y
+
+from skfedauc import (
+    DisclosureError,
+    FairnessAudit,
+    GroupAUC,
+    ScoreCounts,
+    compare_roc_auc,
+    rows_needed,
+)
+from skfedauc.clusters import ClusterCounts
+from skfedauc.inference import intervals
+from skfedauc.inference.cluster_bootstrap import resampled_aucs
+from skfedauc.inference.variances import Variances
+from skfedauc.measures import Gini, PartialAUC
+
+NAMES = ["site", "patient"]
+
+
+def simulated(seed, shared=False, weighted=False, n=240, n_groups=4, n_clusters=40):
+    """Return rows with ties and unequal clusters; some clusters have rows of one class."""
+    rng = np.random.default_rng(seed)
+    clusters = np.sort(rng.integers(0, n_clusters, n))
+    groups = rng.integers(0, n_groups, n) if shared else clusters % n_groups
+    y = rng.random(n) < 0.4
+    scores = (rng.normal(size=n) + rng.normal(size=n_clusters)[clusters] + y).round(1)
+    weights = rng.uniform(0.5, 3.0, n) if weighted else None
+    return {
+        "y_true": y,
+        "y_score": scores,
+        "groups": groups,
+        "clusters": clusters,
+        "sample_weight": weights,
+    }
+
+
+def report_of(rows, **changed):
+    return GroupAUC.from_predictions(**{**rows, **changed})
+
+
+def independent(rows):
+    return report_of(rows, clusters=None)
+
+
+def counts_of(rows, kept=slice(None), **options):
+    both = pd.DataFrame({"site": rows["groups"], "patient": rows["clusters"]})[kept]
+    weights = rows["sample_weight"]
+    return ScoreCounts.from_predictions(
+        rows["y_true"][kept],
+        rows["y_score"][kept],
+        groups=both.reset_index(drop=True),
+        sample_weight=None if weights is None else weights[kept],
+        **options,
+    )
+
+
+# Brute force -------------------------------------------------------------------------------------
+
+
+def weights_of(rows):
+    given = rows["sample_weight"]
+    return np.ones(rows["y_true"].size) if given is None else given
+
+
+def placements_of(rows, mine):
+    """Return the placement value of each row of `mine` among these rows, and 0 for other rows."""
+    y, w = rows["y_true"], weights_of(rows)
+    pos, neg = mine & y, mine & ~y
+    wins = comparisons(rows["y_score"][pos], rows["y_score"][neg])
+    found = np.zeros(y.size)
+    found[pos] = wins @ w[neg] / w[neg].sum()
+    found[neg] = w[pos] @ wins / w[pos].sum()
+    return found
+
+
+def residuals_of(rows, g):
+    """Return the residuals of each cluster by class, and the numbers of clusters by class."""
+    y, w, clusters = rows["y_true"], weights_of(rows), rows["clusters"]
+    mine = rows["groups"] == g
+    placements = placements_of(rows, mine)
+    residuals, numbers = np.zeros((2, clusters.max() + 1)), []
+    for i, of_class in enumerate((mine & y, mine & ~y)):
+        auc = np.average(placements[of_class], weights=w[of_class])
+        for c in set(clusters[of_class]):
+            of_cluster = of_class & (clusters == c)
+            total = (w * (placements - auc))[of_cluster].sum()
+            residuals[i, c] = total / w[of_class].sum()
+        numbers.append(len(set(clusters[of_class])))
+    return residuals, (*numbers, len(set(clusters[mine])))
+
+
+def obuchowski(rows, g):
+    """Return Obuchowski's (1997) variance of the AUC of a group."""
+    (x, y), (n_positive, n_negative, n_clusters) = residuals_of(rows, g)
+    return (
+        n_positive / (n_positive - 1) * (x**2).sum()
+        + n_negative / (n_negative - 1) * (y**2).sum()
+        + 2 * n_clusters / (n_clusters - 1) * (x * y).sum()
+    )
+
+
+def covariance_of(rows, g, h):
+    n_clusters = len(set(rows["clusters"]))
+    one, other = (residuals_of(rows, group)[0].sum(axis=0) for group in (g, h))
+    return n_clusters / (n_clusters - 1) * (one * other).sum()
+
+
+def covariances_of(rows, labels=range(4)):
+    return np.array(
+        [
+            [obuchowski(rows, g) if g == h else covariance_of(rows, g, h) for h in labels]
+            for g in labels
+        ]
+    )
+
+
+CASES = [(seed, shared, weighted) for seed in range(2) for shared in (0, 1) for weighted in (0, 1)]
+
+
+@pytest.mark.parametrize(("seed", "shared", "weighted"), CASES)
+def test_variances_equal_sums_over_rows(seed, shared, weighted):
+    rows = simulated(seed, shared, weighted)
+    found = report_of(rows).variances
+    assert found.shares_clusters == bool(shared)
+    expected = covariances_of(rows)
+    assert_allclose(found.delong, np.diag(expected), rtol=1e-10)
+    assert_allclose(found.auc, independent(rows).variances.auc, rtol=0)
+    share = np.random.default_rng(seed).dirichlet(np.ones(4))
+    assert_allclose(intervals.average_variance(found, share), share @ expected @ share, rtol=1e-10)
+    matrix = found.correlation_matrix(np.ones(4, bool))
+    if not shared:
+        assert matrix is None
+        return
+    deviations = np.sqrt(np.diag(expected))
+    correlations = expected / np.outer(deviations, deviations)
+    off = ~np.eye(4, dtype=bool)
+    assert_allclose(matrix[off], correlations[off], rtol=1e-9, atol=1e-12)
+    first, second = np.triu_indices(4, 1)
+    assert_allclose(found.correlations(first, second), correlations[first, second], rtol=1e-9)
+
+
+@pytest.mark.parametrize(("seed", "shared", "weighted"), CASES)
+@pytest.mark.parametrize("is_difference", [False, True])
+def test_variance_of_pooled_less_average_equals_sums_over_rows(
+    seed, shared, weighted, is_difference
+):
+    rows = simulated(seed, shared, weighted)
+    y, w, groups, clusters = rows["y_true"], weights_of(rows), rows["groups"], rows["clusters"]
+    share = np.random.default_rng(seed).dirichlet(np.ones(4)) * is_difference
+    pooled = placements_of(rows, np.ones(y.size, bool))
+    residuals, expected = np.zeros((4, 2, 40)), 0.0
+    for g in range(4):
+        own, numbers = residuals_of(rows, g)
+        residuals[g] -= share[g] * own
+        for i, of_class in enumerate((y, ~y)):
+            mine = of_class & (groups == g)
+            centre = np.average(pooled[mine], weights=w[mine])
+            deviations = (w * (pooled - centre))[mine] / w[of_class].sum()
+            residuals[g, i] += np.bincount(clusters[mine], deviations, 40)
+            expected += numbers[i] / (numbers[i] - 1) * (residuals[g, i] ** 2).sum()
+        expected += 2 * numbers[2] / (numbers[2] - 1) * np.prod(residuals[g], axis=0).sum()
+    n_clusters = len(set(clusters))
+    of_groups = residuals.sum(axis=1)
+    across = (of_groups.sum(axis=0) ** 2).sum() - (of_groups**2).sum()
+    expected += n_clusters / (n_clusters - 1) * across
+    found = report_of(rows).variances.of_difference(share if is_difference else None)
+    assert found == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(("seed", "shared", "weighted"), CASES)
+def test_paired_comparison_equals_sums_over_rows(seed, shared, weighted):
+    rows = simulated(seed, shared, weighted)
+    other = (rows["y_score"] + np.random.default_rng(seed).normal(size=240)).round(1)
+    found = compare_roc_auc(
+        rows["y_true"],
+        rows["y_score"],
+        other,
+        **{name: rows[name] for name in ("groups", "clusters", "sample_weight")},
+        over="rows",
+    )
+    rows_of_other = {**rows, "y_score": other}
+    variances = np.zeros((4, 4))
+    for g in range(4):
+        (one, numbers), (two, _) = residuals_of(rows, g), residuals_of(rows_of_other, g)
+        x, y = one - two
+        variances[g, g] = sum(
+            n / (n - 1) * products.sum()
+            for n, products in zip(numbers, (x**2, y**2, 2 * x * y), strict=True)
+        )
+        n_clusters = len(set(rows["clusters"]))
+        for h in range(g):
+            second = residuals_of(rows, h)[0] - residuals_of(rows_of_other, h)[0]
+            covariance = n_clusters / (n_clusters - 1) * ((x + y) * second.sum(axis=0)).sum()
+            variances[g, h] = variances[h, g] = covariance
+    table = found.by_group
+    assert_allclose((table["difference"] / table["statistic"]) ** 2, np.diag(variances), rtol=1e-8)
+    row = found.table.loc["macro"]
+    assert (row.difference / row.statistic) ** 2 == pytest.approx(variances.mean(), rel=1e-8)
+
+
+def covariance_parts(rows, g):
+    """Return parts of a variance due to pairs of rows of a cluster, weights of pairs, and scales.
+
+    The rows of the result are pairs of negatives, of positives, and of a positive and a negative.
+    """
+    y, w, clusters, mine = rows["y_true"], weights_of(rows), rows["clusters"], rows["groups"] == g
+    placements = placements_of(rows, mine)
+    share, deviation = np.zeros((2, y.size)), np.zeros((2, y.size))
+    for i, of_class in enumerate((mine & ~y, mine & y)):
+        share[i, of_class] = w[of_class] / w[of_class].sum()
+        deviation[i] = share[i] * (placements - np.average(placements, weights=share[i]))
+    squares = (share**2).sum(axis=1)
+    own = (deviation**2).sum(axis=1) / (1 - squares)
+    (x, z), (n_positive, n_negative, n_clusters) = residuals_of(rows, g)
+    parts = np.array(
+        [
+            n_negative / (n_negative - 1) * (z**2).sum() - own[0],
+            n_positive / (n_positive - 1) * (x**2).sum() - own[1],
+            2 * n_clusters / (n_clusters - 1) * (x * z).sum(),
+        ]
+    )
+    pairs = np.zeros(3)
+    for c in set(clusters[mine]):
+        negative, positive = share[:, clusters == c]
+        pairs += [
+            np.outer(negative, negative)[~np.eye(negative.size, dtype=bool)].sum(),
+            np.outer(positive, positive)[~np.eye(positive.size, dtype=bool)].sum(),
+            2 * np.outer(negative, positive).sum(),
+        ]
+    scales = np.array([squares[0] ** -2, squares[1] ** -2, 1 / np.prod(squares)])
+    return parts, pairs, scales
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_pooled_covariances_equal_sums_over_pairs_of_rows(weighted):
+    rows = simulated(0, weighted=weighted)
+    parts, pairs, scales = np.moveaxis([covariance_parts(rows, g) for g in range(4)], 1, 0)
+    covariances = (scales * parts).sum(axis=0) / (scales * pairs).sum(axis=0)
+    expected = independent(rows).variances.shared + pairs @ covariances
+    assert_allclose(report_of(rows).variances.shared, expected, rtol=1e-9)
+
+
+def test_unknown_variance_of_a_group_may_be_correlated_with_the_others():
+    rows = simulated(0, shared=True)
+    first = np.flatnonzero(rows["y_true"] & (rows["groups"] == 2))[0]
+    rows["y_true"] &= (rows["groups"] != 2) | (rows["clusters"] == rows["clusters"][first])
+    variances = report_of(rows).variances
+    assert variances.estimable.tolist() == [True, True, False, True]
+    known = [0, 1, 3]
+    covariances = covariances_of(rows, known)
+    error = np.sqrt(covariances.sum()) / 4 + np.sqrt(variances.bounded[2]) / 4
+    found = intervals.average_variance(variances, np.full(4, 0.25))
+    assert found == pytest.approx(error**2, rel=1e-9)
+    other = rows["y_score"] + np.random.default_rng(0).normal(size=240)
+    compared = compare_roc_auc(
+        rows["y_true"], rows["y_score"], other, groups=rows["groups"], clusters=rows["clusters"]
+    )
+    assert compared.table["pvalue"].between(0, 1).all()
+    assert compared.by_group["pvalue"].notna().tolist() == [True, True, False, True]
+
+
+def test_groups_of_one_class_do_not_change_comparisons_of_averages():
+    rows = simulated(0, shared=True)
+    rows["y_true"] &= rows["groups"] != 2
+    other = rows["y_score"] + np.random.default_rng(0).normal(size=240)
+    kept = rows["groups"] != 2
+    tables = [
+        compare_roc_auc(
+            rows["y_true"][of],
+            rows["y_score"][of],
+            other[of],
+            groups=rows["groups"][of],
+            clusters=rows["clusters"][of],
+        ).table.loc["macro"]
+        for of in (np.full(240, True), kept)
+    ]
+    assert tables[0].statistic == pytest.approx(tables[1].statistic, rel=1e-9)
+
+
+# Reference values and identities -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"), [(S1, 0.00359012109575596), (S2, 0.00131307228727715)]
+)
+def test_variance_equals_obuchowski(scores, expected):
+    """The values are those of `test_inference`, for groups as clusters."""
+    report = GroupAUC.from_predictions(Y, scores, groups=["all"] * 20, clusters=CLUSTERS)
+    assert_allclose(report.variances.delong, [expected], rtol=1e-12)
+    assert report.variances.pooled_fixed == pytest.approx(expected, rel=1e-12)
+    assert report.n_clusters == 6
+
+
+def test_comparison_equals_obuchowski():
+    found = compare_roc_auc(Y, S1, S2, clusters=CLUSTERS)
+    row = found.table.loc["pooled"]
+    assert (row.difference / row.statistic) ** 2 == pytest.approx(0.00488970175922342, rel=1e-9)
+    over_groups = compare_roc_auc(Y, S1, S2, groups=CLUSTERS, over="groups")
+    assert found.pvalue == pytest.approx(over_groups.pvalue, rel=1e-9)
+
+
+@pytest.mark.parametrize("groups", [None, GROUPS])
+def test_rows_as_clusters_give_delongs_variance(groups):
+    given = ["all"] * 20 if groups is None else groups
+    one = GroupAUC.from_predictions(Y, S1, groups=given, clusters=np.arange(20)).variances
+    other = GroupAUC.from_predictions(Y, S1, groups=given).variances
+    if groups is None:
+        assert_allclose(one.delong, [S1_VARIANCE], rtol=1e-12)
+    for name in ("delong", "n_smaller_class", "estimable", "bounded", "shrunk_auc"):
+        assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-10, atol=1e-15)
+    assert_allclose(one.shared, other.shared, rtol=1e-10)
+    assert_allclose(one.model_coefficients, other.model_coefficients, rtol=1e-10)
+    assert one.pooled_fixed == pytest.approx(other.pooled_fixed, rel=1e-10)
+    share = np.full(len(set(given)), 1 / len(set(given)))
+    assert one.of_difference(share) == pytest.approx(
+        other.of_difference(share), rel=1e-9, abs=1e-15
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_repeated_rows_as_clusters_give_the_variance_of_single_rows(seed):
+    """Five equal rows of each cluster tell no more than one row."""
+    rows = simulated(seed)
+    other = np.random.default_rng(seed).normal(size=240)
+    once = independent(rows)
+    five = np.repeat(np.arange(240), 5)
+    often = GroupAUC.from_predictions(
+        rows["y_true"][five], rows["y_score"][five], groups=rows["groups"][five], clusters=five
+    )
+    assert_allclose(often.variances.delong, once.variances.delong, rtol=1e-10)
+    assert often.variances.pooled_fixed == pytest.approx(once.variances.pooled_fixed, rel=1e-10)
+    assert often.n_clusters == 240
+    two = [
+        compare_roc_auc(
+            rows["y_true"][of], rows["y_score"][of], other[of], groups=rows["groups"][of], **options
+        )
+        for of, options in ((np.arange(240), {}), (five, {"clusters": five}))
+    ]
+    assert_allclose(two[0].table["statistic"], two[1].table["statistic"], rtol=1e-9)
+    assert_allclose(two[0].by_group["statistic"], two[1].by_group["statistic"], rtol=1e-9)
+
+
+def test_intervals_use_students_t():
+    """With equal clusters, the degrees of freedom are the number of clusters minus one."""
+    rng = np.random.default_rng(0)
+    clusters = np.repeat(np.arange(12), 10)
+    y = np.tile(np.arange(10) % 2 == 0, 12)
+    scores = rng.normal(size=120) + y
+    report = GroupAUC.from_predictions(y, scores, groups=["all"] * 120, clusters=clusters)
+    assert_allclose(report.variances.degrees_of_freedom, [11.0])
+    row = report.confidence_intervals(method="delong").iloc[0]
+    reach = stats.t.ppf(0.975, 11) * np.sqrt(report.variances.delong[0])
+    assert_allclose(
+        [row.ci_low, row.ci_high], [row.auc - reach, min(row.auc + reach, 1)], rtol=1e-9
+    )
+    table = report.confidence_intervals(method="delong", of="statistics")
+    for name in ("pooled", "macro", "worst"):
+        assert_allclose(table.loc[name, "ci_low"], row.ci_low, rtol=1e-9)
+    logit = report.confidence_intervals().iloc[0]
+    reach /= row.auc * (1 - row.auc)
+    odds = np.log(row.auc / (1 - row.auc))
+    assert logit.ci_low <= 1 / (1 + np.exp(reach - odds)) + 1e-12
+
+
+def test_unequal_clusters_have_fewer_degrees_of_freedom():
+    rows = simulated(0, n_groups=1)
+    variances = report_of(rows).variances
+    y, clusters = rows["y_true"], rows["clusters"]
+    shares = np.array([np.bincount(clusters[of], minlength=40) / of.sum() for of in (y, ~y)])
+    squares = (shares**2).sum(axis=1)
+    satterthwaite = squares.sum() ** 2 / (squares**2 / (1 / squares - 1)).sum()
+    of_all = 1 / (shares.mean(axis=0) ** 2).sum() - 1
+    assert variances.degrees_of_freedom[0] == pytest.approx(min(satterthwaite, of_all))
+
+
+def test_few_clusters_of_positives_have_few_degrees_of_freedom():
+    rng = np.random.default_rng(0)
+    clusters, y = np.repeat(np.arange(40), 5), np.repeat(np.arange(40) < 4, 5)
+    scores = rng.normal(size=40)[clusters] + rng.normal(size=200) + y
+    report = GroupAUC.from_predictions(y, scores, groups=["all"] * 200, clusters=clusters)
+    # Welch's degrees of freedom for equal variances of 4 and of 36 clusters
+    expected = (1 / 4 + 1 / 36) ** 2 / (1 / 4**2 / 3 + 1 / 36**2 / 35)
+    assert report.variances.degrees_of_freedom[0] == pytest.approx(expected)
+
+
+def test_shared_clusters_change_the_test_of_a_difference():
+    """With scores of the same patients in both groups, the difference has a smaller variance."""
+    rng = np.random.default_rng(1)
+    n = 60
+    clusters, groups = np.tile(np.arange(n), 2), np.repeat([0, 1], n)
+    y = np.tile(np.arange(n) % 2 == 0, 2)
+    scores = np.tile(rng.normal(size=n), 2) + 0.3 * rng.normal(size=2 * n) + y * (1 + 0.6 * groups)
+    report = GroupAUC.from_predictions(y, scores, groups=groups, clusters=clusters)
+    separate = GroupAUC.from_predictions(y, scores, groups=groups, clusters=np.arange(2 * n))
+    variances = report.variances
+    correlation = variances.correlation_matrix(np.ones(2, bool))[0, 1]
+    assert correlation > 0.5
+    test, other = report.test_difference(), separate.test_difference()
+    assert test.pvalue < other.pvalue
+    table = report.compare_groups()
+    assert test.pvalue == pytest.approx(table["pvalue"].iloc[0], rel=1e-6)
+    # MOVER with the correlation, from the limits of both groups (Zou 2008)
+    limits = report.confidence_intervals()
+    a, b = limits["auc"]
+    low = a - limits["ci_low"].iloc[0], limits["ci_high"].iloc[1] - b
+    reach = np.sqrt(low[0] ** 2 + low[1] ** 2 - 2 * correlation * low[0] * low[1])
+    assert table["ci_low"].iloc[0] == pytest.approx(a - b - reach, rel=1e-9)
+    one_sided = report.compare_groups(confidence_level=0.9).iloc[0]
+    limit = max(one_sided["ci_high"], -one_sided["ci_low"])
+    assert report.test_equivalence(0.1).limit == pytest.approx(limit, rel=1e-9)
+    assert (
+        report.confidence_intervals(of="statistics").loc["macro", "ci_low"]
+        < (separate.confidence_intervals(of="statistics").loc["macro", "ci_low"])
+    )
+
+
+def test_perfect_separation_counts_clusters():
+    clusters = np.repeat(np.arange(10), 20)
+    y = np.repeat(np.arange(10) % 2 == 0, 20)
+    report = GroupAUC.from_predictions(
+        y, y + np.linspace(0, 0.5, 200), groups=["all"] * 200, clusters=clusters
+    )
+    row = report.confidence_intervals().iloc[0]
+    assert (row.auc, row.ci_high) == (1.0, 1.0)
+    assert row.ci_low == pytest.approx(0.025 ** (1 / 5))
+    assert row.note == "perfect separation"
+
+
+def test_a_single_cluster_gives_the_widest_interval():
+    rng = np.random.default_rng(0)
+    y = np.arange(100) % 2 == 0
+    report = GroupAUC.from_predictions(
+        y, rng.normal(size=100) + y, groups=["a"] * 100, clusters=["one"] * 100
+    )
+    row = report.confidence_intervals().iloc[0]
+    assert row.note == "fewer than two clusters of a class: variance bounded"
+    assert row.ci_low < 0.1
+    assert row.ci_high > 0.9
+    found = compare_roc_auc(y, rng.normal(size=100), rng.normal(size=100), clusters=["one"] * 100)
+    assert np.isnan(found.pvalue)
+
+
+# Counts, merging and disclosure ----------------------------------------------------------------
+
+
+def tables_of(report):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [
+            report.confidence_intervals(),
+            report.confidence_intervals(of="statistics", over="rows"),
+            report.compare_groups(),
+        ]
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_counts_by_group_and_cluster_give_the_report_of_the_rows(shared, weighted):
+    rows = simulated(0, shared, weighted)
+    report = report_of(rows)
+    first = np.random.default_rng(0).random(240) < 0.5
+    for counts in (
+        counts_of(rows),
+        counts_of(rows, first) + counts_of(rows, ~first),  # clusters at both sites
+        ScoreCounts.from_counts(**counts_of(rows).to_counts()),
+    ):
+        same = GroupAUC(counts, clusters="patient")
+        assert (same.n_groups, same.n_clusters) == (4, report.n_clusters)
+        assert same.group_names == ("site",)
+        assert same.counts == report.counts
+        assert same.variances.shares_clusters == shared
+        for one, other in zip(tables_of(same), tables_of(report), strict=True):
+            numbers = one.select_dtypes("number"), other.select_dtypes("number")
+            assert_allclose(*numbers, rtol=1e-9, atol=1e-13)
+
+
+def test_equal_labels_at_two_sites_are_one_cluster():
+    """Patients 0 to 9 of both sites are different patients if both columns are passed."""
+    rng = np.random.default_rng(0)
+    site, patient = np.repeat(["bern", "oslo"], 60), np.tile(np.repeat(np.arange(10), 6), 2)
+    y, scores = rng.random(120) < 0.4, rng.normal(size=120)
+    columns = pd.DataFrame({"site": site, "patient": patient})
+    same = GroupAUC.from_predictions(y, scores, groups=site, clusters=patient)
+    assert same.n_clusters == 10
+    assert "in 10 clusters (10 in several groups)" in repr(same)
+    with pytest.raises(ValueError, match="same label are the same cluster: if they are different"):
+        same.test_equal_groups()
+    counts = ScoreCounts.from_predictions(y, scores, groups=columns)
+    assert GroupAUC(counts, clusters="patient").n_clusters == 10
+
+    different = GroupAUC.from_predictions(y, scores, groups=site, clusters=columns)
+    assert different.n_clusters == 20
+    assert "several groups" not in repr(different)
+    assert not different.variances.shares_clusters
+    numbers = patient + 10 * (site == "oslo")
+    of_numbers = GroupAUC.from_predictions(y, scores, groups=site, clusters=numbers)
+    assert_allclose(of_numbers.variances.delong, different.variances.delong, rtol=1e-12)
+    pvalues = [
+        compare_roc_auc(y, scores, -scores, groups=site, clusters=of).pvalue
+        for of in (columns, numbers)
+    ]
+    assert pvalues[0] == pytest.approx(pvalues[1])
+
+
+def test_counts_of_a_report_do_not_include_clusters():
+    rows = simulated(0)
+    report = GroupAUC(report_of(rows).counts)
+    assert report.n_clusters is None
+    assert_allclose(report.variances.delong, independent(rows).variances.delong, rtol=1e-12)
+
+
+def test_clusters_can_be_any_column_and_groups_can_have_several():
+    rows = simulated(0)
+    table = pd.DataFrame(
+        {"patient": rows["clusters"], "site": rows["groups"], "sex": rows["groups"] % 2}
+    )
+    counts = ScoreCounts.from_predictions(rows["y_true"], rows["y_score"], groups=table)
+    report = GroupAUC(counts, clusters="patient")
+    assert report.group_names == ("site", "sex")
+    assert report.counts.groups[0] == (0, 0)
+    assert_allclose(report.variances.delong, report_of(rows).variances.delong, rtol=1e-10)
+    named = GroupAUC(counts, group_names=["a", "b", "c"], clusters="a")
+    assert named.by_group.index.names == ["b", "c"]
+
+
+def test_a_column_of_clusters_alone_gives_a_report_without_groups():
+    counts = ScoreCounts.from_predictions(Y, S1, groups=CLUSTERS)
+    report = GroupAUC(counts, group_names="patient", clusters="patient")
+    assert report.counts.groups is None
+    assert_allclose(report.variances.delong, [0.00359012109575596], rtol=1e-12)
+    assert report.without_small_groups(1).n_clusters == 6
+
+
+def test_clusters_of_weight_0_and_of_dropped_rows_are_not_counted():
+    weights = np.ones(20)
+    weights[np.array(CLUSTERS) == "c"] = 0
+    report = GroupAUC.from_predictions(
+        Y, S1, groups=GROUPS, sample_weight=weights, clusters=CLUSTERS
+    )
+    assert report.n_clusters == 5
+    groups = [None if c == "d" else "x" for c in CLUSTERS]
+    report = GroupAUC.from_predictions(Y, S1, groups=groups, clusters=CLUSTERS, missing="drop")
+    assert report.n_clusters == 5
+
+
+def test_without_small_groups_keeps_clusters():
+    rows = simulated(0, shared=True)
+    report = report_of(rows)
+    kept = report.without_small_groups(int(report.pairs.counts.n_positives.min()) + 1)
+    assert 0 < kept.n_groups < 4
+    labels = list(kept.counts.groups)
+    assert_allclose(kept.variances.delong, report.variances.delong[labels], rtol=1e-12)
+    expected = set(rows["clusters"][np.isin(rows["groups"], labels)])
+    assert kept.n_clusters == len(expected)
+
+
+def test_intervals_of_binned_scores_contain_those_of_both_extremes():
+    rows = simulated(0)
+    rows["y_score"] = 1 / (1 + np.exp(-rows["y_score"]))
+    counts = counts_of(rows, disclosure="bins")
+    report = GroupAUC(counts, clusters="patient")
+    found = report.confidence_intervals()
+    lowest, highest = (
+        GroupAUC(end, group_names=NAMES, clusters="patient") for end in counts.extremes()
+    )
+    assert_allclose(found["ci_low"], lowest.confidence_intervals()["ci_low"], rtol=1e-9)
+    assert_allclose(found["ci_high"], highest.confidence_intervals()["ci_high"], rtol=1e-9)
+    boot = report.cluster_bootstrap(n_resamples=100, random_state=0)
+    for end, name in ((lowest, "ci_low"), (highest, "ci_high")):
+        seed = int(np.random.RandomState(0).randint(np.iinfo(np.int32).max))
+        drawn = resampled_aucs(end.pairs.clusters, 100, np.random.RandomState(seed)).groups
+        quantile = np.nanquantile(drawn, 0.025 if name == "ci_low" else 0.975, axis=0)
+        assert_allclose(boot[name], quantile, rtol=1e-9)
+
+
+def test_a_summary_by_cluster_is_refused():
+    counts = counts_of(simulated(0)).reduced("summary")
+    with pytest.raises(DisclosureError, match="a report with clusters needs disclosure"):
+        GroupAUC(counts, clusters="patient")
+
+
+# Bootstrap ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_resamples_equal_reports_of_repeated_rows(shared):
+    rows = simulated(0, shared, weighted=True)
+    clusters = report_of(rows).pairs.clusters
+    found = resampled_aucs(clusters, 3, np.random.RandomState(5))
+    random = np.random.RandomState(5)
+    distinct = np.unique(rows["clusters"])
+    number = np.searchsorted(distinct, rows["clusters"])
+    strata = [np.arange(distinct.size)]
+    if not shared:
+        strata = [np.flatnonzero(distinct % 4 == g) for g in range(4)]
+    for i in range(3):
+        uniform = random.random_sample(distinct.size)
+        sizes = np.concatenate([np.full(s.size, s.size) for s in strata])
+        offsets = np.concatenate(
+            [np.full(s.size, len(np.concatenate(strata[:k] or [[]]))) for k, s in enumerate(strata)]
+        ).astype(int)
+        drawn = np.concatenate(strata)[offsets + (uniform * sizes).astype(int)]
+        again = np.concatenate([np.flatnonzero(number == c) for c in drawn])
+        report = GroupAUC.from_predictions(
+            rows["y_true"][again],
+            rows["y_score"][again],
+            groups=rows["groups"][again],
+            sample_weight=rows["sample_weight"][again],
+        )
+        assert_allclose(found.groups[i], report.by_group["auc"], rtol=1e-10)
+        assert found.pooled[i] == pytest.approx(report.pooled, rel=1e-10)
+
+
+def test_bootstrap_agrees_with_the_variance_if_clusters_are_many():
+    rows = simulated(0, n=3000, n_clusters=600, n_groups=2)
+    report = report_of(rows)
+    found = report.cluster_bootstrap(n_resamples=400, random_state=0)
+    assert_allclose(found["standard_error"], np.sqrt(report.variances.delong), rtol=0.15)
+    assert_allclose(found["value"], report.by_group["auc"])
+    again = report.cluster_bootstrap(n_resamples=400, random_state=0)
+    pd.testing.assert_frame_equal(found, again)
+    table = report.cluster_bootstrap(of="statistics", n_resamples=100, random_state=0)
+    assert table.index.tolist()[:2] == ["pooled", "macro"]
+    assert (table["ci_low"] < table["value"]).all()
+    assert (table["value"] < table["ci_high"]).all()
+
+
+# What needs independent rows or groups -----------------------------------------------------------
+
+
+def test_what_follows_with_clusters_of_single_groups():
+    report = report_of(simulated(0))
+    assert 0 <= report.test_equal_groups().pvalue <= 1
+    assert 0 <= report.tau < 0.5
+    assert 0 < report.null_difference < 0.5
+    assert report.heterogeneity()["tau"].notna().all()
+    assert report.compare_groups("rest")["pvalue"].between(0, 1).all()
+    assert report.confidence_intervals(of="statistics", over="groups")["ci_low"].notna().all()
+    assert f"in {report.n_clusters} clusters" in repr(report)
+    ranking = report.ranking()
+    assert (ranking["rank_low"] <= ranking["rank_high"]).all()
+    limits, of_aucs = report.measured(Gini()).confidence_intervals(), report.confidence_intervals()
+    assert_allclose(limits["ci_low"], 2 * of_aucs["ci_low"] - 1, rtol=1e-9)
+
+
+def test_more_dependent_rows_have_larger_p_values():
+    """With clusters of five copies of each row, tests reject as if there were no copies."""
+    rows = simulated(3)
+    five = np.repeat(np.arange(240), 5)
+    often = {
+        "y_true": rows["y_true"][five],
+        "y_score": rows["y_score"][five],
+        "groups": rows["groups"][five],
+    }
+    blind, aware = (
+        GroupAUC.from_predictions(**often),
+        GroupAUC.from_predictions(**often, clusters=five),
+    )
+    assert aware.test_equal_groups().pvalue > blind.test_equal_groups().pvalue
+    assert aware.test_difference().pvalue > blind.test_difference().pvalue
+    assert aware.null_difference > 1.8 * blind.null_difference
+
+
+REFUSED = {
+    "exact": (lambda r: r.confidence_intervals(method="exact"), "assumes independent rows"),
+    "disjoint": (
+        lambda r: r.confidence_intervals(method="disjoint_pairs"),
+        "method='disjoint_pairs' assumes independent rows",
+    ),
+    "errors": (lambda r: r.error_rates(0.5), "error_rates assumes independent rows"),
+    "agreement": (lambda r: r.agreement(), "agreement assumes independent rows"),
+    "abroca": (lambda r: r.abroca(n_resamples=100), "the p value of abroca assumes independent"),
+    "audit": (FairnessAudit, "an audit assumes independent rows"),
+    "measure": (
+        lambda r: r.measured(PartialAUC(max_fpr=0.5)).confidence_intervals(),
+        "the interval of 'partial_auc' assumes independent rows",
+    ),
+    "planning": (lambda r: rows_needed(r, width=0.1), "rows_needed assumes independent rows"),
+}
+REFUSED_IF_SHARED = {
+    "equal": (lambda r: r.test_equal_groups(), r"Use test_difference\(\)"),
+    "rest": (lambda r: r.compare_groups("rest"), "Compare all pairs of groups"),
+    "ranking": (lambda r: r.ranking(), "ranking assumes independent groups"),
+    "heterogeneity": (lambda r: r.heterogeneity(), "heterogeneity assumes independent groups"),
+    "null": (lambda r: r.null_difference, "null_difference assumes independent groups"),
+    "over": (
+        lambda r: r.confidence_intervals(of="statistics", over="groups"),
+        "Pass over='rows'",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_needs_independent_rows_is_refused(name):
+    call, message = REFUSED[name]
+    with pytest.raises(ValueError, match=message):
+        call(report_of(simulated(0)))
+
+
+@pytest.mark.parametrize("name", REFUSED_IF_SHARED)
+def test_what_needs_independent_groups_is_refused(name):
+    call, message = REFUSED_IF_SHARED[name]
+    with pytest.raises(ValueError, match=message):
+        call(report_of(simulated(0, shared=True)))
+
+
+def test_shared_clusters_are_seen_and_tau_is_undefined():
+    report = report_of(simulated(0, shared=True), undefined="ignore")
+    assert "in several groups)" in repr(report)
+    assert np.isnan(report.tau)
+    rows = simulated(0, shared=True, n=1000, n_groups=25)
+    table = report_of(rows).confidence_intervals(of="statistics")
+    assert (table["estimand"] == "these groups, new rows").all()
+    found = compare_roc_auc(
+        rows["y_true"],
+        rows["y_score"],
+        -rows["y_score"],
+        groups=rows["groups"],
+        clusters=rows["clusters"],
+    )
+    assert (found.table["estimand"] == "these groups, new rows").all()
+
+
+def test_differences_of_many_groups_with_shared_clusters():
+    report = report_of(simulated(0, shared=True, n=600, n_groups=6))
+    test = report.test_difference()
+    table = report.compare_groups()
+    assert test.pvalue == pytest.approx(table["pvalue_adjusted"].min(), rel=1e-6)
+    with_reference = report.compare_groups(0)
+    assert with_reference["pvalue"].iloc[0] == pytest.approx(table["pvalue"].iloc[0], rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"clusters": CLUSTERS[:5]}, "clusters"),
+        ({"clusters": [None, *CLUSTERS[1:]]}, "clusters has 1 missing labels of 20; drop these"),
+        ({"clusters": [0.5] * 20}, "clusters"),
+    ],
+)
+def test_bad_clusters_of_rows(changed, message):
+    rows = {"y_true": Y, "y_score": S1, "groups": GROUPS, **changed}
+    with pytest.raises((ValueError, TypeError), match=message):
+        GroupAUC.from_predictions(**rows)
+
+
+def test_bad_clusters_of_counts():
+    counts = ScoreCounts.from_predictions(Y, S1, groups=list(zip(GROUPS, CLUSTERS, strict=True)))
+    with pytest.raises(ValueError, match="the columns have no names: pass group_names="):
+        GroupAUC(counts, clusters="patient")
+    with pytest.raises(ValueError, match="the names are 'site', 'patient'"):
+        GroupAUC(counts, group_names=NAMES, clusters="person")
+    with pytest.raises(TypeError, match="must be the name of the group column"):
+        GroupAUC(counts, group_names=NAMES, clusters=CLUSTERS)
+    report = GroupAUC(counts, group_names=NAMES, clusters="patient")
+    with pytest.raises(ValueError, match="needs a ScoreCounts"):
+        GroupAUC(report.pairs, group_names="site", clusters="site")
+    with pytest.raises(ValueError, match="cluster_bootstrap needs a report with clusters"):
+        GroupAUC(counts).cluster_bootstrap()
+    with pytest.raises(ValueError, match="n_resamples"):
+        report.cluster_bootstrap(n_resamples=10)
+
+
+def test_from_estimator_reads_clusters_from_columns():
+    rows = simulated(0)
+    X = pd.DataFrame({"x": rows["y_score"], "site": rows["groups"], "patient": rows["clusters"]})
+    model = make_pipeline(make_column_transformer(("passthrough", ["x"])), LogisticRegression())
+    report = GroupAUC.from_estimator(
+        model.fit(X, rows["y_true"]), X, rows["y_true"], groups="site", clusters="patient"
+    )
+    assert_allclose(report.variances.delong, report_of(rows).variances.delong, rtol=1e-9)
+    both = GroupAUC.from_estimator(
+        model, X, rows["y_true"], groups="site", clusters=["site", "patient"]
+    )
+    assert both.n_clusters == len(X[["site", "patient"]].drop_duplicates())
+
+
+def test_no_rows_and_one_class():
+    empty = ScoreCounts.from_predictions([], [], groups=[], pos_label=1)
+    report = GroupAUC(empty, group_names=NAMES, clusters="patient")
+    assert (report.n_groups, report.n_clusters) == (0, 0)
+    rows = simulated(0)
+    rows["y_true"] = rows["y_true"] & (rows["groups"] != 2)
+    report = report_of(rows, undefined="ignore")
+    assert np.isnan(report.variances.delong[2])
+    assert report.confidence_intervals()["note"].iloc[2] == "no positives"
+    for table in (*tables_of(report), report.cluster_bootstrap(n_resamples=100)):
+        assert len(table)
+    only = report_of(rows, y_true=np.zeros(240, bool), undefined="ignore")
+    assert only.confidence_intervals(of="statistics")["ci_low"].isna().all()
+
+
+def test_variances_of_independent_rows_have_no_covariance():
+    found = independent(simulated(0)).variances
+    assert isinstance(found, Variances)
+    assert not found.has_clusters
+    assert found.of_average(np.full(4, 0.25)) == pytest.approx(found.delong.sum() / 16)
+    assert np.isinf(found.interval_freedom).all()
+
+
+def test_units_of_rows_are_those_of_counts():
+    rows = simulated(0, shared=True)
+    of_rows = report_of(rows).pairs.clusters
+    _, of_counts = ClusterCounts.of_counts(counts_of(rows), 1)
+    assert of_rows.n_shared == of_counts.n_shared > 0
+    assert_allclose(of_rows.group_of, of_counts.group_of)
+    assert of_rows.units.cells.scores.tolist() == of_counts.units.cells.scores.tolist()
