@@ -199,7 +199,7 @@ def may_be_worst_by_pairs(counts, confidence_level=0.95):
 @pytest.mark.parametrize("bins", [None, COARSE])
 @pytest.mark.parametrize("confidence_level", [0.5, 0.95])
 def test_groups_that_may_be_worst_are_those_of_all_one_sided_comparisons(bins, confidence_level):
-    counts = counts_of(spread=0.4)
+    counts = counts_of(n_groups=5, spread=0.4)
     counts = counts if bins is None else counts.reduced(bins)
     found = GroupAUC(counts).ranking(confidence_level)["may_be_worst"]
     assert_array_equal(found, may_be_worst_by_pairs(counts, confidence_level))
