@@ -1647,6 +1647,7 @@ def tables() -> list[Table]:
                 (f"{name}{', whole scores' if whole else ''}", at_margin, (of, whole))
                 for name, of, whole in AT_MARGIN
             ],
+            error_rate=("worst", "equivalence"),
         ),
         Table(
             "Candidates of a search at the margin",
@@ -1661,6 +1662,7 @@ def tables() -> list[Table]:
                 for candidates in (2, 30)
                 for splits in (5, 20, 100)
             ],
+            error_rate=("found not inferior",),
         ),
         Table(
             "Planned numbers of rows",
@@ -1679,6 +1681,7 @@ def tables() -> list[Table]:
                 )
                 for target, value, auc, share, n_groups, ratio, whole, kind in PLANS
             ],
+            share=0.5,
         ),
         Table(
             "Measures of one group",

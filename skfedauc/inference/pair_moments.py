@@ -23,7 +23,7 @@ References
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class PairMoments(NamedTuple):
@@ -66,7 +66,7 @@ class PairMoments(NamedTuple):
         return 2 * wanted / (linear + math.sqrt(linear**2 + 4 * squared * wanted))
 
 
-def binormal_moments(auc: float, sd_ratio: float = 1.0) -> PairMoments:
+def binormal_moments(auc: Any, sd_ratio: float = 1.0) -> PairMoments:
     """Return the moments of normal scores.
 
     Two comparisons that share a row are signs of two normal variables with correlation rho. If the
@@ -77,18 +77,18 @@ def binormal_moments(auc: float, sd_ratio: float = 1.0) -> PairMoments:
 
     Parameters
     ----------
-    auc : float
-        AUC, between 0 and 1.
+    auc : float or ndarray of float64
+        AUC, between 0 and 1; the moments of an array are arrays.
     sd_ratio : float, default=1.0
         Standard deviation of the positives divided by the standard deviation of the negatives.
     """
     from scipy.special import ndtri, owens_t
 
-    separation = float(ndtri(auc))
+    separation = ndtri(auc)
     squared = sd_ratio**2
 
-    def shared(correlation: float) -> float:
+    def shared(correlation: float) -> Any:
         slope = math.sqrt((1 - correlation) / (1 + correlation))
-        return auc * (1 - auc) - 2 * float(owens_t(separation, slope))
+        return auc * (1 - auc) - 2 * owens_t(separation, slope)
 
     return PairMoments(auc * (1 - auc), shared(1 / (1 + squared)), shared(squared / (1 + squared)))

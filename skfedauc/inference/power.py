@@ -8,8 +8,7 @@ power. The tests use the limits of the package, at the variance of normal scores
 
 from __future__ import annotations
 
-import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +23,9 @@ Floats = NDArray[np.float64]
 _NODES = np.linspace(-6.0, 6.0, 121)
 _WEIGHTS = np.exp(-(_NODES**2) / 2.0)
 _WEIGHTS /= _WEIGHTS.sum()
+# Number of AUCs among which limits are interpolated
+_GRID = 257
+_LEAST = 1e-6
 
 
 class ObservedAUC(NamedTuple):
@@ -55,7 +57,8 @@ class ObservedAUC(NamedTuple):
         from scipy.special import betaincinv
 
         found: Floats = betaincinv(*self._shapes, probability)
-        return found
+        # Normal scores have no AUC of 0 or 1.
+        return np.clip(found, _LEAST, 1.0 - _LEAST)
 
 
 class Design(NamedTuple):
@@ -81,65 +84,79 @@ class Design(NamedTuple):
 
     def observed(self, auc: float, n_rows: float) -> ObservedAUC:
         """Return the distribution of the observed AUC of a group with this number of rows."""
+        return ObservedAUC(auc, float(self._variance(auc, n_rows)))
+
+    def _variance(self, auc: Any, n_rows: float) -> Any:
         m, n = n_rows * self.prevalence, n_rows * (1.0 - self.prevalence)
         moments = binormal_moments(auc, self.sd_ratio)
         if self.scale is not None:
             moments = PairMoments(*(a * b for a, b in zip(moments, self.scale, strict=True)))
         # Estimates from pilot rows can exceed the variance of two independent comparisons, which is
         # the largest variance with two rows of each class.
-        return ObservedAUC(auc, min(moments.variance(m, n), auc * (1.0 - auc) / 2.0))
+        return np.minimum(moments.variance(m, n), auc * (1.0 - auc) / 2.0)
 
-    def reach(self, auc: float, n_rows: float, deviate: float) -> tuple[float, float]:
-        """Return the distances of both limits from an AUC; `deviate` is a normal quantile."""
-        low, high = self._spread(np.array([auc]), n_rows).limits(deviate, "logit")
-        return auc - float(low[0]), float(high[0]) - auc
+    def reach(self, aucs: Floats, n_rows: float, deviate: float, end: float) -> Floats:
+        """Return the distances of observed AUCs from their lower or upper limits.
 
-    def lower_limits(self, aucs: Floats, n_rows: float, deviate: float) -> Floats:
-        """Return the lower limits of observed AUCs, at the variance of these AUCs."""
-        return self._spread(aucs, n_rows).limit(0.0, deviate, "logit")
-
-    def _spread(self, aucs: Floats, n_rows: float) -> AUCSpread:
+        Parameters
+        ----------
+        aucs : ndarray of float64
+        n_rows : float
+        deviate : float
+            Normal quantile of the limits.
+        end : {0.0, 1.0}
+            0 for lower limits, 1 for upper limits.
+        """
         m, n = n_rows * self.prevalence, n_rows * (1.0 - self.prevalence)
-        variances = np.array([self.observed(auc, n_rows).variance for auc in aucs.tolist()])
         once = 1.0 / (m * n)
         fixed = (np.full(aucs.size, x) for x in (min(m, n), once, once * ((m + n) / 2.0 - 1.0)))
-        return AUCSpread(aucs, variances, *fixed)
+        return np.abs(
+            AUCSpread(aucs, self._variance(aucs, n_rows), *fixed).limit(end, deviate, "logit")
+            - aucs
+        )
 
 
 def interval_width(design: Design, auc: float, width: float, n_rows: float) -> float:
     """Return the width of the interval at the true AUC; the required width has no effect."""
     tail = (1.0 - design.confidence_level) / 2.0
-    return sum(design.reach(auc, n_rows, normal_quantile(tail)))
+    one, deviate = np.array([auc]), normal_quantile(tail)
+    return float(sum(design.reach(one, n_rows, deviate, end)[0] for end in (0.0, 1.0)))
 
 
 def power_of_difference(design: Design, auc: float, difference: float, n_rows: float) -> float:
     """Return the power of `GroupAUC.test_difference` if one AUC is lower by `difference`.
 
     This is the probability that the largest of the other AUCs exceeds the lowest AUC by the
-    critical difference.
+    critical difference of these two AUCs. The integral is over the lowest AUC.
     """
     others, lowest = design.observed(auc, n_rows), design.observed(auc - difference, n_rows)
     deviate = deviate_of_all_pairs(1.0 - design.confidence_level, design.n_groups)
-    of_others = design.reach(auc, n_rows, deviate)[0]
-    critical = math.hypot(of_others, design.reach(auc - difference, n_rows, deviate)[1])
-    below = others.below(lowest.quantile(_normal_below(_NODES)) + critical)
-    return float(_WEIGHTS @ (1.0 - below ** (design.n_groups - 1)))
+    low = lowest.quantile(_normal_below(_NODES))
+    high = np.linspace(low[0], others.quantile(_normal_below(_NODES[-1])), _GRID)
+    critical = np.hypot(
+        design.reach(low, n_rows, deviate, 1.0)[:, None], design.reach(high, n_rows, deviate, 0.0)
+    )
+    least = _first(high, high - low[:, None] - critical)
+    return float(_WEIGHTS @ (1.0 - others.below(least) ** (design.n_groups - 1)))
 
 
 def power_of_equivalence(design: Design, auc: float, margin: float, n_rows: float) -> float:
     """Return the power of `GroupAUC.test_equivalence` if all AUCs are equal.
 
-    This is the probability that the range of the AUCs is below the margin minus the distance of the
-    limit. The integral is over the largest AUC.
+    This is the probability that the limit of the difference between the largest and the smallest
+    AUC is below the margin. The integral is over the largest AUC.
     """
     observed, tail = design.observed(auc, n_rows), 1.0 - design.confidence_level
     deviate = deviate_of_furthest_pair(tail, design.n_groups)
-    room = margin - math.hypot(*design.reach(auc, n_rows, deviate))
-    if room <= 0.0:
-        return 0.0
-    largest = _normal_below(_NODES) ** (1.0 / design.n_groups)
-    too_low = observed.below(observed.quantile(largest) - room) / largest
-    return float(_WEIGHTS @ (1.0 - too_low) ** (design.n_groups - 1))
+    probability = _normal_below(_NODES) ** (1.0 / design.n_groups)
+    high = observed.quantile(probability)
+    low = np.linspace(observed.quantile(_normal_below(_NODES[0])), high[-1], _GRID)
+    reach = np.hypot(
+        design.reach(high, n_rows, deviate, 1.0)[:, None], design.reach(low, n_rows, deviate, 0.0)
+    )
+    least = np.minimum(_first(low, margin - (high[:, None] - low) - reach), high)
+    too_low = observed.below(least) / probability
+    return float(_WEIGHTS @ np.maximum(1.0 - too_low, 0.0) ** (design.n_groups - 1))
 
 
 def power_of_non_inferiority(design: Design, auc: float, margin: float, n_rows: float) -> float:
@@ -148,18 +165,21 @@ def power_of_non_inferiority(design: Design, auc: float, margin: float, n_rows: 
     This is the probability that all observed AUCs exceed the AUC whose lower limit is the bound.
     """
     bound, deviate = auc - margin, normal_quantile(1.0 - design.confidence_level)
-    low, high = bound, 1.0 - 1e-6 * (1.0 - bound)
-    # With few rows, the lower limit decreases again towards an AUC of 1: find the first AUC. The
-    # second grid is between two neighbors of the first grid.
-    for _ in range(2):
-        aucs = np.linspace(low, high, 65)
-        excess = design.lower_limits(aucs, n_rows, deviate) - bound
-        if not (excess > 0.0).any():
-            return 0.0
-        first = int((excess > 0.0).argmax())
-        low, high = aucs[first - 1], aucs[first]
-    least = float(np.interp(0.0, excess[first - 1 : first + 1], aucs[first - 1 : first + 1]))
-    return float(1.0 - design.observed(auc, n_rows).below(least)) ** design.n_groups
+    aucs = np.linspace(bound, 1.0 - _LEAST, _GRID)
+    excess = aucs - design.reach(aucs, n_rows, deviate, 0.0) - bound
+    least = _first(aucs, excess[None, :])
+    return float(1.0 - design.observed(auc, n_rows).below(least)[0]) ** design.n_groups
+
+
+def _first(aucs: Floats, excess: Floats) -> Floats:
+    """Return the AUC at which each row of `excess` becomes positive, or infinity."""
+    positive = excess > 0.0
+    end = np.maximum(positive.argmax(axis=1), 1)
+    rows = np.arange(len(excess))
+    before, after = excess[rows, end - 1], excess[rows, end]
+    share = np.clip(-before / (after - before), 0.0, 1.0)
+    found = aucs[end - 1] + share * (aucs[end] - aucs[end - 1])
+    return np.where(positive.any(axis=1), found, np.inf)
 
 
 def _normal_below(deviate: Floats) -> Floats:
