@@ -2011,7 +2011,8 @@ Main limits:
 - Intervals of partial AUCs, sensitivities, specificities and the average precision of one group
   have a coverage of 91 % or more. The coverage is lowest with 20 positives and 2,000 negatives.
   Intervals of the Kolmogorov-Smirnov distance are much too wide. Measures of small groups are
-  biased, so intervals of averages over many small groups have too low coverage.
+  biased, so intervals of averages over small groups have too low coverage. For the average
+  precision of 10 groups of 20/80, the coverage is 85 %; for 100 groups, it is 18 %.
 - Sets of ranks are conservative: all sets hold simultaneously in 97.8 to 100 % of runs, and the set
   of groups that may be worst contains the worst group in 97.5 to 100 %. The intervals of shrunken
   AUCs have a mean coverage of 94.4 to 99.8 %.

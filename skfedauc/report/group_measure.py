@@ -198,8 +198,9 @@ class GroupMeasure:
 
         Measures of small groups are biased: with 20 positives, 80 negatives and an AUC of .8, the
         average precision is .03 too high on average, and the Kolmogorov-Smirnov distance .08. An
-        average over many groups has the same bias, which is outside of its interval if the interval
-        is short.
+        average over groups has the same bias, and its interval does not allow for the bias. For 100
+        such groups, intervals of the mean average precision have a coverage of 18 %, and those of
+        the mean partial AUC 82 %.
 
         A `Gini` coefficient has the transformed intervals of `GroupAUC.confidence_intervals`, and
         also the interval of the difference.
