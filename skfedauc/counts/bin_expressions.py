@@ -62,14 +62,13 @@ def expression_of(rule: Rule, score: nw.Expr) -> nw.Expr:
 def _of_probability(score: nw.Expr, octaves: int, parts: int, last: int) -> nw.Expr:
     import narwhals.stable.v2 as nw
 
+    lowest = [2.0 ** -(octaves + 1 - octave) for octave in range(octaves)]
+    factors = [nw.lit(0.0), *(nw.lit(parts / low) for low in lowest)]
+
     def number(distance: nw.Expr) -> nw.Expr:
-        lowest = [2.0 ** -(octaves + 1 - octave) for octave in range(octaves)]
-        of_octave = [
-            (distance * (parts / low)).floor() + float(2 + (octave - 1) * parts)
-            for octave, low in enumerate(lowest)
-        ]
         below = nw.when(distance > 0).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
-        return _chosen(distance, lowest, [below, *of_octave])
+        firsts = [below, *(nw.lit(float(2 + (n - 1) * parts)) for n in range(octaves))]
+        return _parts_of(distance, lowest, factors, firsts)
 
     upper = float(last) - number(1 - score)
     at_least_half = nw.when(score > 0.5).then(upper).otherwise(nw.lit(float(last // 2 + 1)))
@@ -79,14 +78,23 @@ def _of_probability(score: nw.Expr, octaves: int, parts: int, last: int) -> nw.E
 def _of_score(score: nw.Expr, parts: int) -> nw.Expr:
     import narwhals.stable.v2 as nw
 
-    size = score.abs()
-    of_exponent = [
-        (size * (parts / 2.0**exponent)).floor() + float(1 + (exponent + 1022) * parts)
-        for exponent in _EXPONENTS
-    ]
-    number = _chosen(size, [2.0**exponent for exponent in _EXPONENTS][1:], of_exponent)
-    at_least_0 = nw.when(score > 0).then(number).otherwise(nw.lit(0.0))
-    return nw.when(score < 0).then(0 - number).otherwise(at_least_0)
+    lowest = [2.0**exponent for exponent in _EXPONENTS]
+    factors = [nw.lit(parts / low) for low in lowest]
+    firsts = [nw.lit(float(1 + (exponent + 1022) * parts)) for exponent in _EXPONENTS]
+    sign = nw.when(score > 0).then(nw.lit(1.0)).otherwise(nw.lit(-1.0))
+    number = _parts_of(score.abs(), lowest[1:], factors, firsts) * sign
+    return nw.when(score == 0).then(nw.lit(0.0)).otherwise(number)
+
+
+def _parts_of(
+    value: nw.Expr, edges: Sequence[float], factors: Sequence[nw.Expr], firsts: Sequence[nw.Expr]
+) -> nw.Expr:
+    """Return the number of a part of equal width, counted from the first part between two edges.
+
+    The constants are chosen apart from the arithmetic, because Spark takes seconds for a `when`
+    whose results are 128 formulas.
+    """
+    return (value * _chosen(value, edges, factors)).floor() + _chosen(value, edges, firsts)
 
 
 def _chosen(value: nw.Expr, edges: Sequence[float], results: Sequence[nw.Expr]) -> nw.Expr:

@@ -54,6 +54,9 @@ def spark():
         SparkSession.builder.master("local[2, 3]")
         .config("spark.ui.enabled", False)
         .config("spark.sql.shuffle.partitions", 2)
+        # Compiling a query takes longer than running it on a few rows.
+        .config("spark.sql.codegen.wholeStage", False)
+        .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
         .config("spark.driver.memory", "1g")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.sql.timestampType", "TIMESTAMP_NTZ")

@@ -182,11 +182,10 @@ def test_bins(engine, bins):
     _, read = engine
     rows = rows_around_edges(bins)
     table = read(rows)
-    for columns in (BY_SITE, WEIGHTED):
-        found = ScoreCounts.from_table(table, **columns, disclosure=bins)
-        expected = ScoreCounts.from_table(rows, **columns, disclosure=bins)
-        assert_same(found, expected)
-        np.testing.assert_array_equal(found.ranges, expected.ranges)
+    found = ScoreCounts.from_table(table, **WEIGHTED, disclosure=bins)
+    expected = ScoreCounts.from_table(rows, **WEIGHTED, disclosure=bins)
+    assert_same(found, expected)
+    np.testing.assert_array_equal(found.ranges, expected.ranges)
 
 
 def test_bins_of_float32(engine):
@@ -201,7 +200,8 @@ def test_bins_of_float32(engine):
 def test_bins_refuse_scores_as_in_memory(engine, name):
     _, read = engine
     table = read(rows(risk=pa.array(REFUSED_SCORES[name].scores, pa.float64())))
-    for bins in ("probabilities",) if name == "outside" else ("probabilities", "scores", "edges"):
+    # Spark takes seconds to plan a query of the bins of all floats.
+    for bins in ("probabilities",) if name == "outside" else ("probabilities", "edges"):
         with pytest.raises(ValueError, match=REFUSED_SCORES[name].message):
             ScoreCounts.from_table(table, **BY_SITE, disclosure=BINS[bins])
 
