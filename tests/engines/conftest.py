@@ -41,6 +41,13 @@ WARNED = [
 def pytest_configure(config):
     for line in WARNED:
         config.addinivalue_line("filterwarnings", line)
+    config.addinivalue_line("markers", "spark: starts Spark")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "spark" in item.fixturenames:
+            item.add_marker("spark")
 
 
 @pytest.fixture(scope="session")

@@ -118,7 +118,9 @@ ENGINES = {
 
 @pytest.fixture(
     scope="session",
-    params=[pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ENGINES],
+    params=[
+        pytest.param(name, marks=[pytest.mark.spark] if name == "spark" else []) for name in ENGINES
+    ],
 )
 def engine(request):
     """The name of an engine, and a function that gives it an arrow table."""
@@ -251,7 +253,6 @@ def test_auc_by_sql():
     assert GroupAUC(counts).pooled == pytest.approx(by_sql, abs=1e-13)
 
 
-@pytest.mark.xdist_group("spark")
 def test_timestamps_of_spark_are_instants(spark):
     """The type TIMESTAMP is an instant, and comes back in the session's time zone."""
     table = spark.sql("SELECT 0 AS ill, .5 AS risk, TIMESTAMP_LTZ '2020-10-25 00:30:00 UTC' AS at")
@@ -259,7 +260,6 @@ def test_timestamps_of_spark_are_instants(spark):
     assert label.tz_convert("UTC").isoformat() == "2020-10-25T00:30:00+00:00"
 
 
-@pytest.mark.xdist_group("spark")
 def test_columns_that_spark_does_not_distinguish(spark):
     table = spark.createDataFrame([(0, 0.5, 0.7)], "ill int, risk double, Risk double")
     with pytest.raises(Exception, match=r"AMBIGUOUS_REFERENCE.*`risk`"):

@@ -52,14 +52,7 @@ def expected():
     )
 
 
-@pytest.fixture(
-    params=[
-        pytest.param("loky", marks=pytest.mark.xdist_group("loky")),
-        pytest.param("threading", marks=pytest.mark.xdist_group("loky")),
-        pytest.param("dask", marks=pytest.mark.xdist_group("dask")),
-        pytest.param("ray", marks=pytest.mark.xdist_group("ray")),
-    ]
-)
+@pytest.fixture(params=["loky", "threading", "dask", "ray"])
 def backend(request):
     """A joblib backend with two workers, in use."""
     if request.param == "dask":
@@ -129,7 +122,6 @@ def pd_rows(number):
     return pd.DataFrame(make_rows(number))
 
 
-@pytest.mark.xdist_group("dask")
 def test_dask_counts_again_what_a_killed_worker_had(dask_client, expected, tmp_path):
     deadly = functools.partial(killed_once, 5, str(tmp_path / "killed"))
     with joblib.parallel_config("dask"):
@@ -140,11 +132,7 @@ def test_dask_counts_again_what_a_killed_worker_had(dask_client, expected, tmp_p
 
 @pytest.mark.parametrize(
     "backend",
-    [
-        pytest.param("loky", marks=pytest.mark.xdist_group("loky")),
-        # joblib waits forever for a batch that Dask gave up.
-        pytest.param("ray", marks=pytest.mark.xdist_group("ray")),
-    ],
+    ["loky", "ray"],  # not Dask: joblib waits forever for a batch that Dask gave up
     indirect=True,
 )
 def test_a_batch_that_kills_each_worker(backend, expected, tmp_path):
@@ -164,7 +152,6 @@ def test_a_batch_that_kills_each_worker(backend, expected, tmp_path):
     assert found == expected
 
 
-@pytest.mark.xdist_group("spark")
 @pytest.mark.parametrize("deadly", [True, False])
 def test_spark_counts_again_what_a_killed_worker_had(spark, expected, tmp_path, deadly):
     """Spark repeats the task of a worker that was killed, and fails if it is killed each time."""

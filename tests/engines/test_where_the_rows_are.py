@@ -1,12 +1,10 @@
 """The guide's page on engines, whose blocks need them, gives what stands there."""
 
-import pytest
 from test_docs import DOCS, code_blocks, enter, run_python
 
 PAGE = DOCS / "guide" / "where_the_rows_are.md"
 
 
-@pytest.mark.xdist_group("spark")
 def test_every_block_gives_what_stands_below_it(spark, monkeypatch, tmp_path):
     enter(tmp_path, monkeypatch)
     namespace = {"__name__": "page", "spark": spark}
