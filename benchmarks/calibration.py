@@ -1985,6 +1985,9 @@ Main limits:
 - Intervals of one AUC have a coverage of 93 % or more, with one exception. With 20 positives, 2,000
   negatives, AUC .9 and twice the standard deviation in the positives, the coverage is 92.7 %.
   `exact` intervals always have sufficient coverage, but these intervals are wide.
+- `disjoint_pairs` intervals have sufficient coverage, with one exception: very few rows with few
+  distinct scores. With 5 positives, 15 negatives, AUC .95 and scores of two values, the coverage is
+  93.3 %. The reason is that equal counts have equal pairs, and few different counts are possible.
 - `delong` intervals (on the scale of the AUC) are too short with few rows or a large AUC.
 - Intervals over rows have too low coverage of the mean AUC of a population of groups: see the last
   column of the table on the average of group AUCs.
