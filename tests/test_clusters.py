@@ -818,3 +818,12 @@ def test_units_of_rows_are_those_of_counts():
     assert of_rows.n_shared == of_counts.n_shared > 0
     assert_allclose(of_rows.group_of, of_counts.group_of)
     assert of_rows.units.cells.scores.tolist() == of_counts.units.cells.scores.tolist()
+
+
+def test_displays_draw_the_intervals_of_clusters():
+    pytest.importorskip("matplotlib")
+    from skfedauc.plotting import GroupAUCDisplay
+
+    rows = simulated(0)
+    display = GroupAUCDisplay.from_predictions(**rows)
+    assert_allclose(display.ci_low, report_of(rows).confidence_intervals()["ci_low"])

@@ -235,6 +235,7 @@ class GroupAUCDisplay(ReportDisplay):
         pos_label: Any = None,
         undefined: Undefined = "skip",
         missing: _input.Missing = "raise",
+        clusters: Any = None,
         confidence_level: float = 0.95,
         method: Method = "logit",
         statistics: Sequence[StatisticName] | None = None,
@@ -259,6 +260,8 @@ class GroupAUCDisplay(ReportDisplay):
             How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
+        clusters : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
+            Cluster of each row, such as a patient; see `GroupAUC.from_predictions`.
         confidence_level : float, default=0.95
             Confidence level of the intervals.
         method : {"logit", "delong", "exact", "disjoint_pairs"}, default="logit"
@@ -290,6 +293,7 @@ class GroupAUCDisplay(ReportDisplay):
             pos_label=pos_label,
             undefined=undefined,
             missing=missing,
+            clusters=clusters,
         )
         return cls.from_report(
             report,
@@ -313,6 +317,7 @@ class GroupAUCDisplay(ReportDisplay):
         response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
         undefined: Undefined = "skip",
         missing: _input.Missing = "raise",
+        clusters: Any = None,
         confidence_level: float = 0.95,
         method: Method = "logit",
         statistics: Sequence[StatisticName] | None = None,
@@ -343,6 +348,8 @@ class GroupAUCDisplay(ReportDisplay):
             How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
+        clusters : str, list of str, or array-like of shape (n_rows,), default=None
+            Cluster of each row, such as a patient; see `GroupAUC.from_estimator`.
         confidence_level : float, default=0.95
             Confidence level of the intervals.
         method : {"logit", "delong", "exact", "disjoint_pairs"}, default="logit"
@@ -376,6 +383,7 @@ class GroupAUCDisplay(ReportDisplay):
             response_method=response_method,
             undefined=undefined,
             missing=missing,
+            clusters=clusters,
         )
         return cls.from_report(
             report,

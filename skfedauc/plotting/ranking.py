@@ -218,6 +218,7 @@ class RankingDisplay(ReportDisplay):
         pos_label: Any = None,
         undefined: Undefined = "skip",
         missing: _input.Missing = "raise",
+        clusters: Any = None,
         kind: Kind = "auc",
         confidence_level: float = 0.95,
         max_groups: int | None = None,
@@ -241,6 +242,8 @@ class RankingDisplay(ReportDisplay):
             How to treat groups that lack a class; see `GroupAUC`. These groups are not ranked.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
+        clusters : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
+            Cluster of each row, such as a patient; see `GroupAUC.from_predictions`.
         kind : {"auc", "rank"}, default="auc"
             "auc" draws observed and shrunken AUCs; "rank" draws ranks.
         confidence_level : float, default=0.95
@@ -269,6 +272,7 @@ class RankingDisplay(ReportDisplay):
             pos_label=pos_label,
             undefined=undefined,
             missing=missing,
+            clusters=clusters,
         )
         return cls.from_report(
             report, kind=kind, confidence_level=confidence_level, max_groups=max_groups, ax=ax
@@ -287,6 +291,7 @@ class RankingDisplay(ReportDisplay):
         response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
         undefined: Undefined = "skip",
         missing: _input.Missing = "raise",
+        clusters: Any = None,
         kind: Kind = "auc",
         confidence_level: float = 0.95,
         max_groups: int | None = None,
@@ -316,6 +321,8 @@ class RankingDisplay(ReportDisplay):
             How to treat groups that lack a class; see `GroupAUC`. These groups are not ranked.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
+        clusters : str, list of str, or array-like of shape (n_rows,), default=None
+            Cluster of each row, such as a patient; see `GroupAUC.from_estimator`.
         kind : {"auc", "rank"}, default="auc"
             "auc" draws observed and shrunken AUCs; "rank" draws ranks.
         confidence_level : float, default=0.95
@@ -346,6 +353,7 @@ class RankingDisplay(ReportDisplay):
             response_method=response_method,
             undefined=undefined,
             missing=missing,
+            clusters=clusters,
         )
         return cls.from_report(
             report, kind=kind, confidence_level=confidence_level, max_groups=max_groups, ax=ax
