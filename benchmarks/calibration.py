@@ -685,7 +685,7 @@ def at_margin(n_runs: int, seed: int, of: Groups, whole: bool) -> list[str]:
         worst.append(found.test_worst(min(aucs)).is_shown)
         if len(aucs) > 1:
             equivalent.append(found.test_equivalence(max(aucs) - min(aucs)).is_shown)
-    return [percent(worst), percent(equivalent) if equivalent else ""]
+    return [percent(equivalent) if equivalent else "", percent(worst)]
 
 
 def candidates_at_margin(n_runs: int, seed: int, n_candidates: int, n_splits: int) -> list[str]:
@@ -1638,17 +1638,17 @@ def tables() -> list[Table]:
         ),
         Table(
             "Tests with a margin",
-            "Error rates in % of tests at 5 % if the true value is the bound. `worst` is the error "
-            "rate of `test_worst` with the smallest true AUC as the bound. `equivalence` is the "
+            "Error rates in % of tests at 5 % if the true value is the bound. `equivalence` is the "
             "error rate of `test_equivalence` with the largest true difference as the margin. "
+            "`worst` is the error rate of `test_worst` with the smallest true AUC as the bound. "
             "Whole scores are rounded to whole numbers.",
-            ["groups of positives/negatives", "worst", "equivalence"],
+            ["groups of positives/negatives", "equivalence", "worst"],
             [
                 (f"{name}{', whole scores' if whole else ''}", at_margin, (of, whole))
                 for name, of, whole in AT_MARGIN
             ],
             share=0.25,
-            error_rate=("worst", "equivalence"),
+            error_rate=("equivalence", "worst"),
         ),
         Table(
             "Candidates of a search at the margin",
