@@ -180,8 +180,8 @@ class select_simplest(_RefitRule):
     """Refit rule that selects the simplest candidate tied with, or not inferior to, the best.
 
     Pass the rule as ``refit=`` to `GridSearchCV` or `RandomizedSearchCV`. A candidate is tied with
-    the best if no difference of their scores is detected. With `margin`, the rule selects among the
-    candidates that are shown not to be inferior to the best by `margin` or more; with the score
+    the best if no difference of their scores is detected. With ``margin``, the rule selects among the
+    candidates that are shown not to be inferior to the best by ``margin`` or more; with the score
     "worst", the margin is for the AUC of the worst group. `compare_candidates` lists these
     candidates. The rule equals the name of its score, as `select_within_gap` does.
 
@@ -200,7 +200,7 @@ class select_simplest(_RefitRule):
         repeated 10 times.
     confidence_level : float, default=0.95
         Confidence level. A candidate is tied with the best unless its adjusted p value is at most
-        ``1 - confidence_level``. With `margin`, a candidate is shown not to be inferior if its
+        ``1 - confidence_level``. With ``margin``, a candidate is shown not to be inferior if its
         adjusted p value is at most ``1 - confidence_level``.
     margin : float, default=None
         Non-inferiority margin, above 0, in units of the score. None selects among the tied
@@ -230,7 +230,7 @@ class select_simplest(_RefitRule):
     not the splitter.
 
     With few splits the test has little power, so the rule may select a much simpler candidate that
-    is somewhat worse. With `margin`, the rule may select a candidate that is more complex than
+    is somewhat worse. With ``margin``, the rule may select a candidate that is more complex than
     needed, because few candidates other than the best are shown not to be inferior. Repeat the
     folds to increase the power.
 
