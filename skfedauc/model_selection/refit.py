@@ -180,9 +180,9 @@ class select_simplest(_RefitRule):
     """Refit rule that selects the simplest candidate tied with, or not inferior to, the best.
 
     Pass the rule as ``refit=`` to `GridSearchCV` or `RandomizedSearchCV`. A candidate is tied with
-    the best if no difference of their scores is detected. With ``margin``, the rule selects among the
-    candidates that are shown not to be inferior to the best by ``margin`` or more; with the score
-    "worst", the margin is for the AUC of the worst group. `compare_candidates` lists these
+    the best if no difference of their scores is detected. With ``margin``, the rule selects among
+    the candidates that are shown not to be inferior to the best by ``margin`` or more; with the
+    score "worst", the margin is for the AUC of the worst group. `compare_candidates` lists these
     candidates. The rule equals the name of its score, as `select_within_gap` does.
 
     Parameters
