@@ -818,7 +818,10 @@ def test_rates_are_those_of_predict_and_aucs_those_of_scores(fitted, deciding, p
         )
         assert audit.by_group["auc"].tolist() == report.by_group["auc"].tolist()
         assert audit.threshold is None
-        assert repr(audit).splitlines()[0].endswith("by sex, decisions of the model")
+        negative = "no" if positive == "yes" else "yes"
+        classes = f"positive class {positive} (negative class: {negative})"
+        headline = repr(audit).splitlines()[0]
+        assert headline.endswith(f"by sex, {classes}, decisions of the model")
         # A threshold argument overrides the decisions of the estimator.
         audit = FairnessAudit.from_estimator(
             estimator, X, y, groups="sex", pos_label=pos_label, threshold=0.3

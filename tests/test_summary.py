@@ -15,6 +15,7 @@ from saved_cases import CASES
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfedauc import Bins, DisclosureError, FairnessAudit, GroupAUC, ScoreCounts
+from skfedauc.measures import PartialAUC
 from skfedauc.plotting import (
     CrossAUCDisplay,
     GroupAUCDisplay,
@@ -403,10 +404,14 @@ NEED_SCORES = {
     "cross_difference",
     "cross_matrix",
     "decomposition",
+    "error_rates",
+    "measured",
     "pooled",
 }
 ARGUMENTS = {
     "average": ("macro",),
+    "error_rates": (0.5,),
+    "measured": (PartialAUC(max_fpr=0.1),),
     "statistic": ("macro",),
     "test_worst": (0.6,),
     "test_equivalence": (0.5,),
@@ -419,6 +424,8 @@ def test_every_member_of_a_report_works_or_needs_scores(name):
     of_cells, of_summary = (report.without_small_groups(40) for report in reports(counts_of()))
     if name in ("counts", "pairs", "variances", "estimates", "determined_statistics"):
         return
+    if name == "cluster_bootstrap":  # needs the clusters of rows
+        return
 
     def result(report):
         found = getattr(report, name)
@@ -426,7 +433,9 @@ def test_every_member_of_a_report_works_or_needs_scores(name):
 
     expected = result(of_cells)
     if name in NEED_SCORES:
-        with pytest.raises(DisclosureError, match=f"^(the statistic '{name}'|{name}) {NEEDS}"):
+        with pytest.raises(
+            DisclosureError, match=f"^(the (statistic|measure) '.+'|{name}) {NEEDS}"
+        ):
             result(of_summary)
         return
     found = result(of_summary)

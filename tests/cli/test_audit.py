@@ -79,10 +79,12 @@ def test_decisions_are_those_of_the_page(frame, tmp_path, without_plots):
     decided = (frame["s"] > frame["id"] % 3).astype(int)
     words = np.array(["no", "yes"])
     file, path = tmp_path / "decided.csv", tmp_path / "report.html"
-    frame.assign(y=words[frame["y"]], d=words[decided]).to_csv(file, index=False)
+    frame = frame.assign(y=words[frame["y"]], d=words[decided])
+    frame.to_csv(file, index=False)
     options = ["--group", "sex", "--decisions", "d", "--pos-label", "yes", "--html", str(path)]
     assert main(["audit", str(file), *COLUMNS[:4], *options]) == 0
-    expected = page_of([audit_of(frame, ["sex"], y_pred=decided)], "decided.csv")
+    audit = audit_of(frame, ["sex"], y_pred=words[decided], pos_label="yes")
+    expected = page_of([audit], "decided.csv")
     assert path.read_text(encoding="utf-8") == expected
     assert "Decisions</dt><dd>of the model" in expected
 
@@ -112,11 +114,12 @@ def test_a_reference_that_is_a_small_group(tmp_path, error_of):
 
 def test_a_page_of_another_positive_label(frame, tmp_path, without_plots):
     file, path = tmp_path / "p.csv", tmp_path / "report.html"
-    frame.assign(y=np.where(frame["y"] == 1, "yes", "no")).to_csv(file, index=False)
+    frame["y"] = np.where(frame["y"] == 1, "yes", "no")
+    frame.to_csv(file, index=False)
     options = ["--group", "sex", "--pos-label", "no", "--html", str(path)]
     assert main(["audit", str(file), *COLUMNS[:4], *options]) == 0
-    frame["y"] = 1 - frame["y"]
-    assert path.read_text(encoding="utf-8") == page_of([audit_of(frame, ["sex"])], "p.csv")
+    expected = page_of([audit_of(frame, ["sex"], pos_label="no")], "p.csv")
+    assert path.read_text(encoding="utf-8") == expected
 
 
 @pytest.mark.parametrize("threshold", [[], ["--threshold", "none"]])

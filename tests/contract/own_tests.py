@@ -21,14 +21,21 @@ from skfedauc import (
     WithinGroupStratifiedKFold,
     group_roc_auc_score,
 )
+from skfedauc.measures import PartialAUC
 from skfedauc.scoring import GroupAUCScorer
 
 # Replacements --------------------------------------------------------------------------
 
 
-def one_group_roc_auc_score(y_true, y_score, **arguments):
+def one_group_roc_auc_score(y_true, y_score, *, average="macro", max_fpr=None, **arguments):
     """Replace `roc_auc_score` by the AUC of a single group."""
     n_rows = _num_samples(y_true)
+    if arguments.get("multi_class", "raise") != "raise":
+        arguments["class_average"] = average
+    elif average != "macro":
+        arguments["average"] = average
+    if max_fpr is not None:
+        arguments["measure"] = PartialAUC(max_fpr=max_fpr)
     return group_roc_auc_score(
         y_true, y_score, groups=np.zeros(n_rows, int), statistic="macro", **arguments
     )
