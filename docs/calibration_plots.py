@@ -6,11 +6,15 @@ itself moves into a closed dropdown.
 
 import html
 import re
+import textwrap
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 LABELS, STRIP, LINE, TOP, BOTTOM = 330, 400, 22, 34, 40
+LEGEND_LINE = 20
+LONGEST_LABEL = 48  # characters beside the strip
 WIDTH = LABELS + STRIP + 30
+N_COLORS = 6  # skfedauc.css has them; the first 12 series differ in shape or color
 SHAPES = (
     '<circle cx="{x}" cy="{y}" r="5"/>',
     '<rect x="{x0}" y="{y0}" width="9" height="9"/>',
@@ -61,7 +65,7 @@ def _with_plots(section: str, title: str, nominal: dict[str, float]) -> str:
     if found is None or runs is None:
         raise ValueError(f"calibration.md: {title!r} lacks a table or its number of runs")
     columns, _, *lines = [
-        [cell.strip() for cell in line.strip("| ").split(" | ")] for line in found[0].splitlines()
+        [cell.strip() for cell in line.strip()[1:-1].split("|")] for line in found[0].splitlines()
     ]
     if unknown := nominal.keys() - set(columns):
         raise ValueError(f"calibration.md: {title!r} has no columns {sorted(unknown)}")
@@ -87,35 +91,41 @@ def svg(table: Section, columns: list[str], nominal: float) -> str:
     def x_of(value: float) -> float:
         return LABELS + (value - low) / (high - low) * STRIP
 
-    bottom = TOP + LINE * len(values)
+    legend, n_lines = _legend(columns)
+    top = TOP + LEGEND_LINE * (n_lines - 1)
+    bottom = top + LINE * len(values)
     shapes = [
-        f'<rect class="band" x="{x_of(max(nominal - error, low)):.1f}" y="{TOP}" '
+        f'<rect class="band" x="{x_of(max(nominal - error, low)):.1f}" y="{top}" '
         f'width="{x_of(min(nominal + error, high)) - x_of(max(nominal - error, low)):.1f}" '
-        f'height="{bottom - TOP}"/>',
-        *_ticks(x_of, low, high, step, bottom),
-        f'<path class="nominal" d="M{x_of(nominal):.1f},{TOP} V{bottom}"/>',
+        f'height="{bottom - top}"/>',
+        *_ticks(x_of, low, high, step, top, bottom),
+        f'<path class="nominal" d="M{x_of(nominal):.1f},{top} V{bottom}"/>',
     ]
     for i, (line, row) in enumerate(zip(table.lines, values, strict=True)):
-        y = TOP + LINE * (i + 0.5)
+        y = top + LINE * (i + 0.5)
         shapes.append(
-            f'<text x="{LABELS - 14}" y="{y + 4:.1f}" class="label">{_short(line[0])}</text>'
+            f'<text x="{LABELS - 14}" y="{y + 4:.1f}" class="label">{_short(line[0])}'
+            f"<title>{html.escape(line[0])}</title></text>"
         )
         shapes += [
-            f'<g class="series-{k}">{_mark(k, x_of(value), y)}<title>{html.escape(line[0])}, '
-            f"{html.escape(columns[k])}: {value:g} %</title></g>"
+            f'<g class="series-{k % N_COLORS}">{_mark(k, x_of(value), y)}<title>'
+            f"{html.escape(line[0])}, {html.escape(columns[k])}: {value:g} %</title></g>"
             for k, value in enumerate(row)
             if value == value
         ]
-    axis = (
-        f'<text class="axis label" x="{LABELS - 14}" y="{bottom + 16}">'
-        f"{html.escape(table.columns[0])}</text>"
+    axis = "".join(
+        f'<text class="axis label" x="{LABELS - 14}" y="{bottom + 16 + 18 * i}">'
+        f"{html.escape(words)}</text>"
+        for i, words in enumerate(textwrap.wrap(table.columns[0], LONGEST_LABEL))
+    )
+    axis += (
         f'<text class="axis" x="{LABELS + STRIP / 2}" y="{bottom + 34}">{NAMES[nominal]} '
         f"(nominal {nominal:g})</text>"
     )
     words = f"{NAMES[nominal]} of {', '.join(columns)}; the table below has the values"
     return (
         f'<div class="calibration"><svg viewBox="0 0 {WIDTH} {bottom + BOTTOM}" role="img" '
-        f'aria-label="{html.escape(words)}">{"".join(_legend(columns))}{"".join(shapes)}{axis}'
+        f'aria-label="{html.escape(words)}">{legend}{"".join(shapes)}{axis}'
         "</svg></div>"
     )
 
@@ -132,23 +142,30 @@ def _axis(lowest: float, highest: float, nominal: float) -> tuple[float, float, 
 
 
 def _ticks(
-    x_of: Callable[[float], float], low: float, high: float, step: float, bottom: float
+    x_of: Callable[[float], float], low: float, high: float, step: float, top: float, bottom: float
 ) -> Iterator[str]:
     value = low
     while value <= high:
         x = x_of(value)
-        yield f'<path class="tick" d="M{x:.1f},{TOP} V{bottom}"/>'
+        yield f'<path class="tick" d="M{x:.1f},{top} V{bottom}"/>'
         yield f'<text class="axis" x="{x:.1f}" y="{bottom + 16}">{value:g}</text>'
         value += step
 
 
-def _legend(columns: list[str]) -> Iterator[str]:
+def _legend(columns: list[str]) -> tuple[str, int]:
+    """Return the legend and its number of lines; a series that does not fit starts a new line."""
     widths = [36 + 7.0 * len(column) for column in columns]
-    x = max(10.0, min(LABELS, WIDTH - sum(widths)))
+    left = x = max(10.0, min(LABELS, WIDTH - sum(widths)))
+    y, shapes = 14, []
     for k, column in enumerate(columns):
-        yield f'<g class="series-{k}">{_mark(k, x + 6, 14)}</g>'
-        yield f'<text x="{x + 18:.1f}" y="18">{html.escape(column)}</text>'
+        if x > left and x + widths[k] > WIDTH:
+            x, y = left, y + LEGEND_LINE
+        shapes.append(
+            f'<g class="series-{k % N_COLORS}">{_mark(k, x + 6, y)}</g>'
+            f'<text x="{x + 18:.1f}" y="{y + 4}">{html.escape(column)}</text>'
+        )
         x += widths[k]
+    return "".join(shapes), 1 + (y - 14) // LEGEND_LINE
 
 
 def _mark(series: int, x: float, y: float) -> str:
@@ -158,4 +175,6 @@ def _mark(series: int, x: float, y: float) -> str:
 
 
 def _short(label: str) -> str:
-    return html.escape(label if len(label) <= 50 else f"{label[:49]}…")
+    if len(label) > LONGEST_LABEL:
+        label = f"{label[: LONGEST_LABEL - 1]}…"
+    return html.escape(label)

@@ -300,7 +300,7 @@ def test_plots_of_calibration_have_a_mark_for_each_cell():
     assert ":::{dropdown} Table\n| rows | logit | exact | width |\n" in drawn
     (svg,) = re.findall(r"<svg.*</svg>", drawn)
     root = ElementTree.fromstring(svg)
-    titles = [title.text for title in root.iter("title")]
+    titles = [title.text for group in root.iter("g") for title in group.iter("title")]
     assert titles == ["5 < 6, logit: 94 %", "5 < 6, exact: 100 %", "many, logit: 71.5 %"]
     assert "nominal 95" in svg
     (band,) = (rect for rect in root.iter("rect") if rect.get("class") == "band")
@@ -309,3 +309,39 @@ def test_plots_of_calibration_have_a_mark_for_each_cell():
     assert float(band.get("width")) == pytest.approx(width, abs=0.1)
     with pytest.raises(ValueError, match=r"'Intervals' has no columns \['other'\]"):
         plots.with_plots(PAGE_OF_PLOTS, {"Intervals": {"other": 95.0}})
+
+
+def test_the_last_cell_of_a_line_in_a_plot_may_be_empty():
+    plots = load("calibration_plots")
+    page = "\n## Tests\n\n50 runs per line.\n\n| rows | a |\n| --- | --- |\n| 5 | 4.0 |\n| 6 |  |\n"
+    (svg,) = re.findall(r"<svg.*</svg>", plots.with_plots(page, {"Tests": {"a": 5.0}}))
+    groups = ElementTree.fromstring(svg).iter("g")
+    titles = [title.text for group in groups for title in group.iter("title")]
+    assert titles == ["5, a: 4 %"]
+
+
+def test_long_labels_of_plots_fit_beside_the_marks():
+    plots = load("calibration_plots")
+    table = plots.Section("Tests", 500, ["rows " * 13, "a"], [["5 " * 30, "95.0"]])
+    root = ElementTree.fromstring(plots.svg(table, ["a"], 95.0))
+    labels = [text for text in root.iter("text") if "label" in text.get("class", "")]
+    assert all(len(text.text) <= plots.LONGEST_LABEL for text in labels)
+    assert " ".join(text.text for text in labels[1:]).split() == ["rows"] * 13
+    assert labels[0].find("title").text == "5 " * 30
+
+
+def test_long_legends_of_plots_have_several_lines_above_the_marks():
+    plots = load("calibration_plots")
+    columns = [f"partial AUC, method {k}" for k in range(9)]
+    table = plots.Section("Tests", 500, ["rows", *columns], [["5", *["95.0"] * 9]])
+    root = ElementTree.fromstring(plots.svg(table, columns, 95.0))
+    legend = [text for text in root.iter("text") if text.text in columns]
+    assert [text.text for text in legend] == columns
+    assert len({text.get("y") for text in legend}) > 1
+    # About 7 units per character
+    assert all(float(text.get("x")) + 7 * len(text.text) < plots.WIDTH for text in legend)
+    (band,) = (rect for rect in root.iter("rect") if rect.get("class") == "band")
+    assert max(float(text.get("y")) for text in legend) < float(band.get("y"))
+    # No two series have the same shape and color.
+    marks = [group for group in root.iter("g") if group.find("title") is not None]
+    assert len({(mark[0].tag, mark[0].get("d"), mark.get("class")) for mark in marks}) == 9
