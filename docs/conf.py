@@ -37,7 +37,9 @@ nitpicky = True
 toc_object_entries_show_parents = "hide"
 default_role = "autolink"  # a link if the word is an object, otherwise emphasis
 # Ordinary words in docstrings that are also names of modules.
-ORDINARY = "audit|boosting|clusters|counts|datasets|metrics|mitigation|plotting|report|scoring"
+ORDINARY = (
+    "adjustment|audit|boosting|clusters|counts|datasets|metrics|mitigation|plotting|report|scoring"
+)
 nitpick_ignore_regex = [("py:obj", f"({ORDINARY})")]
 
 # Pages in Markdown --------------------------------------------------------------------------
@@ -128,6 +130,8 @@ copybutton_exclude = ".linenos, .gp, .go"  # prompts and outputs are not copied
 
 # Generated in every build --------------------------------------------------------------------
 
+MODULES = ["boosting", "datasets", "error_bounds", "flower", "measures", "plotting", "privacy"]
+
 
 def skip_inherited(app, what, name, obj, skip, options):
     """Skip members that are inherited from scikit-learn."""
@@ -138,8 +142,7 @@ def refer_to_public_name(app, env, node, contnode):
     """Resolve a public name that a docstring mentions without its package."""
     if node.get("refdomain") != "py" or node["reftarget"].startswith("skfedauc."):
         return None
-    for name in ("", ".boosting", ".datasets", ".flower", ".plotting", ".privacy"):
-        module = f"skfedauc{name}"
+    for module in ("skfedauc", *(f"skfedauc.{name}" for name in MODULES)):
         found = env.get_domain("py").resolve_xref(
             env,
             node["refdoc"],

@@ -47,14 +47,25 @@ PROJECTS = {
         pandas.cut function reference/api/$.html#$
         """,
     ),
+    "scipy": (
+        "https://docs.scipy.org/doc/scipy/",
+        """
+        scipy.stats.ks_2samp function reference/generated/$.html#$
+        """,
+    ),
     "sklearn": (
         "https://scikit-learn.org/stable/",
         """
         sklearn.metrics.RocCurveDisplay class modules/generated/$.html#$
+        sklearn.metrics.average_precision_score function modules/generated/$.html#$
         sklearn.metrics.make_scorer function modules/generated/$.html#$
+        sklearn.metrics.roc_auc_score function modules/generated/$.html#$
+        sklearn.metrics.roc_curve function modules/generated/$.html#$
+        sklearn.model_selection.FixedThresholdClassifier class modules/generated/$.html#$
         sklearn.model_selection.RepeatedStratifiedKFold class modules/generated/$.html#$
         sklearn.model_selection.StratifiedKFold class modules/generated/$.html#$
         sklearn.model_selection.StratifiedGroupKFold class modules/generated/$.html#$
+        sklearn.preprocessing.QuantileTransformer class modules/generated/$.html#$
         sklearn.set_config function modules/generated/$.html#$
         sklearn.show_versions function modules/generated/$.html#$
         sklearn.utils.Bunch class modules/generated/$.html#$

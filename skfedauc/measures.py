@@ -61,9 +61,9 @@ class PartialAUC(Measure):
     Parameters
     ----------
     max_fpr : float, default=None
-        Area from a false positive rate of 0 to `max_fpr`, above 0 and at most 1.
+        Area from a false positive rate of 0 to ``max_fpr``, above 0 and at most 1.
     min_tpr : float, default=None
-        Area to the right of the curve from a true positive rate of `min_tpr` to 1, at least 0 and
+        Area to the right of the curve from a true positive rate of ``min_tpr`` to 1, at least 0 and
         below 1. One of the two parameters is required.
 
     Raises
@@ -84,8 +84,8 @@ class PartialAUC(Measure):
     the true positive rate is 0 up to e. Within a tie block the curve is a straight line. The value
     equals ``roc_auc_score(..., max_fpr=e)``.
 
-    With `min_tpr`, P is the integral of one minus the false positive rate over the true positive
-    rates from `min_tpr` to 1 [2]_, and e is ``1 - min_tpr``. This is the partial area with
+    With ``min_tpr``, P is the integral of one minus the false positive rate over the true positive
+    rates from ``min_tpr`` to 1 [2]_, and e is ``1 - min_tpr``. This is the partial area with
     ``max_fpr=1 - min_tpr`` of the reversed problem: negated scores and exchanged classes.
 
     References

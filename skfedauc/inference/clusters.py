@@ -266,10 +266,11 @@ def _placement_sums(clusters: ClusterCounts, compared: Numbers, n_compared: int)
 
 
 class ClusterVariances(Variances):
-    """Variances of the AUCs of clustered rows [1]_.
+    """Variances of the AUCs of clustered rows.
 
-    The attributes of `Variances` keep their meaning, except that Obuchowski's variance replaces
-    DeLong's variance and the unbiased variance, and numbers of clusters replace numbers of rows.
+    The attributes of `skfedauc.inference.variances.Variances` keep their meaning, except that
+    Obuchowski's variance [1]_ replaces DeLong's variance and the unbiased variance, and numbers of
+    clusters replace numbers of rows.
 
     Parameters
     ----------
@@ -277,6 +278,11 @@ class ClusterVariances(Variances):
         Counts by group.
     clusters : ClusterCounts
         Counts of the same rows by group and cluster.
+
+    References
+    ----------
+    .. [1] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data.
+       Biometrics 53(2). https://doi.org/10.2307/2533958
     """
 
     has_clusters = True

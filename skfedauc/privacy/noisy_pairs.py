@@ -17,7 +17,7 @@ theorem [1]_ gives such limits for a ratio whose denominator has noise.
 
 Sampling. DeLong's variance [2]_ is the sum over both classes of the variance of the placement
 values divided by the number of rows. The noise inflates the squared placement value of each
-positive in bin b by ``v sum_c K_bc^2 / N^2``, and `NoisyPairs` subtracts this term.
+positive in bin b by ``v sum_c K_bc^2 / N^2``, and this term is subtracted.
 
 Noise and sampling. The errors by noise and by sampling are independent. The distance from the
 estimate to a limit is therefore the root of the sum of the two squared distances [4]_.
